@@ -1,0 +1,91 @@
+import type { Log } from '../log.ts';
+import { LocalBus } from './local-bus.ts';
+
+export interface BusOptions {
+  /**
+   * `nats://host:4222` or `tls://…`, several separated by commas, credentials as `user:pass@` or
+   * `token@`. Absent: the bus lives in this process.
+   */
+  readonly url?: string | undefined;
+  readonly log: Log;
+}
+
+/**
+ * The bus that carries what must reach every replica. The caller owns it and disposes of it last.
+ * Fails with `invalid` for an address that cannot be one, and `unavailable` when the server does
+ * not answer, is older than 2.9 or runs without JetStream.
+ */
+export async function openBus(options: BusOptions): Promise<Bus> {
+  const { url, log } = options;
+  if (url === undefined) return new LocalBus({ log });
+  // Loaded only here, so that a process without NATS does not pay for the client.
+  const { openNatsBus } = await import('./nats-bus.ts');
+  return openNatsBus({ url, log });
+}
+
+export interface BusEvent<T> {
+  /** Strictly increasing within a topic, below 2^53. */
+  readonly seq: number;
+  /** Shared by all local subscribers: read it, never change it. */
+  readonly data: T;
+  /** When the bus accepted the event, in milliseconds since the epoch. */
+  readonly publishedAt: number;
+}
+
+/**
+ * The events `from`…`to` are not retained and will never come.
+ * `from: 0` says that the subscriber's place means nothing here, because the numbering began anew
+ * (the server lost its storage, the clock went back, another bus): everything retained follows.
+ */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface SubscribeOptions {
+  /** The last seq the subscriber has seen. Absent: only events accepted from now on. */
+  readonly after?: number | undefined;
+  /** Without it a gap is only logged. */
+  readonly onGap?: ((gap: Gap) => void) | undefined;
+}
+
+export interface Subscription {
+  /** After this call the handler is never entered again. May be called inside the handler. */
+  close(): Promise<void>;
+}
+
+/** A named, ordered, replayable sequence of JSON values that every replica sees alike. */
+export interface Topic<T> {
+  /**
+   * Resolves with the seq once the event is stored. Fails with `too_large` above 512 KiB of JSON,
+   * and with `unavailable` when no answer came in time: then the event may or may not be stored.
+   */
+  publish(data: T): Promise<number>;
+  /**
+   * With `after`: every retained event with a higher seq first, then the new ones; in order, none
+   * twice. Events may arrive before the promise resolves. A handler that throws is logged, and its
+   * event counts as seen. In process, handlers run inside `publish`: keep them short.
+   */
+  subscribe(
+    handler: (event: BusEvent<T>) => void,
+    options?: SubscribeOptions,
+  ): Promise<Subscription>;
+  /** The seq of the newest event ever accepted, retained or not; `after` it, nothing is missed. */
+  lastSeq(): Promise<number>;
+}
+
+/** Limits of what a topic keeps for replay. A limit left out stays as the topic has it. */
+export interface Retention {
+  /** 10,000 unless told. */
+  readonly retainCount?: number | undefined;
+  /** 3,600 unless told. */
+  readonly retainSeconds?: number | undefined;
+}
+
+export interface Bus extends AsyncDisposable {
+  readonly kind: 'local' | 'nats';
+  /** Call once and keep the topic. The name is kebab-case parts, joined by dots. */
+  topic<T>(name: string, options?: Retention): Topic<T>;
+  /** Round trip to the server in milliseconds, 0 in process; `unavailable` when there is none. */
+  ping(): Promise<number>;
+}

@@ -1,0 +1,162 @@
+import {
+  jetstream,
+  jetstreamManager,
+  type JetStreamClient,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { Fault } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Bus, Retention, Subscription, Topic } from './bus.ts';
+import { checkRetention, checkTopicName } from './limits.ts';
+import { NatsTopic } from './nats-topic.ts';
+import { parseNatsUrl, type NatsAddress } from './nats-url.ts';
+
+/** A subscription as the connection sees it. */
+export interface Resumable extends Subscription {
+  /** Starts again behind the last event seen; the server may have forgotten its side. */
+  resume(): void;
+}
+
+/** What topics and subscriptions need of the connection that they share. */
+export interface NatsLink {
+  readonly jetstream: JetStreamClient;
+  readonly manager: JetStreamManager;
+  readonly subscriptions: Set<Resumable>;
+  readonly log: Log;
+  /** How long a caller waits before it is told that the bus is unavailable. */
+  readonly timeoutMs: number;
+  /** False while the server is away: nothing is sent then, because the client would hoard it. */
+  readonly isConnected: () => boolean;
+  readonly isClosed: () => boolean;
+}
+
+export interface NatsBusOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** How long publish, subscribe and lastSeq try before they fail with `unavailable`; 5,000. */
+  readonly timeoutMs?: number;
+}
+
+/** Connects, and refuses a server that could not keep the bus's promises. */
+export async function openNatsBus(options: NatsBusOptions): Promise<Bus> {
+  const address = parseNatsUrl(options.url);
+  const connection = await dial(address);
+  try {
+    checkVersion(connection.info?.version ?? '0.0.0');
+    const manager = await openManager(connection);
+    return new NatsBus(connection, manager, options);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** The bus of a suite that runs as several processes: one JetStream stream per topic. */
+class NatsBus implements Bus {
+  readonly kind = 'nats';
+  readonly #connection: NatsConnection;
+  readonly #link: NatsLink;
+  #isConnected = true;
+
+  constructor(
+    connection: NatsConnection,
+    manager: JetStreamManager,
+    { log, timeoutMs = 5000 }: NatsBusOptions,
+  ) {
+    this.#connection = connection;
+    this.#link = {
+      jetstream: jetstream(connection, { timeout: requestTimeoutMs }),
+      manager,
+      log,
+      timeoutMs,
+      subscriptions: new Set(),
+      isConnected: () => this.#isConnected,
+      isClosed: () => connection.isClosed(),
+    };
+    void this.#watch();
+  }
+
+  topic<T>(name: string, retention: Retention = {}): Topic<T> {
+    checkTopicName(name);
+    checkRetention(retention);
+    return new NatsTopic<T>(this.#link, name, retention);
+  }
+
+  async ping(): Promise<number> {
+    const startedAt = performance.now();
+    const signal = AbortSignal.timeout(requestTimeoutMs);
+    const timeout = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    try {
+      // The client's own measure has no deadline and counts whole milliseconds.
+      await Promise.race([this.#connection.rtt(), timeout]);
+      return performance.now() - startedAt;
+    } catch (error) {
+      throw new Fault('unavailable', 'the event bus does not answer', { cause: error });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closing = [...this.#link.subscriptions].map((subscription) => subscription.close());
+    await Promise.all(closing);
+    await this.#connection.close();
+  }
+
+  async #watch(): Promise<void> {
+    const { log, subscriptions } = this.#link;
+    for await (const status of this.#connection.status()) {
+      if (status.type === 'disconnect') {
+        this.#isConnected = false;
+        log.warn({ server: status.server }, 'the event bus lost its server');
+      } else if (status.type === 'reconnect') {
+        this.#isConnected = true;
+        log.info({ server: status.server }, 'the event bus has its server again');
+        for (const subscription of subscriptions) subscription.resume();
+      } else if (status.type === 'error') {
+        log.error({ err: status.error }, 'the event bus was refused something');
+      }
+    }
+  }
+}
+
+const requestTimeoutMs = 2000;
+
+async function dial(address: NatsAddress): Promise<NatsConnection> {
+  const { servers, credentials, isEncrypted } = address;
+  try {
+    return await connect({
+      servers,
+      ...credentials,
+      ...(isEncrypted ? { tls: {} } : {}),
+      name: 'ennead',
+      timeout: 5000,
+      pingInterval: 20_000,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 250,
+      // A server that comes back may refuse until its accounts are loaded.
+      ignoreAuthErrorAbort: true,
+    });
+  } catch (error) {
+    const message = `the NATS server at ${servers.join(', ')} cannot be reached or refuses us`;
+    throw new Fault('unavailable', message, { cause: error });
+  }
+}
+
+function checkVersion(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > 2 || (major === 2 && minor >= 9)) return;
+  const message = `NATS server ${version} is too old: the event bus needs 2.9 or newer`;
+  throw new Fault('unavailable', message);
+}
+
+async function openManager(connection: NatsConnection): Promise<JetStreamManager> {
+  try {
+    return await jetstreamManager(connection, { timeout: requestTimeoutMs });
+  } catch (error) {
+    const message =
+      'the NATS server offers no JetStream: start it with -js, or enable it for the account';
+    throw new Fault('unavailable', message, { cause: error });
+  }
+}

@@ -1,0 +1,112 @@
+import { Type, type Static, type TSchema } from 'typebox';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface RouteSchema {
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** By status. The lowest 2xx is the one that a handler's return value is sent with. */
+  readonly response: Readonly<Record<number, TSchema>>;
+  /** What each server-sent event carries, on routes that can answer as a stream. */
+  readonly stream?: TSchema;
+}
+
+/** One operation: enough to serve it, to check it, to document it and to call it. */
+export interface Route {
+  readonly method: Method;
+  /** Path with `:name` parameters. */
+  readonly url: string;
+  /** Further paths with the same meaning. */
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  /** `none` lets anonymous callers in; absent means that a token is needed. */
+  readonly auth?: 'none';
+  /** What the caller must hold, `<area>:<action>`; of a list, any one. Refusals name the first. */
+  readonly permission?: string | readonly string[];
+  /** `none` leaves the route out of the service's rate limit. */
+  readonly rateLimit?: 'none';
+  /** `none` records no span, for routes that carry spans or are polled. */
+  readonly trace?: 'none';
+  /** Largest request body in bytes; 1 MiB when absent. */
+  readonly bodyBytesMax?: number;
+  readonly schema: RouteSchema;
+}
+
+/** One WebSocket path. */
+export interface SocketRoute {
+  readonly url: string;
+  readonly summary: string;
+  readonly permission?: string | readonly string[];
+  /** The message that a client sends to subscribe, where the stream has one. */
+  readonly subscribe?: TSchema;
+  readonly event: TSchema;
+}
+
+/** Everything that others may know of a service. */
+export interface Contract {
+  /** Lower case, one word: the service's name in settings, addresses, logs and its SQL schema. */
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  /** The body of every refusal. */
+  readonly error: TSchema;
+  /** Accepts the cookie `session` beside tokens, with an Origin check. */
+  readonly acceptsSessionCookie?: boolean;
+  readonly routes: Readonly<Record<string, Route>>;
+  readonly sockets?: Readonly<Record<string, SocketRoute>>;
+}
+
+type Part<S extends RouteSchema, K extends 'params' | 'query' | 'body'> = S[K] extends TSchema
+  ? Static<S[K]>
+  : undefined;
+
+/** The validated request of a route, as its handler sees it. */
+export interface RequestOf<R extends Route> {
+  readonly params: Part<R['schema'], 'params'>;
+  readonly query: Part<R['schema'], 'query'>;
+  readonly body: Part<R['schema'], 'body'>;
+}
+
+/** The answer of a route when all went well. */
+export type AnswerOf<R extends Route> = Static<
+  Extract<R['schema']['response'][keyof R['schema']['response']], TSchema>
+>;
+
+/** The data of one server-sent event of a route. */
+export type EventOf<R extends Route> = R['schema']['stream'] extends TSchema
+  ? Static<R['schema']['stream']>
+  : never;
+
+/** The status that a handler's return value is sent with. */
+export function successStatus(route: Route): number {
+  const statuses = Object.keys(route.schema.response).map(Number);
+  return Math.min(...statuses.filter((status) => status >= 200 && status < 300));
+}
+
+/** All paths of a route, the main one first. */
+export function pathsOf(route: Route): readonly string[] {
+  return [route.url, ...(route.aliases ?? [])];
+}
+
+const healthFields = {
+  status: Type.String({ description: '`healthy`, `degraded` or `unhealthy`' }),
+  version: Type.String(),
+  uptime: Type.Integer({ description: 'whole seconds since the service started' }),
+};
+
+/** The route that says whether a service works; `/health` always answers too. */
+export function healthRoute<T extends Record<string, TSchema>>(url: string, fields: T) {
+  return {
+    method: 'GET',
+    url,
+    aliases: url === '/health' ? [] : ['/health'],
+    summary: 'Say whether the service works',
+    auth: 'none',
+    rateLimit: 'none',
+    trace: 'none',
+    schema: { response: { 200: Type.Object({ ...healthFields, ...fields }) } },
+  } as const satisfies Route;
+}

@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Kysely } from 'kysely';
+import type { Log } from '../log.ts';
+import { ensureCluster } from './cluster.ts';
+import type { Connections } from './connections.ts';
+import { lockDataFolder } from './data-folder.ts';
+import { createDialect } from './kysely-dialect.ts';
+import { applyMigrations } from './migrations.ts';
+import { connectPglite, startPgliteThread } from './pglite.ts';
+import { openPostgres } from './postgres.ts';
+
+/**
+ * The database as every service sees it, the same on PGlite and on PostgreSQL. Disposing it waits
+ * for running statements and closes it; later calls are refused with a Fault `unavailable`.
+ */
+export interface Database extends AsyncDisposable {
+  readonly dialect: 'pglite' | 'postgres';
+  /**
+   * Typed SQL on one service's own schema. A transaction is Kysely's `.transaction()`; inside it
+   * run statements on the transaction only: on PGlite, which has one connection, any other waits
+   * for its end and is refused with a Fault `deadline` after 30 s.
+   */
+  kysely<Tables>(schema: string): Kysely<Tables>;
+  /**
+   * One statement of raw SQL. Objects become JSON, arrays become SQL arrays (so a JSON array must
+   * be passed as its text), undefined becomes null, Buffers become bytea.
+   */
+  query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Applies the numbered .sql files of a folder to a schema and returns the names of those newly
+   * applied; see `applyMigrations` for what is refused.
+   */
+  migrate(schema: string, folder: URL): Promise<string[]>;
+  /** Milliseconds of one round trip; throws when the database does not answer. */
+  ping(): Promise<number>;
+}
+
+export interface OpenOptions {
+  /** `postgres://…` of a PostgreSQL server; its absence means PGlite. */
+  readonly url?: string | undefined;
+  /**
+   * Where PGlite keeps its files and a lock; without it and without `url` the database lives in a
+   * temporary folder that closing removes.
+   */
+  readonly folder?: string | undefined;
+  readonly log?: Log | undefined;
+  /** Connections to PostgreSQL, 10 by default. PGlite always has one. */
+  readonly connectionsMax?: number | undefined;
+  /** PostgreSQL only, 30 s by default: PGlite cannot interrupt a statement. */
+  readonly statementTimeoutMs?: number | undefined;
+}
+
+/** Opens PostgreSQL when there is a `url`, else PGlite. The caller owns the result. */
+export async function openDatabase(options: OpenOptions = {}): Promise<Database> {
+  return new ConnectedDatabase(await connect(options));
+}
+
+class ConnectedDatabase implements Database {
+  readonly dialect: 'pglite' | 'postgres';
+  readonly #connections: Connections;
+  readonly #kysely: Kysely<unknown>;
+
+  constructor(connections: Connections) {
+    this.dialect = connections.dialect;
+    this.#connections = connections;
+    this.#kysely = new Kysely({ dialect: createDialect(connections) });
+  }
+
+  kysely<Tables>(schema: string): Kysely<Tables> {
+    // The tables are the caller's claim; nothing here depends on them.
+    return this.#kysely.withSchema(schema) as Kysely<Tables>;
+  }
+
+  async query<Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const { rows } = await this.#connections.run<Row>(text, parameters);
+    return rows;
+  }
+
+  migrate(schema: string, folder: URL): Promise<string[]> {
+    return applyMigrations(this.#connections, { schema, folder });
+  }
+
+  async ping(): Promise<number> {
+    const startMs = performance.now();
+    await this.#connections.run('select 1', []);
+    return performance.now() - startMs;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.#connections[Symbol.asyncDispose]());
+  }
+}
+
+async function connect(options: OpenOptions): Promise<Connections> {
+  const { url, folder, log } = options;
+  if (url !== undefined) {
+    const { connectionsMax = 10, statementTimeoutMs = 30_000 } = options;
+    return openPostgres({ url, log, connectionsMax, statementTimeoutMs });
+  }
+  if (folder === undefined) return openTemporary(log);
+  const lock = await lockDataFolder(folder);
+  return openPglite(folder, { log, close: () => Promise.resolve(lock[Symbol.asyncDispose]()) });
+}
+
+async function openTemporary(log: Log | undefined): Promise<Connections> {
+  const folder = await mkdtemp(join(tmpdir(), 'ennead-database-'));
+  return openPglite(folder, { log, close: () => rm(folder, { recursive: true, force: true }) });
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { link, readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { Fault } from '../errors.ts';
+
+/** How long after its last touch a lock of another host still counts as held. */
+const foreignLockMaxAgeMs = 30_000;
+
+/** Who holds a lock, as its file says. */
+export interface LockHolder {
+  readonly pid: number;
+  readonly host: string;
+  /** When the process started, in the kernel's clock; tells a reused pid. Linux only. */
+  readonly processStart: string | undefined;
+  readonly lockedAt: string;
+  /** Different for every lock ever taken. */
+  readonly token: string;
+}
+
+/** Thrown inside this folder when a live process holds the lock. */
+export class LockedError extends Error {
+  override readonly name = 'LockedError';
+  readonly holder: LockHolder;
+
+  constructor(holder: LockHolder) {
+    super(`held by process ${holder.pid}`);
+    this.holder = holder;
+  }
+}
+
+/**
+ * Creates the lock file, or throws `LockedError`. A lock whose process is dead is replaced, and of
+ * any number of processes that try at once exactly one wins: only who holds the lock on removing
+ * that very lock (its token names the file) may remove it. Returns the token.
+ */
+export async function acquireLockFile(path: string): Promise<string> {
+  const own = describeSelf();
+  for (;;) {
+    if (await create(path, own)) return own.token;
+    const holder = await readHolder(path);
+    if (!holder) continue; // released in between
+    if (await isHeld(path, holder)) throw new LockedError(holder);
+    const removal = `${path}.${holder.token}`;
+    const token = await acquireLockFile(removal);
+    await releaseLockFile(path, holder.token);
+    await releaseLockFile(removal, token);
+  }
+}
+
+/** Removes the lock file if it is still the one of this token. */
+export async function releaseLockFile(path: string, token: string): Promise<void> {
+  const holder = await readHolder(path);
+  if (holder?.token === token) await unlink(path).catch(ignoreMissing);
+}
+
+/** Shows other hosts that the holder lives. */
+export async function touchLockFile(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now);
+}
+
+function describeSelf(): LockHolder {
+  return {
+    pid: process.pid,
+    host: hostname(),
+    processStart: readProcess(process.pid)?.start,
+    lockedAt: new Date().toISOString(),
+    token: randomUUID(),
+  };
+}
+
+/** Writes the file aside and links it, so that nobody ever reads half of it. */
+async function create(path: string, holder: LockHolder): Promise<boolean> {
+  const draft = `${path}.${holder.token}.new`;
+  await writeFile(draft, JSON.stringify(holder), { mode: 0o600 });
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    await unlink(draft);
+  }
+}
+
+async function readHolder(path: string): Promise<LockHolder | undefined> {
+  const text = await readFile(path, 'utf8').catch(ignoreMissing);
+  if (text === undefined) return undefined;
+  try {
+    return parseHolder(JSON.parse(text));
+  } catch (cause) {
+    throw new Fault('conflict', `the lock ${path} is damaged; remove it if nothing runs`, {
+      cause,
+    });
+  }
+}
+
+function parseHolder(value: unknown): LockHolder {
+  const { pid, host, processStart, lockedAt, token } = value as Record<string, unknown>;
+  const isWhole =
+    Number.isSafeInteger(pid) &&
+    typeof host === 'string' &&
+    typeof lockedAt === 'string' &&
+    typeof token === 'string' &&
+    /^[0-9a-f-]{36}$/.test(token); // it becomes part of a path
+  if (!isWhole) throw new Error('not a lock');
+  const start = typeof processStart === 'string' ? processStart : undefined;
+  return { pid: Number(pid), host, processStart: start, lockedAt, token };
+}
+
+async function isHeld(path: string, holder: LockHolder): Promise<boolean> {
+  if (holder.host === hostname()) return isAlive(holder);
+  const file = await stat(path).catch(ignoreMissing);
+  return file !== undefined && Date.now() - file.mtimeMs < foreignLockMaxAgeMs;
+}
+
+function isAlive(holder: LockHolder): boolean {
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if (isErrno(error, 'ESRCH')) return false; // EPERM: alive, of another user
+  }
+  const running = readProcess(holder.pid);
+  if (!running) return true; // no /proc, or hidden from us
+  const isDead = running.state === 'Z' || running.state === 'X';
+  const isReused = holder.processStart !== undefined && running.start !== holder.processStart;
+  return !isDead && !isReused;
+}
+
+/** State and start time from /proc/<pid>/stat, proc(5): fields 3 and 22. */
+function readProcess(pid: number): { readonly state: string; readonly start: string } | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Field 2 is the command in parentheses and may itself hold blanks and parentheses.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [state, start] = [fields[0], fields[19]];
+    return state !== undefined && start !== undefined ? { state, start } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (isErrno(error, 'ENOENT')) return undefined;
+  throw error;
+}
+
+function isErrno(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

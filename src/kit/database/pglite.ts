@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Client } from 'pg';
+import { Fault } from '../errors.ts';
+import type { Log } from '../log.ts';
+import {
+  refuseBegin,
+  runScriptOn,
+  runStatement,
+  type Connections,
+  type ReservedConnection,
+  type StatementResult,
+} from './connections.ts';
+import { findEntryFile } from './entry-file.ts';
+import { PgliteStream } from './pglite-stream.ts';
+import type { ThreadSettings } from './pglite-thread.ts';
+import { valueParsers } from './sql-values.ts';
+import { Turnstile } from './turnstile.ts';
+
+/** How long a statement waits for its turn behind transactions before it is refused. */
+const waitMaxMs = 30_000;
+
+/** Starts the thread that owns the cluster of a folder; throws when PGlite cannot open it. */
+export async function startPgliteThread(clusterFolder: string): Promise<Worker> {
+  const { path, execArgv } = findEntryFile('pglite-thread');
+  const settings: ThreadSettings = { clusterFolder };
+  const worker = new Worker(path, { execArgv, workerData: settings, name: 'pglite' });
+  try {
+    // Rejects when the thread throws; its first message is that it is ready.
+    await once(worker, 'message');
+    return worker;
+  } catch (cause) {
+    const message = `the embedded database in ${clusterFolder} does not open; restore a copy of it`;
+    throw new Fault('unavailable', message, { cause });
+  }
+}
+
+/** Connects to the thread and owns it from then on. */
+export async function connectPglite(worker: Worker, log?: Log): Promise<Connections> {
+  const client = new Client({
+    stream: () => new PgliteStream(worker),
+    pipeline: true,
+    types: valueParsers,
+    // Said in full, for the driver would look into the environment for what is missing.
+    ...{ user: 'postgres', database: 'postgres', host: 'pglite', port: 5432, ssl: false },
+  });
+  const connections = new PgliteConnections(client, log);
+  await client.connect();
+  return connections;
+}
+
+/**
+ * The one session of PGlite, shared. Statements outside transactions are sent without waiting for
+ * the answers before them; a transaction holds the session alone.
+ */
+class PgliteConnections implements Connections {
+  readonly dialect = 'pglite';
+  readonly #client: Client;
+  readonly #turnstile = new Turnstile(waitMaxMs);
+  #failure: Fault | undefined;
+
+  constructor(client: Client, log: Log | undefined) {
+    this.#client = client;
+    client.on('error', (cause) => {
+      this.#failure = new Fault('unavailable', 'the embedded database stopped', { cause });
+      log?.error({ err: cause }, 'the embedded database stopped');
+    });
+    client.on('notice', (notice) => log?.debug({ notice: notice.message }, 'database notice'));
+  }
+
+  async run<Row>(text: string, parameters: readonly unknown[]): Promise<StatementResult<Row>> {
+    refuseBegin(text);
+    if (!this.#turnstile.isOpen) await this.#turnstile.pass();
+    this.#refuseWhenStopped();
+    return runStatement<Row>(this.#client, text, parameters);
+  }
+
+  async runScript(text: string): Promise<void> {
+    refuseBegin(text);
+    if (!this.#turnstile.isOpen) await this.#turnstile.pass();
+    this.#refuseWhenStopped();
+    await runScriptOn(this.#client, text);
+  }
+
+  async reserve(): Promise<ReservedConnection> {
+    await this.#turnstile.hold();
+    try {
+      this.#refuseWhenStopped();
+    } catch (failure) {
+      this.#turnstile.release();
+      throw failure;
+    }
+    return {
+      run: (text, parameters) => runStatement(this.#client, text, parameters),
+      runScript: (text) => runScriptOn(this.#client, text),
+      release: () => this.#release(),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#failure ??= new Fault('unavailable', 'the database is closed');
+    await this.#client.end();
+  }
+
+  #release(): void {
+    // Sent ahead of whatever is admitted next, so nobody runs in a transaction not its own.
+    if (this.#client.getTransactionStatus() !== 'I') {
+      void runScriptOn(this.#client, 'rollback').catch(() => {});
+    }
+    this.#turnstile.release();
+  }
+
+  #refuseWhenStopped(): void {
+    if (this.#failure) throw this.#failure;
+  }
+}

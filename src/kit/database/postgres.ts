@@ -1,0 +1,125 @@
+import { Pool, type PoolClient } from 'pg';
+import { Fault } from '../errors.ts';
+import type { Log } from '../log.ts';
+import {
+  refuseBegin,
+  runScriptOn,
+  runStatement,
+  type Connections,
+  type ReservedConnection,
+  type StatementResult,
+} from './connections.ts';
+import { sqlState, translateError } from './sql-errors.ts';
+import { valueParsers } from './sql-values.ts';
+
+/** How PostgreSQL is reached. */
+export interface PostgresOptions {
+  readonly url: string;
+  readonly connectionsMax: number;
+  readonly statementTimeoutMs: number;
+  readonly log: Log | undefined;
+}
+
+/** The oldest server that this code is tested with, in the form of server_version_num. */
+const oldestVersion = 150_000;
+
+const connectTimeoutMs = 10_000;
+
+/**
+ * Connects to a PostgreSQL server, 15 or newer; when that fails, a Fault `unavailable` names host
+ * and database but no password.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Connections> {
+  const place = describePlace(options.url);
+  const pool = new Pool({
+    connectionString: options.url,
+    max: options.connectionsMax,
+    statement_timeout: options.statementTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    application_name: 'ennead',
+    types: valueParsers,
+  });
+  // An idle connection that the server closes; the pool opens another when one is needed.
+  pool.on('error', (err) => options.log?.warn({ err }, 'a database connection was lost'));
+  try {
+    await checkVersion(pool, place);
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  return new PostgresConnections(pool);
+}
+
+class PostgresConnections implements Connections {
+  readonly dialect = 'postgres';
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async run<Row>(text: string, parameters: readonly unknown[]): Promise<StatementResult<Row>> {
+    refuseBegin(text);
+    return runStatement<Row>(this.#pool, text, parameters);
+  }
+
+  async runScript(text: string): Promise<void> {
+    refuseBegin(text);
+    await runScriptOn(this.#pool, text);
+  }
+
+  async reserve(): Promise<ReservedConnection> {
+    const client = await this.#connect();
+    return {
+      run: (text, parameters) => runStatement(client, text, parameters),
+      runScript: (text) => runScriptOn(client, text),
+      // A connection with an open transaction is ended, which rolls back.
+      release: () => client.release(client.getTransactionStatus() !== 'I'),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #connect(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw translateError(error);
+    }
+  }
+}
+
+async function checkVersion(pool: Pool, place: string): Promise<void> {
+  const version = await readVersion(pool).catch((cause: unknown) => {
+    const message = `cannot use the PostgreSQL at ${place}: ${reasonOf(cause)}`;
+    throw new Fault('unavailable', message, { cause });
+  });
+  if (version >= oldestVersion) return;
+  const major = Math.floor(version / 10_000);
+  throw new Fault('unavailable', `the PostgreSQL at ${place} is ${major}; 15 or newer is needed`);
+}
+
+async function readVersion(pool: Pool): Promise<number> {
+  const text = "select current_setting('server_version_num') as version";
+  const { rows } = await pool.query<{ version: string }>(text);
+  return Number(rows[0]?.version);
+}
+
+/** A connection error's own sentence can be empty (AggregateError) and never holds the password. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'unknown reason';
+  const code = sqlState(cause) ?? ('code' in cause ? String(cause.code) : '');
+  return [cause.message, code && `(${code})`].filter(Boolean).join(' ');
+}
+
+function describePlace(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol === 'postgres:' || parsed?.protocol === 'postgresql:') {
+    return `${parsed.hostname}:${parsed.port || 5432}${parsed.pathname}`;
+  }
+  const form = 'postgres://user:password@host:5432/name';
+  throw new Fault('invalid', `the database URL has not the form ${form}`);
+}

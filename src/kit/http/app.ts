@@ -1,0 +1,63 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import { Fault } from '../errors.ts';
+import type { FaultReply } from './fault-reply.ts';
+import { parseJsonBody } from './json-body.ts';
+import { compileValidator } from './validation.ts';
+
+export interface AppOptions {
+  /** How long a client may take to send a request; 30 s when absent. */
+  readonly requestTimeoutMs?: number;
+}
+
+const headerBytesMax = 16 * 1024;
+const headersTimeoutMs = 10_000;
+const requestTimeoutMsDefault = 30_000;
+const keepAliveMs = 72_000;
+
+/** A Fastify instance with the suite's limits, JSON parser and validator; routes come from contracts. */
+export function createApp(faults: FaultReply, options: AppOptions): FastifyInstance {
+  const requestTimeout = options.requestTimeoutMs ?? requestTimeoutMsDefault;
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    keepAliveTimeout: keepAliveMs,
+    requestTimeout,
+    routerOptions: { maxParamLength: 512 },
+    http: {
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: Math.min(headersTimeoutMs, requestTimeout),
+      connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+    },
+    clientErrorHandler: (error, socket) => faults.refuseConnection(error, socket),
+  });
+  app.setValidatorCompiler(compileValidator);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBody(String(body)));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  return app;
+}
+
+/** Why a server could not listen, in one sentence that says what to do. */
+export function listenFault(
+  cause: unknown,
+  at: { readonly service: string; readonly host: string; readonly port: number },
+): Fault {
+  const { code } = cause as NodeJS.ErrnoException;
+  const where = `${at.host}:${at.port}`;
+  if (code === 'EADDRINUSE') {
+    return new Fault(
+      'conflict',
+      `${at.service} cannot listen on ${where}: the port is taken; stop the program that holds it or set ENNEAD_PORT_BASE`,
+      { cause },
+    );
+  }
+  const why = code === 'EADDRNOTAVAIL' ? 'this machine has no such address' : (code ?? String(cause));
+  return new Fault('invalid', `${at.service} cannot listen on ${where}: ${why}`, { cause });
+}

@@ -1,0 +1,126 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Identity } from '../identity/identity.ts';
+import type { Span } from '../trace.ts';
+import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
+import type { EventStream } from '../sse.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    context: CallContext | undefined;
+  }
+}
+
+/** Where a request came from, as audits record it. */
+export interface Origin {
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+/** A validated request and what the edge knows of it. */
+export interface Call<R extends Route = Route> extends RequestOf<R> {
+  /** Present on every route that needs a token. */
+  readonly identity: R extends { auth: 'none' } ? undefined : Identity;
+  readonly headers: IncomingHttpHeaders;
+  readonly origin: Origin;
+  readonly requestId: string;
+  /** The request's server span: the parent of whatever it causes. */
+  readonly span: Span;
+  /** Aborted when the caller has gone, or the server stops and cannot wait any longer. */
+  readonly signal: AbortSignal;
+  setHeader(name: string, value: string): void;
+  setStatus(status: number): void;
+}
+
+export type Answer<R extends Route> = AnswerOf<R> | EventStream;
+
+/** Does what a route promises; throws a Fault otherwise. */
+export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<R>> | Answer<R>;
+
+/** A handler for every route of a contract. */
+export type Handlers<C extends Contract> = {
+  readonly [K in keyof C['routes']]: Handler<C['routes'][K]>;
+};
+
+/** What the edge finds out about a request before its body is read. */
+export interface CallContext {
+  readonly requestId: string;
+  readonly span: Span;
+  identity: Identity | undefined;
+}
+
+/** The Call of a Fastify request; the abort signal costs nothing until it is asked for. */
+export class HttpCall {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #context: CallContext;
+  readonly #stopping: AbortSignal;
+  #signal: AbortSignal | undefined;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, edge: CallEdge) {
+    this.#request = request;
+    this.#reply = reply;
+    this.#context = edge.context;
+    this.#stopping = edge.stopping;
+  }
+
+  get params() {
+    return this.#request.params;
+  }
+
+  get query() {
+    return this.#request.query;
+  }
+
+  get body() {
+    return this.#request.body;
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#request.headers;
+  }
+
+  get identity(): Identity | undefined {
+    return this.#context.identity;
+  }
+
+  get requestId(): string {
+    return this.#context.requestId;
+  }
+
+  get span(): Span {
+    return this.#context.span;
+  }
+
+  get origin(): Origin {
+    return { ip: this.#request.ip, userAgent: this.#request.headers['user-agent'] ?? '' };
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= signalOf(this.#reply, this.#stopping);
+    return this.#signal;
+  }
+
+  setHeader(name: string, value: string): void {
+    void this.#reply.header(name, value);
+  }
+
+  setStatus(status: number): void {
+    void this.#reply.code(status);
+  }
+}
+
+interface CallEdge {
+  readonly context: CallContext;
+  /** Aborted when the server stops and can wait no longer. */
+  readonly stopping: AbortSignal;
+}
+
+function signalOf(reply: FastifyReply, stopping: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  if (reply.raw.destroyed) gone.abort();
+  return AbortSignal.any([gone.signal, stopping]);
+}

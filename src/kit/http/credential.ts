@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { invalidToken } from '../identity/claims.ts';
+import { Fault } from '../errors.ts';
+
+export interface CredentialRules {
+  /** The cookie `session` counts as a token. */
+  readonly acceptsSessionCookie: boolean;
+  /** `?access_token=` counts as a token: WebSockets only, because queries are logged. */
+  readonly acceptsQueryToken: boolean;
+}
+
+const bearerPattern = /^bearer ([A-Za-z0-9._~+/=-]+)$/i;
+const safeMethods = new Set(['GET', 'HEAD']);
+
+/**
+ * The caller's credential: `Authorization: Bearer` (RFC 6750, section 2.1), else `X-API-Key`, else
+ * what the rules add. Throws `unauthenticated` when there is none or it is malformed.
+ */
+export function readCredential(request: IncomingMessage, rules: CredentialRules): string {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) return readBearer(request, authorization);
+  const apiKey = request.headers['x-api-key'];
+  if (typeof apiKey === 'string' && apiKey !== '') return apiKey;
+  const other =
+    (rules.acceptsQueryToken ? readQueryToken(request) : undefined) ??
+    (rules.acceptsSessionCookie ? readSessionCookie(request) : undefined);
+  if (other) return other;
+  throw invalidToken('a token is needed: Authorization: Bearer <token>', 'token_missing');
+}
+
+function readBearer(request: IncomingMessage, authorization: string): string {
+  const token = bearerPattern.exec(authorization)?.[1];
+  if (!token || countHeader(request, 'authorization') > 1) {
+    throw invalidToken('the Authorization header is malformed', 'header_malformed');
+  }
+  return token;
+}
+
+function countHeader(request: IncomingMessage, name: string): number {
+  let count = 0;
+  for (let at = 0; at < request.rawHeaders.length; at += 2) {
+    const raw = request.rawHeaders[at];
+    if (raw?.length === name.length && raw.toLowerCase() === name) count += 1;
+  }
+  return count;
+}
+
+function readQueryToken(request: IncomingMessage): string | undefined {
+  const query = request.url?.split('?')[1];
+  return query ? (new URLSearchParams(query).get('access_token') ?? undefined) : undefined;
+}
+
+/** The session cookie; a write or an upgrade also needs an Origin that is the service itself. */
+function readSessionCookie(request: IncomingMessage): string | undefined {
+  const cookie = /(?:^|;\s*)session=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
+  if (!cookie) return undefined;
+  const isRead = safeMethods.has(request.method ?? '') && !request.headers.upgrade;
+  if (!isRead && !isSameOrigin(request)) {
+    throw new Fault('forbidden', 'a session cookie is taken from the same origin only', {
+      reason: 'origin_refused',
+    });
+  }
+  return decodeURIComponent(cookie);
+}
+
+function isSameOrigin({ headers: { origin, host } }: IncomingMessage): boolean {
+  if (!origin || !URL.canParse(origin)) return false;
+  return new URL(origin).host === host;
+}

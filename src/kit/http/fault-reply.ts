@@ -1,0 +1,106 @@
+import type { FastifyReply } from 'fastify';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Envelope } from '../envelope.ts';
+import { Fault } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { failSpan } from '../trace.ts';
+import type { CallContext } from './call.ts';
+
+/** Turns whatever was thrown into a Fault, Fastify's own errors included. */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const { statusCode, code, message } = (error ?? {}) as {
+    statusCode?: number;
+    code?: string;
+    message?: string;
+  };
+  if (!code?.startsWith('FST_') || !statusCode || statusCode >= 500) return Fault.from(error);
+  if (statusCode === 413) return new Fault('too_large', 'the body is too large', { cause: error });
+  const reason = statusCode === 415 ? 'unsupported_media_type' : 'invalid_request';
+  const text = statusCode === 415 ? 'send the body as application/json' : (message ?? 'bad request');
+  return new Fault('invalid', text, { cause: error, status: statusCode, reason });
+}
+
+/** Words and sends the refusal of a request; a fault of ours is logged with all that is behind it. */
+export class FaultReply {
+  readonly #envelope: Envelope;
+  readonly #log: Log;
+
+  constructor(envelope: Envelope, log: Log) {
+    this.#envelope = envelope;
+    this.#log = log;
+  }
+
+  send(reply: FastifyReply, fault: Fault, context: CallContext): FastifyReply {
+    this.record(fault, context);
+    for (const [name, value] of Object.entries(headersOf(fault))) void reply.header(name, value);
+    void reply.code(fault.status).type('application/json; charset=utf-8').serializer(JSON.stringify);
+    return reply.send(this.body(fault, context.requestId));
+  }
+
+  /** The refusal in the service's own words. */
+  body(fault: Fault, requestId: string): unknown {
+    return this.#envelope.wrap(fault, { requestId, timestamp: new Date().toISOString() });
+  }
+
+  /** Notes the fault on the span, and in the log where it is ours. */
+  record(fault: Fault, { requestId, span }: CallContext): void {
+    if (fault.code === 'internal') {
+      this.#log.error({ err: fault.cause ?? fault, requestId }, 'internal error');
+    }
+    if (fault.status >= 500) failSpan(span, fault.code === 'internal' ? (fault.cause ?? fault) : fault);
+    else span.setAttribute('error.type', fault.reason ?? fault.code);
+  }
+
+  /** Answers a connection whose request never became one: broken syntax, huge headers, a slow sender. */
+  refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (socket.destroyed || !socket.writable) return;
+    socket.end(rawAnswer(connectionFault(error), (fault) => this.body(fault, 'none')));
+  }
+
+  /** Refuses an upgrade with an ordinary HTTP answer. */
+  refuseUpgrade(fault: Fault, socket: Pick<ServerResponse, 'end'>, requestId: string): void {
+    socket.end(rawAnswer(fault, () => this.body(fault, requestId)));
+  }
+}
+
+function connectionFault({ code }: NodeJS.ErrnoException): Fault {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new Fault('invalid', 'the headers are too large', { status: 431, reason: 'headers_too_large' });
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new Fault('invalid', 'the request came too slowly', { status: 408, reason: 'request_timeout' });
+  }
+  return new Fault('invalid', 'this is not an HTTP request', { reason: 'invalid_request' });
+}
+
+const phrases: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  408: 'Request Timeout',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  503: 'Service Unavailable',
+};
+
+function rawAnswer(fault: Fault, bodyOf: (fault: Fault) => unknown): string {
+  const body = JSON.stringify(bodyOf(fault));
+  const headers = Object.entries(headersOf(fault)).map(([name, value]) => `${name}: ${value}\r\n`);
+  return (
+    `HTTP/1.1 ${fault.status} ${phrases[fault.status] ?? 'Error'}\r\n` +
+    'content-type: application/json; charset=utf-8\r\n' +
+    `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n${headers.join('')}\r\n${body}`
+  );
+}
+
+/** The headers that a refusal carries (RFC 6750, section 3; RFC 9110, section 10.2.3). */
+function headersOf(fault: Fault): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (fault.status === 401) headers['www-authenticate'] = 'Bearer error="invalid_token"';
+  if (fault.retryAfter !== undefined) headers['retry-after'] = String(fault.retryAfter);
+  if (typeof fault.detail['allow'] === 'string') headers['allow'] = fault.detail['allow'];
+  return headers;
+}

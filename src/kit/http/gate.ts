@@ -1,0 +1,82 @@
+import type { FastifyReply } from 'fastify';
+import type { Contract, Route } from '../contract.ts';
+import { Fault } from '../errors.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
+import type { Identity } from '../identity/identity.ts';
+import { requirePermission } from '../permissions.ts';
+import type { RateLimiter } from '../rate-limit.ts';
+import { readCredential } from './credential.ts';
+
+export interface GateOptions {
+  readonly contract: Contract;
+  readonly authenticator: Authenticator;
+  readonly limiter: RateLimiter;
+}
+
+/**
+ * Lets a request in: who calls, may they, have they calls left. A caller without a valid token is
+ * limited by address, so guessing tokens is as slow as anything else.
+ */
+export class Gate {
+  readonly #options: GateOptions;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** The caller's identity, or none on a public route; at once when the token is known. */
+  admit(route: Route, reply: FastifyReply): Identity | undefined | Promise<Identity> {
+    if (route.auth === 'none') {
+      this.#limit(route, reply, reply.request.ip);
+      return undefined;
+    }
+    const identity = this.#identify(route, reply);
+    if (!(identity instanceof Promise)) return this.#permit(route, reply, identity);
+    return identity.then(
+      (known) => this.#permit(route, reply, known),
+      (error: unknown) => this.#refuse(route, reply, error),
+    );
+  }
+
+  #identify(route: Route, reply: FastifyReply): Identity | Promise<Identity> {
+    const { contract, authenticator } = this.#options;
+    try {
+      const credential = readCredential(reply.request.raw, {
+        acceptsSessionCookie: contract.acceptsSessionCookie ?? false,
+        acceptsQueryToken: false,
+      });
+      return authenticator.identify(credential);
+    } catch (error) {
+      return this.#refuse(route, reply, error);
+    }
+  }
+
+  #permit(route: Route, reply: FastifyReply, identity: Identity): Identity {
+    this.#limit(route, reply, identity.subject);
+    if (route.permission) requirePermission(identity.permissions, route.permission);
+    return identity;
+  }
+
+  #refuse(route: Route, reply: FastifyReply, error: unknown): never {
+    this.#limit(route, reply, reply.request.ip);
+    throw error;
+  }
+
+  #limit(route: Route, reply: FastifyReply, key: string): void {
+    if (route.rateLimit === 'none') return;
+    const allowance = this.#options.limiter.take(key);
+    void reply.header('x-ratelimit-limit', allowance.limit);
+    void reply.header('x-ratelimit-remaining', allowance.remaining);
+    void reply.header('x-ratelimit-reset', allowance.resetAt);
+    if (!allowance.isAllowed) throw rateLimitFault(allowance.limit, allowance.retryAfter);
+  }
+}
+
+/** The refusal of a caller who has no calls left. */
+export function rateLimitFault(limit: number, retryAfter: number): Fault {
+  return new Fault('exhausted', `rate limit exceeded: try again in ${retryAfter} s`, {
+    reason: 'rate_limit_exceeded',
+    detail: { limit, window: '1m', retry_after: retryAfter },
+    retryAfter,
+  });
+}

@@ -1,0 +1,39 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Route } from '../contract.ts';
+import type { Identity } from '../identity/identity.ts';
+import { SpanKind, type Span, type Tracer } from '../trace.ts';
+import { parseTraceparent } from '../trace-context.ts';
+import type { CallContext } from './call.ts';
+
+const requestIdPattern = /^[\w.:-]{1,128}$/;
+
+/** Starts the span of a request, below the caller's if it sent a `traceparent`. */
+export function startServerSpan(tracer: Tracer, route: Route, request: FastifyRequest): Span {
+  return tracer.start(`${route.method} ${route.url}`, {
+    kind: SpanKind.SERVER,
+    parent: parseTraceparent(request.headers['traceparent'] as string | undefined),
+    attributes: { 'http.request.method': route.method, 'http.route': route.url },
+  });
+}
+
+/** Ends a request's span with the status that was sent; a caller who left early shows as 499. */
+export function endServerSpan(reply: FastifyReply): void {
+  const context = reply.request.context;
+  if (!context) return;
+  const status = reply.raw.writableFinished ? reply.raw.statusCode : 499;
+  context.span.setAttribute('http.response.status_code', status);
+  context.span.end();
+}
+
+export function noteIdentity(context: CallContext, identity: Identity | undefined): void {
+  if (!identity) return;
+  context.identity = identity;
+  context.span.setAttribute('enduser.id', identity.subject);
+}
+
+/** The caller's own `X-Request-Id` when it is harmless, else one made from the span. */
+export function requestIdOf(request: FastifyRequest, span: Span): string {
+  const given = request.headers['x-request-id'];
+  if (typeof given === 'string' && requestIdPattern.test(given)) return given;
+  return `req_${span.spanContext().spanId}`;
+}

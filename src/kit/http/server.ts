@@ -1,0 +1,184 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pathsOf, successStatus, type Contract, type Route } from '../contract.ts';
+import type { Envelope } from '../envelope.ts';
+import { Fault } from '../errors.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
+import type { Log } from '../log.ts';
+import { describeContract } from '../openapi.ts';
+import type { RateLimiter } from '../rate-limit.ts';
+import { EventStream, openEvents, writeEvents } from '../sse.ts';
+import { Tracer } from '../trace.ts';
+import { createApp, listenFault } from './app.ts';
+import { HttpCall, type Call, type CallContext, type Handlers } from './call.ts';
+import { serveDocs } from './docs-page.ts';
+import { FaultReply, faultOf } from './fault-reply.ts';
+import { Gate } from './gate.ts';
+import { endServerSpan, noteIdentity, requestIdOf, startServerSpan } from './server-span.ts';
+import { noRouteFault } from './no-route.ts';
+
+export interface HttpOptions {
+  readonly contract: Contract;
+  readonly envelope: Envelope;
+  readonly authenticator: Authenticator;
+  readonly limiter: RateLimiter;
+  readonly tracer: Tracer;
+  readonly log: Log;
+  /** How long a client may take to send a request; 30 s when absent. */
+  readonly requestTimeoutMs?: number;
+}
+
+const bodyBytesMax = 1024 * 1024;
+
+type AnyHandler = (call: Call) => unknown;
+
+/**
+ * The HTTP edge of one service: serves its contract's routes, and for free the validation, token
+ * check, rate limit, span, error envelope, `GET /openapi.json` and `GET /docs`.
+ */
+export class HttpServer {
+  /** The Fastify instance below, for what a contract cannot say. */
+  readonly app: FastifyInstance;
+  readonly #options: HttpOptions;
+  readonly #gate: Gate;
+  readonly #faults: FaultReply;
+  readonly #stopping = new AbortController();
+  /** Starts the spans of what is not to be recorded. */
+  readonly #silent = new Tracer(() => {});
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+    this.#gate = new Gate(options);
+    this.#faults = new FaultReply(options.envelope, options.log);
+    this.app = createApp(this.#faults, options);
+    this.app.decorateRequest('context');
+    this.app.setErrorHandler((error, request, reply) =>
+      this.#faults.send(reply, faultOf(error), this.#contextOf(request)),
+    );
+    this.app.setNotFoundHandler((request, reply) =>
+      this.#faults.send(reply, noRouteFault(options.contract, request), this.#contextOf(request)),
+    );
+    this.#serveOpenApi();
+  }
+
+  /** Serves every route of the service's contract. */
+  serve<C extends Contract>(contract: C, handlers: Handlers<C>): void {
+    for (const [name, route] of Object.entries(contract.routes)) {
+      const handler = handlers[name] as unknown as AnyHandler;
+      for (const url of pathsOf(route)) this.#addRoute(route, url, handler);
+    }
+  }
+
+  /** Listens; throws one clear sentence when the port is taken or the address is not ours. */
+  async listen(host: string, port: number): Promise<void> {
+    try {
+      await this.app.listen({ host, port });
+    } catch (cause) {
+      throw listenFault(cause, { service: this.#options.contract.name, host, port });
+    }
+  }
+
+  /** Stops accepting, waits for running requests up to the grace, then aborts them. */
+  async close(graceMs: number): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#stopping.abort();
+      setTimeout(() => this.app.server.closeAllConnections(), 500).unref();
+    }, graceMs);
+    await this.app.close();
+    clearTimeout(timer);
+  }
+
+  #addRoute(route: Route, url: string, handler: AnyHandler): void {
+    const { params, query, body, response } = route.schema;
+    this.app.route({
+      method: route.method,
+      url,
+      bodyLimit: route.bodyBytesMax ?? bodyBytesMax,
+      schema: {
+        ...(params ? { params } : {}),
+        ...(query ? { querystring: query } : {}),
+        ...(body ? { body } : {}),
+        response,
+      },
+      onRequest: (_request, reply, done) => this.#begin(route, reply, done),
+      onResponse: (_request, reply, done) => {
+        endServerSpan(reply);
+        done();
+      },
+      handler: (_request, reply) => this.#handle(route, reply, handler),
+    });
+  }
+
+  /** Before the body is read: span, identity, permission, rate limit. */
+  #begin(route: Route, reply: FastifyReply, done: (error?: Error) => void): void {
+    const context = this.#open(route, reply);
+    try {
+      const admitted = this.#gate.admit(route, reply);
+      if (!(admitted instanceof Promise)) {
+        noteIdentity(context, admitted);
+        done();
+        return;
+      }
+      admitted.then((identity) => {
+        noteIdentity(context, identity);
+        done();
+      }, done);
+    } catch (error) {
+      done(error as Error);
+    }
+  }
+
+  #open(route: Route, reply: FastifyReply): CallContext {
+    const tracer = route.trace === 'none' ? this.#silent : this.#options.tracer;
+    const span = startServerSpan(tracer, route, reply.request);
+    const context = { requestId: requestIdOf(reply.request, span), span, identity: undefined };
+    reply.request.context = context;
+    void reply.header('x-request-id', context.requestId);
+    return context;
+  }
+
+  async #handle(route: Route, reply: FastifyReply, handler: AnyHandler): Promise<unknown> {
+    const context = this.#contextOf(reply.request);
+    const edge = { context, stopping: this.#stopping.signal };
+    void reply.code(successStatus(route));
+    const call = new HttpCall(reply.request, reply, edge) as unknown as Call;
+    const answer = await handler(call);
+    if (!(answer instanceof EventStream)) return answer;
+    return this.#sendEvents(reply, answer, call);
+  }
+
+  async #sendEvents(reply: FastifyReply, stream: EventStream, call: Call): Promise<FastifyReply> {
+    const opened = await openEvents(stream);
+    void reply.hijack();
+    reply.raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    });
+    reply.raw.flushHeaders();
+    await writeEvents(reply.raw, opened, {
+      signal: call.signal,
+      eventOf: (error) => {
+        const fault = Fault.from(error);
+        this.#faults.record(fault, call);
+        return { data: JSON.stringify(this.#faults.body(fault, call.requestId)) };
+      },
+    });
+    return reply;
+  }
+
+  /** The context of a request, also of one that no route took. */
+  #contextOf(request: FastifyRequest): CallContext {
+    if (!request.context) {
+      const span = this.#silent.start('no route');
+      request.context = { requestId: requestIdOf(request, span), span, identity: undefined };
+    }
+    return request.context;
+  }
+
+  #serveOpenApi(): void {
+    const document = describeContract(this.#options.contract);
+    this.app.get('/openapi.json', { schema: {} }, () => document);
+    serveDocs(this.app, this.#options.contract);
+  }
+}

@@ -1,0 +1,129 @@
+import { decodeProtectedHeader, jwtVerify, errors, type JWTVerifyGetKey } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { Fault } from '../errors.ts';
+import { identityOf, invalidToken, suiteAudience } from './claims.ts';
+import type { Identity } from './identity.ts';
+import type { RevocableToken, RevocationList } from './revocations.ts';
+
+export interface VerifierOptions {
+  /** The `iss` that tokens must name: auth's URL. */
+  readonly issuer: string;
+  readonly keys: JWTVerifyGetKey;
+  readonly revocations: RevocationList;
+  /** Throws while revocations are too old to be relied on. */
+  readonly requireFreshRevocations?: () => void;
+}
+
+interface Verified extends RevocableToken {
+  readonly identity: Identity;
+  /** Generation of the revocation list under which the token was last found good. */
+  generation: number;
+}
+
+const cacheBytesMax = 32 * 1024 * 1024;
+const tokenLengthMax = 16_384;
+const clockToleranceSeconds = 5;
+const refusedHeaders = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'zip'] as const;
+
+/**
+ * Checks access tokens: RS256 only, keys of the suite only, `iss`, `aud`, `exp`, `nbf`, revocation.
+ * A token that was verified before costs a look-up; the whole token is the key, never a part of it.
+ */
+export class Verifier {
+  readonly #options: VerifierOptions;
+  readonly #verified = new LRUCache<string, Verified>({
+    maxSize: cacheBytesMax,
+    sizeCalculation: (_, token) => token.length * 2 + 1024,
+  });
+
+  constructor(options: VerifierOptions) {
+    this.#options = options;
+  }
+
+  /** Whose token it is: at once when it is known, else a promise. Throws or rejects with `unauthenticated`. */
+  verify(token: string): Identity | Promise<Identity> {
+    this.#options.requireFreshRevocations?.();
+    const known = this.#verified.get(token);
+    return known ? this.#recheck(token, known) : this.#verifyFirst(token);
+  }
+
+  #recheck(token: string, known: Verified): Identity {
+    const { revocations } = this.#options;
+    if (known.identity.expiresAt + clockToleranceSeconds <= Date.now() / 1000) {
+      this.#verified.delete(token);
+      throw expired(known.identity.expiresAt);
+    }
+    if (known.generation !== revocations.generation) {
+      this.#refuseRevoked(known);
+      known.generation = revocations.generation;
+    }
+    return known.identity;
+  }
+
+  async #verifyFirst(token: string): Promise<Identity> {
+    if (token.length > tokenLengthMax) throw invalidToken('the token is too long');
+    const keyId = readKeyId(token);
+    const { payload } = await this.#verifySignature(token);
+    const identity = identityOf(payload);
+    const verified: Verified = {
+      identity,
+      keyId,
+      tokenId: identity.tokenId,
+      sessionId: identity.sessionId,
+      subject: identity.subject,
+      issuedAt: payload.iat ?? 0,
+      generation: this.#options.revocations.generation,
+    };
+    this.#refuseRevoked(verified);
+    this.#verified.set(token, verified);
+    return identity;
+  }
+
+  #refuseRevoked(token: RevocableToken): void {
+    if (!this.#options.revocations.covers(token)) return;
+    throw invalidToken('the token was revoked', 'token_revoked');
+  }
+
+  async #verifySignature(token: string) {
+    try {
+      return await jwtVerify(token, this.#options.keys, {
+        algorithms: ['RS256'],
+        typ: 'JWT',
+        issuer: this.#options.issuer,
+        audience: suiteAudience,
+        clockTolerance: clockToleranceSeconds,
+        requiredClaims: ['sub', 'exp', 'iat', 'jti'],
+      });
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  }
+}
+
+function readKeyId(token: string): string {
+  const header = readHeader(token);
+  if (refusedHeaders.some((name) => name in header)) {
+    throw invalidToken('the token brings a key or encoding of its own');
+  }
+  if (typeof header.kid !== 'string') throw invalidToken('the token names no key');
+  return header.kid;
+}
+
+function readHeader(token: string) {
+  try {
+    return decodeProtectedHeader(token);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function refusalOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  if (error instanceof errors.JWTExpired) return expired(Number(error.payload.exp));
+  return invalidToken('the token is not valid');
+}
+
+function expired(expiresAt: number): Fault {
+  const expiredAt = new Date(expiresAt * 1000).toISOString();
+  return invalidToken('the token has expired', 'token_expired', { expiredAt });
+}

@@ -1,0 +1,147 @@
+import type { TSchema } from 'typebox';
+import { pathsOf, type Contract, type Route, type SocketRoute } from './contract.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const mediaType = 'application/json';
+
+/**
+ * The OpenAPI 3.1 document of a contract. Schemas with an `$id` become named components; everything
+ * else is TypeBox's JSON Schema 2020-12 as it stands.
+ */
+export function describeContract(contract: Contract): Json {
+  const components = new Components();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [name, route] of Object.entries(contract.routes)) {
+    pathsOf(route).forEach((url, index) => {
+      const operationId = index === 0 ? name : `${name}_${index}`;
+      const path = (paths[toTemplate(url)] ??= {});
+      path[route.method.toLowerCase()] = describeRoute(route, { operationId, contract, components });
+    });
+  }
+  for (const [name, socket] of Object.entries(contract.sockets ?? {})) {
+    const path = (paths[toTemplate(socket.url)] ??= {});
+    path['get'] = describeSocket(name, socket, components);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: contract.title,
+      version: contract.version,
+      description: contract.description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    paths,
+    components: { schemas: components.schemas, securitySchemes: securitySchemes(contract) },
+  };
+}
+
+interface RouteContext {
+  readonly operationId: string;
+  readonly contract: Contract;
+  readonly components: Components;
+}
+
+function describeRoute(route: Route, { operationId, contract, components }: RouteContext): Json {
+  const { body, response, stream } = route.schema;
+  const isPublic = route.auth === 'none';
+  const answers = Object.entries(response).map(([status, schema]) => [
+    status,
+    {
+      description: (schema as { description?: string }).description ?? 'Success',
+      content: {
+        [mediaType]: { schema: components.refer(schema) },
+        ...(stream ? { 'text/event-stream': { schema: components.refer(stream) } } : {}),
+      },
+    },
+  ]);
+  return {
+    operationId,
+    summary: route.summary,
+    ...(route.description ? { description: route.description } : {}),
+    ...(isPublic ? { security: [] } : {}),
+    ...(route.permission ? { 'x-permission': route.permission } : {}),
+    ...(parametersOf(route).length > 0 ? { parameters: parametersOf(route) } : {}),
+    ...(body
+      ? { requestBody: { required: true, content: { [mediaType]: { schema: components.refer(body) } } } }
+      : {}),
+    responses: {
+      ...Object.fromEntries(answers),
+      default: {
+        description: 'Refusal',
+        content: { [mediaType]: { schema: components.refer(contract.error) } },
+      },
+    },
+  };
+}
+
+function describeSocket(operationId: string, socket: SocketRoute, components: Components): Json {
+  return {
+    operationId,
+    summary: socket.summary,
+    description: 'A WebSocket (RFC 6455): the token goes in a header or in `access_token`.',
+    ...(socket.permission ? { 'x-permission': socket.permission } : {}),
+    ...(socket.subscribe ? { 'x-subscribe': components.refer(socket.subscribe) } : {}),
+    responses: {
+      101: { description: 'Switching protocols' },
+      200: {
+        description: 'Each message',
+        content: { [mediaType]: { schema: components.refer(socket.event) } },
+      },
+    },
+  };
+}
+
+function parametersOf(route: Route): Json[] {
+  const { params, query } = route.schema;
+  return [...parametersIn('path', params), ...parametersIn('query', query)];
+}
+
+function parametersIn(place: 'path' | 'query', schema: TSchema | undefined): Json[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, TSchema>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: property,
+  }));
+}
+
+function securitySchemes(contract: Contract): Json {
+  return {
+    bearer: { type: 'http', scheme: 'bearer', description: 'An access token or an API key' },
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    ...(contract.acceptsSessionCookie
+      ? { session: { type: 'apiKey', in: 'cookie', name: 'session' } }
+      : {}),
+  };
+}
+
+function toTemplate(url: string): string {
+  return url.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+/** Collects the named schemas while the rest of the document refers to them. */
+class Components {
+  readonly schemas: Record<string, unknown> = {};
+
+  refer(schema: TSchema): unknown {
+    return this.#walk(schema);
+  }
+
+  #walk(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.#walk(item));
+    if (typeof node !== 'object' || node === null) return node;
+    const { $id, ...rest } = node as Record<string, unknown>;
+    const walk = () =>
+      Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, this.#walk(value)]));
+    if (typeof $id !== 'string') return walk();
+    this.schemas[$id] ??= walk();
+    return { $ref: `#/components/schemas/${$id}` };
+  }
+}

@@ -1,0 +1,26 @@
+import { Fault } from './errors.ts';
+
+/** A permission is `<area>:<action>`, `<area>:*`, or `*` for all. */
+export const permissionPattern = '^(\\*|[a-z][a-z0-9-]*:(\\*|[a-z][a-z0-9-]*))$';
+
+/** True when the held permissions include the needed one. */
+export function allows(held: readonly string[], needed: string): boolean {
+  if (held.includes('*') || held.includes(needed)) return true;
+  const area = needed.slice(0, needed.indexOf(':'));
+  return held.includes(`${area}:*`);
+}
+
+/** True when whoever holds `held` may hand out `wanted`: nobody grants what they do not hold. */
+export function mayGrant(held: readonly string[], wanted: readonly string[]): boolean {
+  return wanted.every((permission) => allows(held, permission));
+}
+
+/** Throws `forbidden` unless one of the needed permissions is held. */
+export function requirePermission(held: readonly string[], needed: string | readonly string[]): void {
+  const anyOf = typeof needed === 'string' ? [needed] : needed;
+  if (anyOf.some((permission) => allows(held, permission))) return;
+  throw new Fault('forbidden', `this needs the permission ${anyOf.join(' or ')}`, {
+    reason: 'insufficient_permissions',
+    detail: { required: anyOf[0], userPermissions: [...held] },
+  });
+}

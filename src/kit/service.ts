@@ -1,0 +1,61 @@
+import type { Bus } from './bus/bus.ts';
+import type { Client } from './client.ts';
+import type { ConfigOf, Settings } from './config.ts';
+import type { Contract } from './contract.ts';
+import type { Database } from './database/database.ts';
+import type { Envelope } from './envelope.ts';
+import type { HttpServer } from './http/server.ts';
+import type { RevocationList } from './identity/revocations.ts';
+import type { Log } from './log.ts';
+import type { Rate } from './rate-limit.ts';
+import type { Tracer } from './trace.ts';
+
+/** A member of the suite as the others must know it. */
+export interface Peer {
+  readonly name: string;
+  /** Where it answers, without a slash at the end. */
+  readonly url: string;
+  /** What its own identity may do elsewhere. */
+  readonly grants: readonly string[];
+}
+
+/** All that a service gets from the process that hosts it; it has no other way to the world. */
+export interface Host<Config> {
+  readonly config: Config;
+  /** Where this service is reached, without a slash at the end. */
+  readonly url: string;
+  readonly peers: readonly Peer[];
+  /** The suite's data folder, 0700. */
+  readonly dataFolder: string;
+  /** Where the API keys of service identities lie, one file a service. */
+  readonly serviceKeysFolder: string;
+  readonly database: Database;
+  readonly bus: Bus;
+  /** Serves the service's contract; it listens once `start` has returned. */
+  readonly http: HttpServer;
+  readonly tracer: Tracer;
+  readonly log: Log;
+  /** What this process refuses although it was signed. */
+  readonly revocations: RevocationList;
+  /** A typed client of another service that speaks with this service's own identity. */
+  client<C extends Contract>(contract: C): Client<C>;
+  /** The fields that every health answer begins with, measured now. */
+  health(): { status: string; version: string; uptime: number };
+  /** Tells the operator something once, after the start: a first password, a recommendation. */
+  announce(line: string): void;
+}
+
+/** A service: what it promises, what it needs, and how it starts. */
+export interface Service<C extends Contract = Contract, S extends Settings = Settings> {
+  readonly contract: C;
+  readonly envelope: Envelope;
+  /** The default rate limit; the environment may change it. */
+  readonly rate: Rate;
+  readonly settings: S;
+  /** Folder of its numbered `.sql` files; absent when it keeps no tables. */
+  readonly migrations?: URL;
+  /** What its own identity may do on other services: as little as it can work with. */
+  readonly grants: readonly string[];
+  /** Registers its routes and starts its work; the answer ends both. */
+  start(host: Host<ConfigOf<S>>): Promise<AsyncDisposable>;
+}
