@@ -170,7 +170,7 @@ function pathOf(route: Route, { params, query }: AnyInput): string {
   );
   const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
   if (pairs.length === 0) return path;
-  return `${path}?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
+  return `${path}?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)] as [string, string]))}`;
 }
 
 function signalOf({ signal, isStream }: SendOptions, timeoutMs: number): AbortSignal | undefined {

@@ -6,6 +6,8 @@ export interface FaultContext {
   readonly requestId: string;
   /** ISO 8601, UTC. */
   readonly timestamp: string;
+  /** The request's path, for services that word refusals differently by path. */
+  readonly path: string;
 }
 
 /** How a service words its refusals. */

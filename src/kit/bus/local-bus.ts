@@ -100,7 +100,7 @@ class LocalTopic<T> implements Topic<T> {
     if (this.#isClosed) throw closedFault();
     const position = after ?? this.#last;
     const reader = new Reader<T>({ handler, onGap, position, log: this.#log });
-    this.#prune();
+    if (!this.#isDelivering) this.#prune();
     reader.align(this.#first, this.#last);
     this.#readers.add(reader);
     this.#deliver();
@@ -128,24 +128,27 @@ class LocalTopic<T> implements Topic<T> {
     return this.#last - this.#events.size + 1;
   }
 
-  /** An event that a handler publishes waits for its turn, so that everyone sees the same order. */
+  /**
+   * An event that a handler publishes waits for its turn, so that everyone sees the same order;
+   * nothing is given up before everyone has read it.
+   */
   #deliver(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;
     let last: number;
     do {
       last = this.#last;
-      this.#prune();
       for (const reader of this.#readers) this.#feed(reader);
     } while (last !== this.#last);
     this.#isDelivering = false;
+    this.#prune();
   }
 
   #feed(reader: Reader<T>): void {
-    while (!reader.isClosed && reader.position < this.#last) {
-      reader.align(this.#first, this.#last);
+    while (!reader.isClosed) {
       const event = this.#events.get(reader.position + 1);
-      if (event) reader.accept(event);
+      if (!event) return;
+      reader.accept(event);
     }
   }
 

@@ -57,8 +57,9 @@ export class Reader<T> {
   #moveTo(position: number, from: number): void {
     const gap: Gap = { from, to: position };
     this.#position = position;
-    this.#options.log.warn(gap, 'events were lost before a subscriber could read them');
-    this.#call(() => this.#options.onGap?.(gap), position);
+    const { onGap, log } = this.#options;
+    if (onGap) this.#call(() => onGap(gap), position);
+    else log.warn(gap, 'events were lost before a subscriber could read them');
   }
 
   #call(callback: () => unknown, seq: number): void {

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { chmod, cp, lstat, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -6,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { Fault } from '../errors.ts';
-import { findEntryFile } from './entry-file.ts';
+import { startProcess } from './entry-file.ts';
 
 /** The PostgreSQL major version inside the PGlite that this code was written for. */
 export const clusterMajor = '18';
@@ -63,12 +62,9 @@ async function initialiseInto(folder: string): Promise<void> {
 }
 
 function runInitialiser(folder: string): Promise<void> {
-  const { path, execArgv } = findEntryFile('cluster-initialiser');
-  const child = spawn(process.execPath, [...execArgv, path, folder], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = startProcess('cluster-initialiser', [folder]);
   let complaint = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-4000);
   });
   return new Promise((resolve, reject) => {

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Log } from '../log.ts';
-import { ensureCluster } from './cluster.ts';
 import type { Connections } from './connections.ts';
 import { lockDataFolder } from './data-folder.ts';
 import { createDialect } from './kysely-dialect.ts';
 import { applyMigrations } from './migrations.ts';
-import { connectPglite, startPgliteThread } from './pglite.ts';
+import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
 
 /**

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { link, readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { Fault } from '../errors.ts';
 
 /** How long after its last touch a lock of another host still counts as held. */
 const foreignLockMaxAgeMs = 30_000;
@@ -90,12 +89,19 @@ async function readHolder(path: string): Promise<LockHolder | undefined> {
   if (text === undefined) return undefined;
   try {
     return parseHolder(JSON.parse(text));
-  } catch (cause) {
-    throw new Fault('conflict', `the lock ${path} is damaged; remove it if nothing runs`, {
-      cause,
-    });
+  } catch {
+    return unknownHolder;
   }
 }
+
+/** A lock that lost its text to a power cut: it counts as another host's, so by its age. */
+const unknownHolder: LockHolder = {
+  pid: 0,
+  host: '',
+  processStart: undefined,
+  lockedAt: 'an unknown time',
+  token: 'unknown',
+};
 
 function parseHolder(value: unknown): LockHolder {
   const { pid, host, processStart, lockedAt, token } = value as Record<string, unknown>;

@@ -51,13 +51,14 @@ export class PgliteStream extends Duplex {
   override _final(done: Done): void {
     this.#isEnded = true;
     this.#post();
-    this.#worker.postMessage({ kind: 'close' } satisfies ThreadRequest);
+    this.#worker.postMessage({ kind: 'close' } satisfies ThreadRequest, []);
     this.#worker.once('exit', () => done());
   }
 
   override _destroy(error: Error | null, done: Done): void {
     this.#isEnded = true;
-    void this.#worker.terminate().then(() => done(error), done);
+    void this.#worker.terminate();
+    done(error);
   }
 
   // What one turn of the event loop sends becomes one request, whose bytes move without a copy.

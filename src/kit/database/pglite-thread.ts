@@ -12,16 +12,19 @@ export interface ThreadSettings {
 
 /** What the main side posts: bytes of the protocol, or the wish to end. */
 export type ThreadRequest =
-  { readonly kind: 'bytes'; readonly bytes: Uint8Array } | { readonly kind: 'close' };
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'close' };
 
 /** What the thread posts: that PGlite is open, then bytes of the protocol. */
 export type ThreadReply =
-  { readonly kind: 'ready' } | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
 /** Results are posted in pieces of about this size, so that a large one is never held twice. */
 const pieceBytes = 256 * 1024;
 
-if (parentPort) serve(parentPort, await PGlite.create((workerData as ThreadSettings).clusterFolder));
+if (parentPort)
+  serve(parentPort, await PGlite.create((workerData as ThreadSettings).clusterFolder));
 
 type Port = NonNullable<typeof parentPort>;
 

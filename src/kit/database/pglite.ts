@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
 import { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { ensureCluster } from './cluster.ts';
 import {
   refuseBegin,
   runScriptOn,
@@ -11,7 +12,7 @@ import {
   type ReservedConnection,
   type StatementResult,
 } from './connections.ts';
-import { findEntryFile } from './entry-file.ts';
+import { startThread } from './entry-file.ts';
 import { PgliteStream } from './pglite-stream.ts';
 import type { ThreadSettings } from './pglite-thread.ts';
 import { valueParsers } from './sql-values.ts';
@@ -20,11 +21,30 @@ import { Turnstile } from './turnstile.ts';
 /** How long a statement waits for its turn behind transactions before it is refused. */
 const waitMaxMs = 30_000;
 
+export interface PgliteOptions {
+  readonly log: Log | undefined;
+  /** Runs once, after PGlite has let go of the folder, also when opening fails. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the cluster in a folder that the caller has for itself alone. Acknowledged rows survive the
+ * death of the process but not a loss of power, for PGlite never syncs its files to the disk.
+ */
+export async function openPglite(folder: string, options: PgliteOptions): Promise<Connections> {
+  try {
+    const worker = await startPgliteThread(await ensureCluster(folder));
+    return await connectPglite(worker, options);
+  } catch (error) {
+    await options.close();
+    throw error;
+  }
+}
+
 /** Starts the thread that owns the cluster of a folder; throws when PGlite cannot open it. */
 export async function startPgliteThread(clusterFolder: string): Promise<Worker> {
-  const { path, execArgv } = findEntryFile('pglite-thread');
   const settings: ThreadSettings = { clusterFolder };
-  const worker = new Worker(path, { execArgv, workerData: settings, name: 'pglite' });
+  const worker = startThread('pglite-thread', settings);
   try {
     // Rejects when the thread throws; its first message is that it is ready.
     await once(worker, 'message');
@@ -36,15 +56,25 @@ export async function startPgliteThread(clusterFolder: string): Promise<Worker> 
 }
 
 /** Connects to the thread and owns it from then on. */
-export async function connectPglite(worker: Worker, log?: Log): Promise<Connections> {
+export async function connectPglite(worker: Worker, options: PgliteOptions): Promise<Connections> {
   const client = new Client({
     stream: () => new PgliteStream(worker),
     pipeline: true,
     types: valueParsers,
     // Said in full, for the driver would look into the environment for what is missing.
-    ...{ user: 'postgres', database: 'postgres', host: 'pglite', port: 5432, ssl: false },
+    user: 'postgres',
+    database: 'postgres',
+    host: 'pglite',
+    port: 5432,
+    ssl: false,
   });
-  const connections = new PgliteConnections(client, log);
+  const connections = new PgliteConnections(client, {
+    log: options.log,
+    close: async () => {
+      await worker.terminate();
+      await options.close();
+    },
+  });
   await client.connect();
   return connections;
 }
@@ -56,11 +86,13 @@ export async function connectPglite(worker: Worker, log?: Log): Promise<Connecti
 class PgliteConnections implements Connections {
   readonly dialect = 'pglite';
   readonly #client: Client;
+  readonly #close: () => Promise<void>;
   readonly #turnstile = new Turnstile(waitMaxMs);
   #failure: Fault | undefined;
 
-  constructor(client: Client, log: Log | undefined) {
+  constructor(client: Client, { log, close }: PgliteOptions) {
     this.#client = client;
+    this.#close = close;
     client.on('error', (cause) => {
       this.#failure = new Fault('unavailable', 'the embedded database stopped', { cause });
       log?.error({ err: cause }, 'the embedded database stopped');
@@ -100,6 +132,7 @@ class PgliteConnections implements Connections {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#failure ??= new Fault('unavailable', 'the database is closed');
     await this.#client.end();
+    await this.#close();
   }
 
   #release(): void {

@@ -2,9 +2,9 @@ import { types, type CustomTypesConfig } from 'pg';
 import { Fault } from '../errors.ts';
 
 type Parse = (text: string) => unknown;
-
-const textArrayType = 1009;
-const parseTextArray: Parse = types.getTypeParser(textArrayType);
+// The driver's own list of types leaves out the arrays, though it has their parsers.
+const getDriverParser: (type: number, format?: 'text' | 'binary') => Parse = types.getTypeParser;
+const parseTextArray = getDriverParser(1009);
 
 const parsers: ReadonlyMap<number, Parse> = new Map<number, Parse>([
   [20, parseInt8],
@@ -24,10 +24,8 @@ const parsers: ReadonlyMap<number, Parse> = new Map<number, Parse>([
  * timestamptz a Date, json and jsonb parsed, bytea a Buffer, arrays arrays of these.
  */
 export const valueParsers: CustomTypesConfig = {
-  getTypeParser: (type: number, format?: 'text' | 'binary') => {
-    const own = format === 'binary' ? undefined : parsers.get(type);
-    return own ?? types.getTypeParser(type, format as 'text');
-  },
+  getTypeParser: (type, format) =>
+    (format === 'binary' ? undefined : parsers.get(type)) ?? getDriverParser(type, format),
 };
 
 function keepText(text: string): string {

@@ -45,6 +45,7 @@ export type Handlers<C extends Contract> = {
 /** What the edge finds out about a request before its body is read. */
 export interface CallContext {
   readonly requestId: string;
+  readonly path: string;
   readonly span: Span;
   identity: Identity | undefined;
 }

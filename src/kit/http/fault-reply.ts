@@ -36,16 +36,16 @@ export class FaultReply {
     this.record(fault, context);
     for (const [name, value] of Object.entries(headersOf(fault))) void reply.header(name, value);
     void reply.code(fault.status).type('application/json; charset=utf-8').serializer(JSON.stringify);
-    return reply.send(this.body(fault, context.requestId));
+    return reply.send(this.body(fault, context));
   }
 
   /** The refusal in the service's own words. */
-  body(fault: Fault, requestId: string): unknown {
-    return this.#envelope.wrap(fault, { requestId, timestamp: new Date().toISOString() });
+  body(fault: Fault, { requestId, path }: Pick<CallContext, 'requestId' | 'path'>): unknown {
+    return this.#envelope.wrap(fault, { requestId, path, timestamp: new Date().toISOString() });
   }
 
   /** Notes the fault on the span, and in the log where it is ours. */
-  record(fault: Fault, { requestId, span }: CallContext): void {
+  record(fault: Fault, { requestId, span }: Pick<CallContext, 'requestId' | 'span'>): void {
     if (fault.code === 'internal') {
       this.#log.error({ err: fault.cause ?? fault, requestId }, 'internal error');
     }
@@ -56,12 +56,17 @@ export class FaultReply {
   /** Answers a connection whose request never became one: broken syntax, huge headers, a slow sender. */
   refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
     if (socket.destroyed || !socket.writable) return;
-    socket.end(rawAnswer(connectionFault(error), (fault) => this.body(fault, 'none')));
+    const fault = connectionFault(error);
+    socket.end(rawAnswer(fault, this.body(fault, { requestId: 'none', path: '' })));
   }
 
   /** Refuses an upgrade with an ordinary HTTP answer. */
-  refuseUpgrade(fault: Fault, socket: Pick<ServerResponse, 'end'>, requestId: string): void {
-    socket.end(rawAnswer(fault, () => this.body(fault, requestId)));
+  refuseUpgrade(
+    fault: Fault,
+    socket: Pick<ServerResponse, 'end'>,
+    request: Pick<CallContext, 'requestId' | 'path'>,
+  ): void {
+    socket.end(rawAnswer(fault, this.body(fault, request)));
   }
 }
 
@@ -86,8 +91,8 @@ const phrases: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-function rawAnswer(fault: Fault, bodyOf: (fault: Fault) => unknown): string {
-  const body = JSON.stringify(bodyOf(fault));
+function rawAnswer(fault: Fault, content: unknown): string {
+  const body = JSON.stringify(content);
   const headers = Object.entries(headersOf(fault)).map(([name, value]) => `${name}: ${value}\r\n`);
   return (
     `HTTP/1.1 ${fault.status} ${phrases[fault.status] ?? 'Error'}\r\n` +

@@ -31,8 +31,14 @@ export function noteIdentity(context: CallContext, identity: Identity | undefine
   context.span.setAttribute('enduser.id', identity.subject);
 }
 
+/** What is known of a request at its start. */
+export function contextOf(request: FastifyRequest, span: Span): CallContext {
+  const path = request.url.split('?')[0] ?? '/';
+  return { requestId: requestIdOf(request, span), path, span, identity: undefined };
+}
+
 /** The caller's own `X-Request-Id` when it is harmless, else one made from the span. */
-export function requestIdOf(request: FastifyRequest, span: Span): string {
+function requestIdOf(request: FastifyRequest, span: Span): string {
   const given = request.headers['x-request-id'];
   if (typeof given === 'string' && requestIdPattern.test(given)) return given;
   return `req_${span.spanContext().spanId}`;

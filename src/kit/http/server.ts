@@ -13,7 +13,7 @@ import { HttpCall, type Call, type CallContext, type Handlers } from './call.ts'
 import { serveDocs } from './docs-page.ts';
 import { FaultReply, faultOf } from './fault-reply.ts';
 import { Gate } from './gate.ts';
-import { endServerSpan, noteIdentity, requestIdOf, startServerSpan } from './server-span.ts';
+import { endServerSpan, contextOf, noteIdentity, startServerSpan } from './server-span.ts';
 import { noRouteFault } from './no-route.ts';
 
 export interface HttpOptions {
@@ -130,7 +130,7 @@ export class HttpServer {
   #open(route: Route, reply: FastifyReply): CallContext {
     const tracer = route.trace === 'none' ? this.#silent : this.#options.tracer;
     const span = startServerSpan(tracer, route, reply.request);
-    const context = { requestId: requestIdOf(reply.request, span), span, identity: undefined };
+    const context = contextOf(reply.request, span);
     reply.request.context = context;
     void reply.header('x-request-id', context.requestId);
     return context;
@@ -147,6 +147,7 @@ export class HttpServer {
   }
 
   async #sendEvents(reply: FastifyReply, stream: EventStream, call: Call): Promise<FastifyReply> {
+    const context = this.#contextOf(reply.request);
     const opened = await openEvents(stream);
     void reply.hijack();
     reply.raw.writeHead(200, {
@@ -160,8 +161,8 @@ export class HttpServer {
       signal: call.signal,
       eventOf: (error) => {
         const fault = Fault.from(error);
-        this.#faults.record(fault, call);
-        return { data: JSON.stringify(this.#faults.body(fault, call.requestId)) };
+        this.#faults.record(fault, context);
+        return { data: JSON.stringify(this.#faults.body(fault, context)) };
       },
     });
     return reply;
@@ -171,7 +172,7 @@ export class HttpServer {
   #contextOf(request: FastifyRequest): CallContext {
     if (!request.context) {
       const span = this.#silent.start('no route');
-      request.context = { requestId: requestIdOf(request, span), span, identity: undefined };
+      request.context = contextOf(request, span);
     }
     return request.context;
   }

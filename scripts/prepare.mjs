@@ -1,0 +1,106 @@
+// Brings a clone to a state in which it runs: the right Node.js, the locked dependencies, a current build.
+// Knows nothing but Node.js itself, because it runs before anything is installed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const at = (...parts) => join(root, ...parts);
+const stampPath = at('dist', '.stamp');
+
+/** Installs and builds what is missing or stale; ends the process with one sentence if it cannot. */
+export function prepare() {
+  requireNode(20, 19);
+  if (!areDependenciesCurrent()) install();
+  if (!isBuildCurrent()) build();
+}
+
+function requireNode(major, minor) {
+  const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
+  if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return;
+  fail(`Node.js ${major}.${minor} or newer is needed; this is ${process.versions.node}`);
+}
+
+/** True when every package that this platform needs is installed in the locked version. */
+function areDependenciesCurrent() {
+  const installedPath = at('node_modules', '.package-lock.json');
+  if (!existsSync(installedPath)) return false;
+  const locked = readJson(at('package-lock.json')).packages;
+  const installed = readJson(installedPath).packages;
+  return Object.entries(locked).every(([path, { version, optional, link }]) => {
+    if (path === '' || optional || link) return true;
+    return installed[path]?.version === version;
+  });
+}
+
+function install() {
+  say('installing the locked dependencies (the first time this takes a minute) …');
+  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], 'npm ci failed: is the npm registry reachable?');
+}
+
+function isBuildCurrent() {
+  return existsSync(stampPath) && readFileSync(stampPath, 'utf8') === sourceStamp();
+}
+
+function build() {
+  say('building …');
+  rmSync(at('dist'), { recursive: true, force: true });
+  rmSync(at('node_modules', '.cache', 'ennead', 'build.tsbuildinfo'), { force: true });
+  const stamp = sourceStamp();
+  const tsc = at('node_modules', 'typescript', 'bin', 'tsc');
+  run(process.execPath, [tsc, '-p', at('tsconfig.build.json')], 'the build failed');
+  for (const file of filesBelow(at('src')).filter((path) => path.endsWith('.sql'))) {
+    const target = at('dist', relative(at('src'), file));
+    mkdirSync(dirname(target), { recursive: true });
+    copyFileSync(file, target);
+  }
+  writeFileSync(stampPath, stamp);
+}
+
+/** Changes whenever a source file, the compiler's settings or the locked dependencies do. */
+function sourceStamp() {
+  const files = [...filesBelow(at('src')), at('tsconfig.json'), at('tsconfig.build.json'), at('package-lock.json')];
+  const hash = createHash('sha256');
+  for (const file of files.sort()) {
+    const { size, mtimeMs } = statSync(file);
+    hash.update(`${relative(root, file)}:${size}:${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
+
+function filesBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+function run(command, args, sentence) {
+  const isWindows = process.platform === 'win32';
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell: isWindows });
+  if (status !== 0) fail(sentence);
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+function say(text) {
+  process.stderr.write(`ennead: ${text}\n`);
+}
+
+function fail(sentence) {
+  say(sentence);
+  process.exit(1);
+}

@@ -1,0 +1,40 @@
+import { services } from './services.ts';
+import type { Configuration } from './settings.ts';
+import type { Service } from './kit/service.ts';
+
+/** Where the console and each service are. */
+export interface AddressBook {
+  readonly consolePort: number;
+  readonly consoleUrl: string;
+  /** The port on which a service of this process listens. */
+  portOf(service: string): number;
+  /** The address by which others reach a service, without a slash at the end. */
+  urlOf(service: string): string;
+  /** The ports that this process is going to listen on, by who wants them. */
+  portsHere(hasConsole: boolean): ReadonlyMap<string, number>;
+}
+
+/** The addresses that a configuration gives. */
+export function addressBook(config: Configuration, hosted: readonly Service[]): AddressBook {
+  const { host, portBase } = config.suite;
+  const names = services.map(({ contract }) => contract.name);
+  const portOf = (service: string) => portBase + 1 + names.indexOf(service);
+  const local = (port: number) => `http://${reachable(host)}:${port}`;
+  return {
+    consolePort: portBase,
+    consoleUrl: local(portBase),
+    portOf,
+    urlOf: (service) => config.addressOf(service) ?? local(portOf(service)),
+    portsHere: (hasConsole) =>
+      new Map([
+        ...(hasConsole ? [['console', portBase] as const] : []),
+        ...hosted.map(({ contract }) => [contract.name, portOf(contract.name)] as const),
+      ]),
+  };
+}
+
+/** An address that listens everywhere is reached over loopback; IPv6 needs brackets in a URL. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import type { Envelope } from '../kit/envelope.ts';
+import type { Code, Fault } from '../kit/errors.ts';
+
+const errorTypes = [
+  'invalid_request_error',
+  'authentication_error',
+  'rate_limit_exceeded',
+  'model_not_found',
+  'provider_error',
+] as const;
+type ErrorType = (typeof errorTypes)[number];
+
+/** `error {type, message, param, code}`; a rate limit says `retry_after` in seconds instead. */
+export const gatewayEnvelope: Envelope = {
+  schema: Type.Object(
+    {
+      error: Type.Object({
+        type: Type.Enum([...errorTypes]),
+        message: Type.String(),
+        param: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        code: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        retry_after: Type.Optional(Type.Integer({ description: 'seconds' })),
+      }),
+    },
+    { $id: 'Error' },
+  ),
+  wrap: (fault) => ({ error: describe(fault) }),
+};
+
+const typesByCode: Partial<Record<Code, ErrorType>> = {
+  unauthenticated: 'authentication_error',
+  forbidden: 'authentication_error',
+  exhausted: 'rate_limit_exceeded',
+  upstream: 'provider_error',
+  unavailable: 'provider_error',
+  deadline: 'provider_error',
+  internal: 'provider_error',
+};
+
+function typeOf(fault: Fault): ErrorType {
+  if (fault.reason === 'model_not_found') return 'model_not_found';
+  return typesByCode[fault.code] ?? 'invalid_request_error';
+}
+
+function describe(fault: Fault) {
+  const type = typeOf(fault);
+  const { message } = fault;
+  if (type === 'rate_limit_exceeded') return { type, message, retry_after: fault.retryAfter ?? 1 };
+  const { param } = fault.detail;
+  return {
+    type,
+    message,
+    param: typeof param === 'string' ? param : null,
+    code: fault.reason ?? fault.code,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Handlers } from '../kit/http/call.ts';
+import type { Host } from '../kit/service.ts';
+import { EventStream, type ServerEvent } from '../kit/sse.ts';
+import type { Completions } from './completions.ts';
+import type { CompletionChunk, gatewayContract } from './contract.ts';
+import type { Provider } from './providers/provider.ts';
+
+/** The HTTP edge of the gateway. */
+export function gatewayRoutes(
+  host: Host<unknown>,
+  completions: Completions,
+  providers: readonly Provider[],
+): Handlers<typeof gatewayContract> {
+  return {
+    completions: async ({ body, span, signal }) => {
+      const call = { parent: span, signal };
+      if (!body.stream) return completions.complete(body, call);
+      return new EventStream(toEvents(completions.stream(body, call)));
+    },
+    listModels: async ({ span, signal }) => {
+      const models = await completions.models({ parent: span, signal });
+      const data = models.map(({ name, created, provider }) => ({
+        id: name,
+        object: 'model' as const,
+        created,
+        owned_by: provider,
+      }));
+      return { object: 'list', data };
+    },
+    health: async () => {
+      const probes = await Promise.all(
+        providers.map(async (provider) => [provider.name, await provider.probe()] as const),
+      );
+      const isHealthy = probes.some(([, { status }]) => status === 'healthy');
+      return {
+        ...host.health(),
+        status: isHealthy ? 'healthy' : 'degraded',
+        providers: Object.fromEntries(probes),
+      };
+    },
+  };
+}
+
+async function* toEvents(chunks: AsyncIterable<CompletionChunk>): AsyncGenerator<ServerEvent> {
+  for await (const chunk of chunks) yield { data: JSON.stringify(chunk) };
+  yield { data: '[DONE]' };
+}

@@ -1,0 +1,44 @@
+import { request } from 'undici';
+import type { AddressBook } from './addresses.ts';
+import { services } from './services.ts';
+
+/** What a service's health route answered, or why it did not. */
+export interface ServiceHealth {
+  readonly name: string;
+  readonly title: string;
+  readonly url: string;
+  readonly status: string;
+  readonly version: string | undefined;
+  /** Whole seconds. */
+  readonly uptime: number | undefined;
+  readonly error: string | undefined;
+}
+
+const timeoutMs = 2_000;
+
+/** Asks all nine services how they are, at once, each for at most two seconds. */
+export function checkHealth(addresses: AddressBook): Promise<ServiceHealth[]> {
+  return Promise.all(
+    services.map(async ({ contract: { name, title } }) => {
+      const url = addresses.urlOf(name);
+      return { name, title, url, ...(await askHealth(url)) };
+    }),
+  );
+}
+
+async function askHealth(url: string) {
+  try {
+    const answer = await request(`${url}/health`, { signal: AbortSignal.timeout(timeoutMs) });
+    const { status, version, uptime } = (await answer.body.json()) as Partial<ServiceHealth>;
+    if (!status) throw new Error('this is not an Ennead service');
+    return { status, version, uptime, error: undefined };
+  } catch (error) {
+    return { status: 'unreachable', version: undefined, uptime: undefined, error: reasonOf(error) };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, name, message } = error as NodeJS.ErrnoException;
+  if (code === 'ECONNREFUSED') return 'nothing listens there';
+  return name === 'TimeoutError' ? `no answer within ${timeoutMs / 1000} s` : message;
+}

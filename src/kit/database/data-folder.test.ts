@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { lockDataFolder } from './data-folder.ts';
+import { spawnModule, type ModuleProcess } from './testing.ts';
+
+const lockAndSay = `
+  const { lockDataFolder } = await open('./data-folder.ts');
+  await lockDataFolder(parameters[0]).then(() => print('won'), (error) => print(error.message));
+`;
+
+let parent: string;
+let folder: string;
+
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'ennead-folder-test-'));
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(parent, 'case-'));
+});
+
+afterAll(() => rm(parent, { recursive: true, force: true }));
+
+describe('a data folder', () => {
+  it('that is a file is refused', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    await expect(lockDataFolder(file)).rejects.toThrow(
+      `the data folder ${file} is not a directory`,
+    );
+    await expect(lockDataFolder(join(file, 'below'))).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that is not writable is refused', async () => {
+    await chmod(folder, 0o500);
+    await expect(lockDataFolder(folder)).rejects.toThrow(/is not writable \(EACCES\)/);
+  });
+
+  it('is created for its owner alone', async () => {
+    const fresh = join(folder, 'a', 'b');
+    const lock = await lockDataFolder(fresh);
+    expect((await stat(fresh)).mode & 0o777).toBe(0o700);
+    await lock[Symbol.asyncDispose]();
+  });
+
+  it('is refused while this process holds it, and free afterwards', async () => {
+    const lock = await lockDataFolder(folder);
+    const message = `the data folder ${folder} is in use by process ${process.pid} on ${hostname()}`;
+    await expect(lockDataFolder(folder)).rejects.toThrow(message);
+    await expect(lockDataFolder(folder)).rejects.toMatchObject({
+      code: 'conflict',
+      detail: { pid: process.pid },
+    });
+    await lock[Symbol.asyncDispose]();
+    const again = await lockDataFolder(folder);
+    await again[Symbol.asyncDispose]();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('that a live process holds is refused, and taken over at once when it is killed', async () => {
+    const child = spawnModule(lockAndSay + 'setInterval(() => {}, 1000);', [folder]);
+    expect(await readLine(child)).toBe('won');
+    await expect(lockDataFolder(folder)).rejects.toThrow(`in use by process ${child.pid}`);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const lock = await lockDataFolder(folder);
+    expect(await readLock()).toMatchObject({ pid: process.pid });
+    await lock[Symbol.asyncDispose]();
+  });
+
+  it('whose holder died and whose pid another process got is taken over', async () => {
+    const lock = await lockDataFolder(folder);
+    const reused = { ...(await readLock()), processStart: '1', token: anotherToken };
+    await writeFile(join(folder, 'lock'), JSON.stringify(reused));
+    await lock[Symbol.asyncDispose]();
+    // Without /proc a live pid is all there is to go by.
+    const isRecognised = process.platform === 'linux';
+    const attempt = lockDataFolder(folder);
+    if (!isRecognised) return expect(attempt).rejects.toMatchObject({ code: 'conflict' });
+    await (await attempt)[Symbol.asyncDispose]();
+  });
+
+  it('held from another host is refused while its lock is fresh, and taken over after 30 s', async () => {
+    await writeForeignLock(29);
+    await expect(lockDataFolder(folder)).rejects.toThrow('in use by process 1 on elsewhere');
+    await writeForeignLock(31);
+    const lock = await lockDataFolder(folder);
+    await lock[Symbol.asyncDispose]();
+  });
+
+  it('whose lock lost its text to a power cut is refused for 30 s only', async () => {
+    const file = join(folder, 'lock');
+    await writeFile(file, '');
+    await expect(lockDataFolder(folder)).rejects.toMatchObject({ code: 'conflict' });
+    await age(file, 31);
+    await (await lockDataFolder(folder))[Symbol.asyncDispose]();
+  });
+
+  it('keeps the lock of whoever took it over when the former holder lets go', async () => {
+    const lock = await lockDataFolder(folder);
+    const taken = { ...(await readLock()), token: anotherToken };
+    await writeFile(join(folder, 'lock'), JSON.stringify(taken));
+    await lock[Symbol.asyncDispose]();
+    expect(await readLock()).toEqual(taken);
+  });
+
+  it('is won by exactly one of many processes that find a dead lock at the same moment', async () => {
+    await writeDeadLock();
+    const go = join(folder, 'go');
+    const text = `
+      const { existsSync } = await import('node:fs');
+      const { lockDataFolder } = await open('./data-folder.ts');
+      print('ready');
+      while (!existsSync(parameters[1]));
+      for (let round = 0; round < 3; round += 1) {
+        await lockDataFolder(parameters[0]).then(() => print('won'), (error) => print(error.message));
+      }
+      setInterval(() => {}, 1000);
+    `;
+    const children = Array.from({ length: 8 }, () => spawnModule(text, [folder, go]));
+    const outcomes = children.map((child) => collectLines(child, 4));
+    try {
+      await Promise.all(outcomes.map(({ first }) => first));
+      await writeFile(go, '');
+      const lines = (await Promise.all(outcomes.map(({ all }) => all))).flat();
+      const answers = lines.filter((line) => line !== 'ready');
+      expect(answers.filter((line) => line === 'won')).toHaveLength(1);
+      expect(answers.filter((line) => line.includes('is in use by process'))).toHaveLength(23);
+    } finally {
+      for (const child of children) child.kill('SIGKILL');
+    }
+    expect(await readdir(folder)).toEqual(['go', 'lock']);
+  });
+});
+
+const anotherToken = '00000000-0000-4000-8000-000000000000';
+
+async function readLock(): Promise<Record<string, unknown>> {
+  return JSON.parse(await readFile(join(folder, 'lock'), 'utf8')) as Record<string, unknown>;
+}
+
+/** A lock such as a process leaves that is killed: it has exited and was waited for. */
+async function writeDeadLock(): Promise<void> {
+  const child = spawnModule(lockAndSay, [folder]);
+  await once(child, 'exit');
+  expect(await readLock()).toMatchObject({ pid: child.pid });
+}
+
+async function writeForeignLock(ageSeconds: number): Promise<void> {
+  const holder = { pid: 1, host: 'elsewhere', lockedAt: 'today', token: anotherToken };
+  await writeFile(join(folder, 'lock'), JSON.stringify(holder));
+  await age(join(folder, 'lock'), ageSeconds);
+}
+
+async function age(file: string, seconds: number): Promise<void> {
+  const time = new Date(Date.now() - seconds * 1000);
+  await utimes(file, time, time);
+}
+
+async function readLine(child: ModuleProcess): Promise<string | undefined> {
+  for await (const line of createInterface(child.stdout)) return line;
+  return undefined;
+}
+
+interface Lines {
+  readonly first: Promise<void>;
+  readonly all: Promise<string[]>;
+}
+
+/** `first` resolves with the first line, `all` with the wanted number of them. */
+function collectLines(child: ModuleProcess, wantedCount: number): Lines {
+  const lines: string[] = [];
+  const reader = createInterface(child.stdout);
+  const first = once(reader, 'line').then(() => {});
+  const all = new Promise<string[]>((resolve) => {
+    reader.on('line', (line) => {
+      if (lines.push(line) === wantedCount) resolve(lines);
+    });
+    reader.on('close', () => resolve(lines));
+  });
+  return { first, all };
+}

@@ -1,0 +1,57 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import type { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import { openDatabase, type Database } from './database.ts';
+
+/** A database that a suite of tests runs on. */
+export interface TestDatabase {
+  /** Says why when the suite is skipped. */
+  readonly title: string;
+  readonly isAvailable: boolean;
+  readonly open: () => Promise<Database>;
+}
+
+/**
+ * The databases that everything with SQL in it is tested on: PGlite always, PostgreSQL when the
+ * caller has the URL of a server, which is ENNEAD_TEST_POSTGRES_URL.
+ */
+export function listTestDatabases(postgresUrl: string | undefined): TestDatabase[] {
+  const isAvailable = postgresUrl !== undefined;
+  const title = isAvailable ? 'PostgreSQL' : 'PostgreSQL: ENNEAD_TEST_POSTGRES_URL is not set';
+  return [
+    { title: 'PGlite', isAvailable: true, open: () => openDatabase() },
+    { title, isAvailable, open: () => openDatabase({ url: postgresUrl }) },
+  ];
+}
+
+/** A process that runs the text of a test's module. */
+export type ModuleProcess = ChildProcessByStdio<null, Readable, Readable>;
+
+/**
+ * Runs the text of a module in a process of its own: `open('./database.ts')` imports a file of this
+ * folder, `parameters` are there as an array of strings. The caller ends the process.
+ */
+export function spawnModule(text: string, parameters: readonly string[]): ModuleProcess {
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+  const folder = new URL('./', import.meta.url).href;
+  const prelude = `
+    import { writeSync } from 'node:fs';
+    const parameters = process.argv.slice(1);
+    const open = (name) => import(new URL(name, ${JSON.stringify(folder)}).href);
+    const print = (line) => writeSync(1, line + '\\n');
+  `;
+  const flags = ['--import', loader, '--input-type=module', '--eval', prelude + text];
+  return spawn(process.execPath, [...flags, ...parameters], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** All that a process prints until it ends, its complaints after its output. */
+export async function readOutput(child: ModuleProcess): Promise<string> {
+  let output = '';
+  let complaints = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text));
+  await once(child, 'close');
+  return output + complaints;
+}

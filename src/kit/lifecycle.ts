@@ -1,0 +1,51 @@
+import type { Log } from './log.ts';
+
+type Closer = () => Promise<void> | void;
+
+/** What was opened, to be closed in reverse order whatever happens half-way. */
+export class Lifetime implements AsyncDisposable {
+  readonly #closers: { readonly name: string; readonly close: Closer }[] = [];
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Remembers how to close something; the name is for the log when closing it fails. */
+  defer(name: string, close: Closer): void {
+    this.#closers.push({ name, close });
+  }
+
+  /** Remembers a disposable and gives it back. */
+  own<T extends AsyncDisposable>(name: string, disposable: T): T {
+    this.defer(name, async () => disposable[Symbol.asyncDispose]());
+    return disposable;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { name, close } of this.#closers.splice(0).toReversed()) {
+      try {
+        await close();
+      } catch (error) {
+        this.#log.error({ err: error }, `closing ${name} failed`);
+      }
+    }
+  }
+}
+
+const signals = ['SIGTERM', 'SIGINT'] as const;
+
+/**
+ * Waits for SIGTERM or SIGINT, then stops; resolves with the exit code. A second signal, or a stop
+ * that takes longer than the limit, ends the process at once.
+ */
+export async function stopOnSignal(stop: () => Promise<void>, limitMs: number): Promise<number> {
+  await new Promise<void>((resolve) => {
+    for (const signal of signals) process.once(signal, () => resolve());
+  });
+  for (const signal of signals) process.once(signal, () => process.exit(1));
+  const timer = setTimeout(() => process.exit(1), limitMs);
+  await stop();
+  clearTimeout(timer);
+  return 0;
+}

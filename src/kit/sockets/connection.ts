@@ -1,0 +1,161 @@
+import type { RawData, WebSocket } from 'ws';
+import type { SocketRoute } from '../contract.ts';
+import { Fault } from '../errors.ts';
+import type { Origin } from '../http/call.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { Log } from '../log.ts';
+import { Inbox, type MessageHandler } from './inbox.ts';
+import type { PathParameters } from './socket-paths.ts';
+
+/** An admitted handshake (RFC 6455, section 4). */
+export interface SocketRequest<R extends SocketRoute = SocketRoute> {
+  readonly identity: Identity;
+  /** Decoded. */
+  readonly params: PathParameters<R['url']>;
+  /** What stood behind `?`, without `access_token`. */
+  readonly query: URLSearchParams;
+  readonly origin: Origin;
+  readonly requestId: string;
+}
+
+/** An open WebSocket that carries JSON in text messages. */
+export interface Connection<R extends SocketRoute = SocketRoute> extends SocketRequest<R> {
+  /** Aborted as soon as either side closes or the peer is lost. */
+  readonly signal: AbortSignal;
+  /** Queues a value. False: it was dropped, because the reader is too slow or has gone. */
+  send(value: unknown): boolean;
+  /** Tells the reader `{type: 'error', …}` with the fault in the service's own words. */
+  sendFault(fault: Fault): boolean;
+  /** Resolves when `send` takes values again after it refused one, and when the connection ends. */
+  room(): Promise<void>;
+  /**
+   * Takes the messages, strictly one after the other; those that came before wait for it. Whatever
+   * the handler throws is told to the peer.
+   */
+  onMessage(handler: MessageHandler): void;
+  /** Closes (RFC 6455, section 7.4); messages that still come are not handled. */
+  close(code: number, reason: string): void;
+}
+
+export interface ConnectionOptions {
+  readonly queuedBytesMax: number;
+  readonly log: Log;
+  /** The body of a refusal, as the service words it. */
+  readonly wordFault: (fault: Fault) => unknown;
+}
+
+/** The server's end of a WebSocket. */
+export class SocketConnection implements Connection {
+  readonly identity: Identity;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly origin: Origin;
+  readonly requestId: string;
+  readonly #socket: WebSocket;
+  readonly #options: ConnectionOptions;
+  readonly #closing = new AbortController();
+  readonly #inbox: Inbox;
+  #waiting: (() => void)[] = [];
+  #isFull = false;
+  #isAlive = true;
+
+  /** Listens at once, so that no message is lost however late a handler comes. */
+  constructor(socket: WebSocket, request: SocketRequest, options: ConnectionOptions) {
+    this.identity = request.identity;
+    this.params = request.params;
+    this.query = request.query;
+    this.origin = request.origin;
+    this.requestId = request.requestId;
+    this.#socket = socket;
+    this.#options = options;
+    this.#inbox = new Inbox({
+      pause: () => socket.pause(),
+      resume: () => socket.resume(),
+      report: (error) => this.#report(error),
+    });
+    socket.on('message', (message, isBinary) => this.#receive(message, isBinary));
+    socket.on('pong', () => {
+      this.#isAlive = true;
+    });
+    // What breaks the protocol or its limits is closed by `ws` itself with the code that fits.
+    socket.on('error', (error) => options.log.debug({ err: error }, 'a socket failed'));
+    socket.once('close', () => this.#end());
+  }
+
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  send(value: unknown): boolean {
+    if (this.signal.aborted) return false;
+    this.#isFull ||= this.#socket.bufferedAmount >= this.#options.queuedBytesMax;
+    if (this.#isFull) return false;
+    this.#socket.send(JSON.stringify(value), this.#noteSent);
+    return true;
+  }
+
+  sendFault(fault: Fault): boolean {
+    // Every envelope is an object.
+    return this.send({ type: 'error', ...(this.#options.wordFault(fault) as object) });
+  }
+
+  room(): Promise<void> {
+    if (!this.#isFull || this.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  onMessage(handler: MessageHandler): void {
+    this.#inbox.attach(handler);
+  }
+
+  close(code: number, reason: string): void {
+    this.#end();
+    this.#socket.close(code, reason);
+  }
+
+  /** Ends without a farewell. */
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  /** Ends a peer that has not answered since the last probe, else asks it again. */
+  probe(): void {
+    if (!this.#isAlive && !this.#socket.isPaused) {
+      this.terminate();
+      return;
+    }
+    this.#isAlive = false;
+    this.#socket.ping();
+  }
+
+  #receive(message: RawData, isBinary: boolean): void {
+    this.#isAlive = true;
+    if (isBinary) this.close(1003, 'text messages only');
+    else this.#inbox.add(String(message));
+  }
+
+  readonly #noteSent = (): void => {
+    const { queuedBytesMax } = this.#options;
+    if (this.#isFull && this.#socket.bufferedAmount <= queuedBytesMax / 2) this.#makeRoom();
+  };
+
+  #makeRoom(): void {
+    this.#isFull = false;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #end(): void {
+    this.#closing.abort();
+    this.#inbox.close();
+    this.#makeRoom();
+  }
+
+  #report(error: unknown): void {
+    const fault = Fault.from(error);
+    if (fault.code === 'internal') {
+      const { requestId } = this;
+      this.#options.log.error({ err: fault.cause ?? fault, requestId }, 'internal error');
+    }
+    this.sendFault(fault);
+  }
+}

@@ -1,0 +1,99 @@
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
+import type { AddressInfo } from 'node:net';
+import type { Contract } from './contract.ts';
+import { plainEnvelope, type Envelope } from './envelope.ts';
+import { HttpServer, type HttpOptions } from './http/server.ts';
+import { Authenticator } from './identity/authenticator.ts';
+import { suiteAudience } from './identity/claims.ts';
+import { RevocationList } from './identity/revocations.ts';
+import { Verifier } from './identity/verifier.ts';
+import { newId } from './ids.ts';
+import { createLog } from './log.ts';
+import { RateLimiter } from './rate-limit.ts';
+import { Tracer, type SpanRecord } from './trace.ts';
+
+export const silentLog = createLog({ level: 'silent', isPretty: false });
+
+const issuerUrl = 'http://issuer.test';
+const keyId = 'test-key';
+
+/** An issuer of tokens for tests: real RS256 keys, no server. */
+export interface TestIssuer {
+  readonly url: string;
+  readonly keyId: string;
+  readonly privateKey: CryptoKey;
+  readonly verifier: Verifier;
+  readonly revocations: RevocationList;
+  readonly authenticator: Authenticator;
+  /** An access token; claims given here replace the default ones. */
+  sign(claims?: JWTPayload, header?: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+/** Makes an issuer whose tokens its own authenticator accepts. */
+export async function createTestIssuer(): Promise<TestIssuer> {
+  const { publicKey, privateKey } = await generateKeyPair('RS256');
+  const jwk = { ...(await exportJWK(publicKey)), kid: keyId, use: 'sig', alg: 'RS256' };
+  const revocations = new RevocationList();
+  const keys = createLocalJWKSet({ keys: [jwk] });
+  const verifier = new Verifier({ issuer: issuerUrl, keys, revocations });
+  const noApiKeys = () => Promise.reject(new Error('this issuer knows no API keys'));
+  return {
+    url: issuerUrl,
+    keyId,
+    privateKey,
+    verifier,
+    revocations,
+    authenticator: new Authenticator(verifier, noApiKeys),
+    sign: (claims = {}, header = {}) =>
+      new SignJWT({ ...defaultClaims(), ...claims })
+        .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: keyId, ...header })
+        .sign(privateKey),
+  };
+}
+
+function defaultClaims(): JWTPayload {
+  const now = Math.floor(Date.now() / 1000);
+  return {
+    sub: 'usr_test',
+    iss: issuerUrl,
+    aud: [suiteAudience],
+    iat: now,
+    nbf: now,
+    exp: now + 3600,
+    jti: newId('tok'),
+    sid: 'ses_test',
+    scope: '',
+    roles: [],
+    permissions: [],
+    client_id: 'test',
+    token_use: 'access',
+    user: { id: 'usr_test', email: 'test@example.com', name: 'Test' },
+  };
+}
+
+export interface TestServerOptions extends Partial<Omit<HttpOptions, 'contract'>> {
+  readonly envelope?: Envelope;
+}
+
+/** An HTTP edge for a contract, with an issuer of its own and the spans that it recorded. */
+export async function createTestServer(contract: Contract, options: TestServerOptions = {}) {
+  const issuer = await createTestIssuer();
+  const spans: SpanRecord[] = [];
+  const http = new HttpServer({
+    contract,
+    envelope: plainEnvelope,
+    authenticator: issuer.authenticator,
+    limiter: new RateLimiter({ perMinute: 60_000, burst: 100_000 }),
+    tracer: new Tracer((span) => spans.push(span)),
+    log: silentLog,
+    ...options,
+  });
+  return { http, issuer, spans };
+}
+
+/** Listens on a free port of the loopback and answers the address. */
+export async function listenAnywhere(http: HttpServer): Promise<string> {
+  await http.listen('127.0.0.1', 0);
+  const { port } = http.app.server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { doctor } from './commands/doctor.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { run, up } from './commands/run.ts';
+import { status } from './commands/status.ts';
+import { Fault } from './kit/errors.ts';
+import { services } from './services.ts';
+
+const names = services.map(({ contract }) => contract.name);
+
+const program = new Command('ennead')
+  .description('Nine cooperating services for running AI agents on one laptop or many machines.')
+  .showHelpAfterError()
+  .addHelpText('after', '\nEvery setting is an environment variable: see gen/config.md.');
+
+program
+  .command('up')
+  .description('start all nine services and the console in this process')
+  .action(async () => finish(await up()));
+
+program
+  .command('run')
+  .description('start some of the services in this process')
+  .argument('<service...>', `what to start: ${names.join(', ')}, console`)
+  .addHelpText(
+    'after',
+    '\nServices that run elsewhere are found by ENNEAD_<SERVICE>_URL; this process logs in to auth\n' +
+      'with the keys in ENNEAD_SERVICE_KEYS_DIR.',
+  )
+  .action(async (wanted: string[]) => finish(await run(wanted)));
+
+program
+  .command('status')
+  .description('ask all nine services how they are; exit code 1 unless all are healthy')
+  .option('--json', 'answer as JSON')
+  .action(async (options: { json?: boolean }) => finish(await status(options)));
+
+program
+  .command('migrate')
+  .description('bring the tables of all services up to date, without starting anything')
+  .action(async () => finish(await migrateCommand()));
+
+program
+  .command('doctor')
+  .description('check this machine and its settings, and say what to do about what is wrong')
+  .action(async () => finish(await doctor()));
+
+function finish(exitCode: number): void {
+  process.exitCode = exitCode;
+}
+
+/** Prints why a command failed: a sentence for what the operator can change, a stack for our bugs. */
+function explain(error: unknown): void {
+  const isOurBug = !(error instanceof Fault) || error.code === 'internal';
+  const text = isOurBug ? String(error instanceof Error ? error.stack : error) : error.message;
+  for (const line of text.split('\n')) process.stderr.write(`ennead: ${line}\n`);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  explain(error);
+  process.exit(1);
+}

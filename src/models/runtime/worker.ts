@@ -1,0 +1,84 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { ChildSettings, ToChild, ToParent } from './protocol.ts';
+
+export interface WorkerListener {
+  received(message: ToParent): void;
+  /** Once, when the process has ended without `stop` having been called. */
+  died(reason: string): void;
+}
+
+/** One child process, from its start to its end. */
+export class Worker {
+  readonly #child: ChildProcess;
+  #isStopping = false;
+  #errorTail = '';
+
+  constructor(settings: ChildSettings, listener: WorkerListener) {
+    this.#child = start(settings);
+    // The child is our own program, so its messages are of our own protocol.
+    this.#child.on('message', (batch) => {
+      if (this.#isStopping) return;
+      for (const message of batch as ToParent[]) listener.received(message);
+    });
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.#errorTail = (this.#errorTail + chunk.toString()).slice(-errorTailLength);
+    });
+    const end = (reason: string) => {
+      if (this.#isStopping) return;
+      this.#isStopping = true;
+      listener.died(`${reason}\n${this.#errorTail}`.trim());
+    };
+    this.#child.once('error', (error) => end(error.message));
+    this.#child.once('exit', (code, signal) => end(`exit ${signal ?? code}`));
+  }
+
+  /** Undefined when the process could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Without effect once the process has ended; its end is reported to the listener. */
+  send(message: ToChild): void {
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  /**
+   * Ends the process and waits for it. How it exits does not matter: native destructors may abort,
+   * and a process that does not go by itself is killed.
+   */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const hasEnded = this.#child.exitCode !== null || this.#child.signalCode !== null;
+    if (hasEnded || this.#child.pid === undefined) return;
+    const ended = once(this.#child, 'exit');
+    if (this.#child.connected) this.#child.disconnect();
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), stopGraceMs);
+    await ended;
+    clearTimeout(timer);
+  }
+}
+
+const stopGraceMs = 2000;
+const errorTailLength = 2000;
+
+function start(settings: ChildSettings): ChildProcess {
+  const here = fileURLToPath(import.meta.url);
+  const extension = extname(here);
+  const child = fileURLToPath(new URL(`./child${extension}`, import.meta.url));
+  return fork(child, [JSON.stringify(settings)], {
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    execArgv: extension === '.ts' ? ['--import', resolveTypeScriptLoader()] : [],
+    // A model file is foreign input to native code: what reads it sees none of our secrets.
+    env: {},
+  });
+}
+
+/** Only from source: the built program holds no TypeScript. */
+function resolveTypeScriptLoader(): string {
+  return pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+}

@@ -1,0 +1,29 @@
+import { auth } from './auth/service.ts';
+import { chat } from './chat/service.ts';
+import { gateway } from './gateway/service.ts';
+import type { Service } from './kit/service.ts';
+import { mesh } from './mesh/service.ts';
+import { models } from './models/service.ts';
+import { registry } from './registry/service.ts';
+import { studio } from './studio/service.ts';
+import { tracer } from './tracer/service.ts';
+import { workflow } from './workflow/service.ts';
+
+/** The nine, in the order of their ports: the first listens on the base port plus one. */
+export const services: readonly Service[] = [
+  mesh,
+  auth,
+  gateway,
+  chat,
+  registry,
+  tracer,
+  workflow,
+  models,
+  studio,
+];
+
+/** The service that signs tokens: it starts first. */
+export const issuer = auth;
+
+/** The service that takes spans. */
+export const spanReceiver = tracer;
