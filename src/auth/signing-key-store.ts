@@ -11,7 +11,5 @@ export function listSigningKeys(sql: Sql): Promise<SigningKeyRow[]> {
 }
 
 export async function insertSigningKey(sql: Sql, key: SigningKeyRow): Promise<void> {
-  // A driver would take a bare object for JSON too, but not every object type is one to it.
-  const values = { ...key, public_jwk: JSON.stringify(key.public_jwk) as unknown as typeof key.public_jwk };
-  await sql.insertInto('signing_keys').values(values).execute();
+  await sql.insertInto('signing_keys').values(key).execute();
 }

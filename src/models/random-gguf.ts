@@ -95,24 +95,27 @@ function encodeRandomModel(): Buffer {
  * reached when all of its prefixes are pieces too.
  */
 function buildVocabulary(): VocabularyToken[] {
-  const token = (text: string, kind: number, isSpoken = false) => ({ text, kind, isSpoken });
   const specials = [
-    token('<unk>', tokenKind.unknown),
-    token('<s>', tokenKind.control),
-    token('</s>', tokenKind.control),
-    token('<|im_start|>', tokenKind.control),
-    token('<|im_end|>', tokenKind.control, true),
+    makeToken('<unk>', tokenKind.unknown),
+    makeToken('<s>', tokenKind.control),
+    makeToken('</s>', tokenKind.control),
+    makeToken('<|im_start|>', tokenKind.control),
+    makeToken('<|im_end|>', tokenKind.control, true),
   ];
   const bytes = Array.from({ length: 256 }, (_, byte) =>
-    token(`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, tokenKind.byte),
+    makeToken(`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, tokenKind.byte),
   );
   const wholes = new Set(words.map((word) => `▁${word}`));
   const pieces = new Set(Array.from({ length: 94 }, (_, i) => String.fromCodePoint(0x21 + i)));
   for (const whole of wholes) {
     for (let end = 1; end <= whole.length; end++) pieces.add(whole.slice(0, end));
   }
-  const normal = [...pieces].map((text) => token(text, tokenKind.normal, wholes.has(text)));
+  const normal = [...pieces].map((text) => makeToken(text, tokenKind.normal, wholes.has(text)));
   return [...specials, ...bytes, ...normal];
+}
+
+function makeToken(text: string, kind: number, isSpoken = false): VocabularyToken {
+  return { text, kind, isSpoken };
 }
 
 function describeModel(tokens: readonly VocabularyToken[]): Buffer[] {

@@ -39,7 +39,7 @@ export class NatsSubscription<T> implements Resumable {
       max_messages: 1000,
       expires: pullMs,
       abort_on_missing_resource: true,
-      callback_: (message) => this.#read(message),
+      callback: (message) => this.#read(message),
     });
     void this.#messages
       .closed()

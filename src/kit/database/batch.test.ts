@@ -26,6 +26,7 @@ describe('a batch', () => {
     writes[0]?.finish();
     await added[0];
     const closed = Promise.all([batch.add(5), batch.close()]);
+    await expect.poll(() => writes.length).toBe(2);
     writes[1]?.finish();
     await Promise.all([closed, ...added]);
     expect(writes.map(({ items }) => items)).toEqual([

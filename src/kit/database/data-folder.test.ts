@@ -1,5 +1,15 @@
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -110,30 +120,34 @@ describe('a data folder', () => {
 
   it('is won by exactly one of many processes that find a dead lock at the same moment', async () => {
     await writeDeadLock();
-    const go = join(folder, 'go');
+    const folders = Array.from({ length: 12 }, (_, index) => join(folder, String(index)));
+    for (const path of folders) await cp(join(folder, 'lock'), join(path, 'lock'));
     const text = `
       const { existsSync } = await import('node:fs');
       const { lockDataFolder } = await open('./data-folder.ts');
       print('ready');
-      while (!existsSync(parameters[1]));
-      for (let round = 0; round < 3; round += 1) {
-        await lockDataFolder(parameters[0]).then(() => print('won'), (error) => print(error.message));
+      for (const folder of parameters) {
+        while (!existsSync(folder + '.go'));
+        await lockDataFolder(folder).then(() => print('won'), (error) => print(error.message));
       }
       setInterval(() => {}, 1000);
     `;
-    const children = Array.from({ length: 8 }, () => spawnModule(text, [folder, go]));
-    const outcomes = children.map((child) => collectLines(child, 4));
+    const children = Array.from({ length: 6 }, () => spawnModule(text, folders));
+    const readers = children.map((child) => createInterface(child.stdout)[Symbol.asyncIterator]());
+    const readAll = (): Promise<unknown[]> =>
+      Promise.all(readers.map(async (reader) => (await reader.next()).value));
     try {
-      await Promise.all(outcomes.map(({ first }) => first));
-      await writeFile(go, '');
-      const lines = (await Promise.all(outcomes.map(({ all }) => all))).flat();
-      const answers = lines.filter((line) => line !== 'ready');
-      expect(answers.filter((line) => line === 'won')).toHaveLength(1);
-      expect(answers.filter((line) => line.includes('is in use by process'))).toHaveLength(23);
+      await readAll();
+      for (const path of folders) {
+        await writeFile(`${path}.go`, '');
+        const answers = (await readAll()).map(String);
+        expect(answers.filter((answer) => answer === 'won')).toHaveLength(1);
+        expect(answers.filter((answer) => answer.includes('in use by process'))).toHaveLength(5);
+        expect(await readdir(path)).toEqual(['lock']);
+      }
     } finally {
       for (const child of children) child.kill('SIGKILL');
     }
-    expect(await readdir(folder)).toEqual(['go', 'lock']);
   });
 });
 
@@ -164,23 +178,4 @@ async function age(file: string, seconds: number): Promise<void> {
 async function readLine(child: ModuleProcess): Promise<string | undefined> {
   for await (const line of createInterface(child.stdout)) return line;
   return undefined;
-}
-
-interface Lines {
-  readonly first: Promise<void>;
-  readonly all: Promise<string[]>;
-}
-
-/** `first` resolves with the first line, `all` with the wanted number of them. */
-function collectLines(child: ModuleProcess, wantedCount: number): Lines {
-  const lines: string[] = [];
-  const reader = createInterface(child.stdout);
-  const first = once(reader, 'line').then(() => {});
-  const all = new Promise<string[]>((resolve) => {
-    reader.on('line', (line) => {
-      if (lines.push(line) === wantedCount) resolve(lines);
-    });
-    reader.on('close', () => resolve(lines));
-  });
-  return { first, all };
 }

@@ -1,12 +1,16 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
 import { Fault } from '../errors.ts';
-import type { FaultReply } from './fault-reply.ts';
 import { parseJsonBody } from './json-body.ts';
 import { compileValidator } from './validation.ts';
 
 export interface AppOptions {
+  /** Answers a request that failed, wherever it did. */
+  readonly refuse: (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+  /** Answers a connection whose request never became one. */
+  readonly refuseConnection: (error: NodeJS.ErrnoException, socket: Socket) => void;
   /** How long a client may take to send a request; 30 s when absent. */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs: number | undefined;
 }
 
 const headerBytesMax = 16 * 1024;
@@ -15,7 +19,7 @@ const requestTimeoutMsDefault = 30_000;
 const keepAliveMs = 72_000;
 
 /** A Fastify instance with the suite's limits, JSON parser and validator; routes come from contracts. */
-export function createApp(faults: FaultReply, options: AppOptions): FastifyInstance {
+export function createApp(options: AppOptions): FastifyInstance {
   const requestTimeout = options.requestTimeoutMs ?? requestTimeoutMsDefault;
   const app = Fastify({
     logger: false,
@@ -30,8 +34,10 @@ export function createApp(faults: FaultReply, options: AppOptions): FastifyInsta
       headersTimeout: Math.min(headersTimeoutMs, requestTimeout),
       connectionsCheckingInterval: Math.min(1_000, requestTimeout),
     },
-    clientErrorHandler: (error, socket) => faults.refuseConnection(error, socket),
+    clientErrorHandler: options.refuseConnection,
+    frameworkErrors: (error, request, reply) => void options.refuse(error, request, reply),
   });
+  app.setErrorHandler(options.refuse);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {

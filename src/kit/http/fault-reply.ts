@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Envelope } from '../envelope.ts';
 import { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -18,7 +18,8 @@ export function faultOf(error: unknown): Fault {
   if (!code?.startsWith('FST_') || !statusCode || statusCode >= 500) return Fault.from(error);
   if (statusCode === 413) return new Fault('too_large', 'the body is too large', { cause: error });
   const reason = statusCode === 415 ? 'unsupported_media_type' : 'invalid_request';
-  const text = statusCode === 415 ? 'send the body as application/json' : (message ?? 'bad request');
+  const text =
+    statusCode === 415 ? 'send the body as application/json' : (message ?? 'bad request');
   return new Fault('invalid', text, { cause: error, status: statusCode, reason });
 }
 
@@ -35,7 +36,10 @@ export class FaultReply {
   send(reply: FastifyReply, fault: Fault, context: CallContext): FastifyReply {
     this.record(fault, context);
     for (const [name, value] of Object.entries(headersOf(fault))) void reply.header(name, value);
-    void reply.code(fault.status).type('application/json; charset=utf-8').serializer(JSON.stringify);
+    void reply
+      .code(fault.status)
+      .type('application/json; charset=utf-8')
+      .serializer(JSON.stringify);
     return reply.send(this.body(fault, context));
   }
 
@@ -49,7 +53,8 @@ export class FaultReply {
     if (fault.code === 'internal') {
       this.#log.error({ err: fault.cause ?? fault, requestId }, 'internal error');
     }
-    if (fault.status >= 500) failSpan(span, fault.code === 'internal' ? (fault.cause ?? fault) : fault);
+    if (fault.status >= 500)
+      failSpan(span, fault.code === 'internal' ? (fault.cause ?? fault) : fault);
     else span.setAttribute('error.type', fault.reason ?? fault.code);
   }
 
@@ -63,7 +68,7 @@ export class FaultReply {
   /** Refuses an upgrade with an ordinary HTTP answer. */
   refuseUpgrade(
     fault: Fault,
-    socket: Pick<ServerResponse, 'end'>,
+    socket: Duplex,
     request: Pick<CallContext, 'requestId' | 'path'>,
   ): void {
     socket.end(rawAnswer(fault, this.body(fault, request)));
@@ -72,10 +77,16 @@ export class FaultReply {
 
 function connectionFault({ code }: NodeJS.ErrnoException): Fault {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new Fault('invalid', 'the headers are too large', { status: 431, reason: 'headers_too_large' });
+    return new Fault('invalid', 'the headers are too large', {
+      status: 431,
+      reason: 'headers_too_large',
+    });
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new Fault('invalid', 'the request came too slowly', { status: 408, reason: 'request_timeout' });
+    return new Fault('invalid', 'the request came too slowly', {
+      status: 408,
+      reason: 'request_timeout',
+    });
   }
   return new Fault('invalid', 'this is not an HTTP request', { reason: 'invalid_request' });
 }

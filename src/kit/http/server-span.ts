@@ -8,7 +8,11 @@ import type { CallContext } from './call.ts';
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 
 /** Starts the span of a request, below the caller's if it sent a `traceparent`. */
-export function startServerSpan(tracer: Tracer, route: Route, request: FastifyRequest): Span {
+export function startServerSpan(
+  tracer: Tracer,
+  route: Pick<Route, 'method' | 'url'>,
+  request: Pick<FastifyRequest, 'headers'>,
+): Span {
   return tracer.start(`${route.method} ${route.url}`, {
     kind: SpanKind.SERVER,
     parent: parseTraceparent(request.headers['traceparent'] as string | undefined),
@@ -32,13 +36,16 @@ export function noteIdentity(context: CallContext, identity: Identity | undefine
 }
 
 /** What is known of a request at its start. */
-export function contextOf(request: FastifyRequest, span: Span): CallContext {
+export function contextOf(
+  request: Pick<FastifyRequest, 'headers' | 'url'>,
+  span: Span,
+): CallContext {
   const path = request.url.split('?')[0] ?? '/';
   return { requestId: requestIdOf(request, span), path, span, identity: undefined };
 }
 
 /** The caller's own `X-Request-Id` when it is harmless, else one made from the span. */
-function requestIdOf(request: FastifyRequest, span: Span): string {
+function requestIdOf(request: Pick<FastifyRequest, 'headers'>, span: Span): string {
   const given = request.headers['x-request-id'];
   if (typeof given === 'string' && requestIdPattern.test(given)) return given;
   return `req_${span.spanContext().spanId}`;

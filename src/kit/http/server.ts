@@ -6,6 +6,8 @@ import type { Authenticator } from '../identity/authenticator.ts';
 import type { Log } from '../log.ts';
 import { describeContract } from '../openapi.ts';
 import type { RateLimiter } from '../rate-limit.ts';
+import type { SocketHandlers } from '../sockets/socket-handlers.ts';
+import { SocketServer, type SocketLimits } from '../sockets/socket-server.ts';
 import { EventStream, openEvents, writeEvents } from '../sse.ts';
 import { Tracer } from '../trace.ts';
 import { createApp, listenFault } from './app.ts';
@@ -25,6 +27,7 @@ export interface HttpOptions {
   readonly log: Log;
   /** How long a client may take to send a request; 30 s when absent. */
   readonly requestTimeoutMs?: number;
+  readonly socketLimits?: Partial<SocketLimits>;
 }
 
 const bodyBytesMax = 1024 * 1024;
@@ -38,6 +41,8 @@ type AnyHandler = (call: Call) => unknown;
 export class HttpServer {
   /** The Fastify instance below, for what a contract cannot say. */
   readonly app: FastifyInstance;
+  /** The WebSocket edge on the same port. */
+  readonly sockets: SocketServer;
   readonly #options: HttpOptions;
   readonly #gate: Gate;
   readonly #faults: FaultReply;
@@ -49,11 +54,18 @@ export class HttpServer {
     this.#options = options;
     this.#gate = new Gate(options);
     this.#faults = new FaultReply(options.envelope, options.log);
-    this.app = createApp(this.#faults, options);
+    this.app = createApp({
+      requestTimeoutMs: options.requestTimeoutMs,
+      refuse: (error, request, reply) =>
+        this.#faults.send(reply, faultOf(error), this.#contextOf(request)),
+      refuseConnection: (error, socket) => this.#faults.refuseConnection(error, socket),
+    });
+    this.sockets = new SocketServer(this.app.server, {
+      ...options,
+      faults: this.#faults,
+      limits: options.socketLimits,
+    });
     this.app.decorateRequest('context');
-    this.app.setErrorHandler((error, request, reply) =>
-      this.#faults.send(reply, faultOf(error), this.#contextOf(request)),
-    );
     this.app.setNotFoundHandler((request, reply) =>
       this.#faults.send(reply, noRouteFault(options.contract, request), this.#contextOf(request)),
     );
@@ -66,6 +78,11 @@ export class HttpServer {
       const handler = handlers[name] as unknown as AnyHandler;
       for (const url of pathsOf(route)) this.#addRoute(route, url, handler);
     }
+  }
+
+  /** Serves every WebSocket path of the service's contract. */
+  serveSockets<C extends Contract>(_contract: C, handlers: SocketHandlers<C>): void {
+    this.sockets.serve(handlers);
   }
 
   /** Listens; throws one clear sentence when the port is taken or the address is not ours. */
@@ -83,6 +100,7 @@ export class HttpServer {
       this.#stopping.abort();
       setTimeout(() => this.app.server.closeAllConnections(), 500).unref();
     }, graceMs);
+    this.sockets.close(graceMs);
     await this.app.close();
     clearTimeout(timer);
   }

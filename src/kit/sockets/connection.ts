@@ -71,7 +71,7 @@ export class SocketConnection implements Connection {
     this.#inbox = new Inbox({
       pause: () => socket.pause(),
       resume: () => socket.resume(),
-      report: (error) => this.#report(error),
+      report: (error) => this.report(error),
     });
     socket.on('message', (message, isBinary) => this.#receive(message, isBinary));
     socket.on('pong', () => {
@@ -113,6 +113,16 @@ export class SocketConnection implements Connection {
     this.#socket.close(code, reason);
   }
 
+  /** Tells the peer what was thrown on its behalf; a fault of ours is logged. */
+  report(error: unknown): void {
+    const fault = Fault.from(error);
+    if (fault.code === 'internal') {
+      const { requestId } = this;
+      this.#options.log.error({ err: fault.cause ?? fault, requestId }, 'internal error');
+    }
+    this.sendFault(fault);
+  }
+
   /** Ends without a farewell. */
   terminate(): void {
     this.#socket.terminate();
@@ -131,7 +141,8 @@ export class SocketConnection implements Connection {
   #receive(message: RawData, isBinary: boolean): void {
     this.#isAlive = true;
     if (isBinary) this.close(1003, 'text messages only');
-    else this.#inbox.add(String(message));
+    // A server's sockets give each message as one Buffer unless told otherwise.
+    else this.#inbox.add((message as Buffer).toString());
   }
 
   readonly #noteSent = (): void => {
@@ -148,14 +159,5 @@ export class SocketConnection implements Connection {
     this.#closing.abort();
     this.#inbox.close();
     this.#makeRoom();
-  }
-
-  #report(error: unknown): void {
-    const fault = Fault.from(error);
-    if (fault.code === 'internal') {
-      const { requestId } = this;
-      this.#options.log.error({ err: fault.cause ?? fault, requestId }, 'internal error');
-    }
-    this.sendFault(fault);
   }
 }

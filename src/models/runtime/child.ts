@@ -8,6 +8,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { ChildSettings, GenerateMessage, ToChild, ToParent } from './protocol.ts';
 
 const logLengthMax = 500;
+const textIntervalMs = 5;
 
 // Without a parent there is nobody to answer. SIGKILL, because llama.cpp's destructors may abort
 // and leave a core file.
@@ -67,14 +68,22 @@ function cancelled(): Fault {
   return new Fault('cancelled', 'the caller gave up');
 }
 
-/** The sequences of one batch step end in the same turn, so their texts share one message. */
+/**
+ * Joins the texts of a few milliseconds to one message: a small model makes thousands of tokens a
+ * second, and a message costs as much as a token. Everything else goes out at once, in order.
+ */
 function createOutbox(): (message: ToParent) => void {
   let outbox: ToParent[] = [];
+  let flushedAt = 0;
   const flush = () => {
-    process.send?.(outbox);
+    if (outbox.length > 0) process.send?.(outbox);
     outbox = [];
+    flushedAt = performance.now();
   };
   return (message) => {
-    if (outbox.push(message) === 1) setImmediate(flush);
+    outbox.push(message);
+    const waitMs = flushedAt + textIntervalMs - performance.now();
+    if (message.type !== 'text' || waitMs <= 0) flush();
+    else if (outbox.length === 1) setTimeout(flush, waitMs);
   };
 }

@@ -10,7 +10,7 @@ export interface CompletionOptions {
   readonly signal: AbortSignal;
   /** Reported as it is; measured by the caller. */
   readonly loadMs: number;
-  emit(text: string): void;
+  readonly emit: (text: string) => void;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import {
   getLlama,
   InsufficientMemoryError,
@@ -102,7 +103,7 @@ function describe(path: string, context: LlamaContext, loadMs: number): LoadedMo
   const { model } = context;
   return {
     path,
-    name: model.fileInfo.metadata.general.name,
+    name: model.fileInfo.metadata.general.name ?? basename(path),
     architecture: model.architecture,
     sizeBytes: model.size,
     contextTokens: context.contextSize,

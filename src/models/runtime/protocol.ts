@@ -13,8 +13,8 @@ export interface ChildSettings {
 /** A model that the child holds in memory. */
 export interface LoadedModel {
   readonly path: string;
-  /** `general.name` of the file. */
-  readonly name: string | undefined;
+  /** `general.name` of the file, or the file's own name. */
+  readonly name: string;
   readonly architecture: string;
   readonly sizeBytes: number;
   /** What one request may use, prompt and completion together. */

@@ -21,7 +21,10 @@ export interface GenerateRequest {
   readonly topP?: number;
   /** 0 looks at the whole vocabulary. Default 40. */
   readonly topK?: number;
-  /** Taken modulo 2^32; random when absent. Without effect at temperature 0. */
+  /**
+   * Taken modulo 2^32; random when absent. Without effect at temperature 0. The same seed gives the
+   * same text while the request runs alone: neighbours in the batch change the rounding.
+   */
   readonly seed?: number;
   /** The text ends before the first of these, wherever the tokens split it. */
   readonly stop?: readonly string[];
