@@ -177,7 +177,7 @@ export class Suite implements AsyncDisposable {
   #createTrust({ dataFolder, bus }: Ground): Trust {
     return new Trust({
       issuerUrl: this.addresses.urlOf(issuer.contract.name),
-      isBusShared: bus.kind === 'nats' || this.hosted.includes(issuer),
+      isIssuerHere: this.hosted.includes(issuer),
       serviceKeysFolder: this.#serviceKeysFolder(dataFolder),
       reader: this.hosted[0]?.contract.name ?? issuer.contract.name,
       log: this.#log,

@@ -1,8 +1,9 @@
+import type { JSONWebKeySet } from 'jose';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { authContract } from './auth/contract.ts';
+import { authContract, revocationTopic } from './auth/contract.ts';
 import type { Bus } from './kit/bus/bus.ts';
-import { createClient } from './kit/client.ts';
+import { createClient, type Client } from './kit/client.ts';
 import { Fault } from './kit/errors.ts';
 import { Authenticator, type ExchangedToken } from './kit/identity/authenticator.ts';
 import { createRemoteKeys } from './kit/identity/remote-keys.ts';
@@ -16,8 +17,8 @@ import { Tracer } from './kit/trace.ts';
 export interface TrustOptions {
   /** Address of auth, which is also the issuer that tokens name. */
   readonly issuerUrl: string;
-  /** True when auth runs in this process or the bus reaches it. */
-  readonly isBusShared: boolean;
+  /** True when auth runs in this process: then it keeps the revocations itself. */
+  readonly isIssuerHere: boolean;
   readonly bus: Bus;
   readonly serviceKeysFolder: string;
   /** The service whose identity reads the revocations. */
@@ -30,41 +31,26 @@ export class Trust implements AsyncDisposable {
   readonly authenticator: Authenticator;
   readonly revocations = new RevocationList();
   readonly #options: TrustOptions;
-  readonly #feed: RevocationFeed;
+  readonly #issuer: Client<typeof authContract>;
+  readonly #feed: RevocationFeed | undefined;
   readonly #tokens = new Map<string, ServiceToken>();
 
   constructor(options: TrustOptions) {
     this.#options = options;
-    const anonymous = createClient(authContract, {
-      baseUrl: options.issuerUrl,
-      tracer: new Tracer(() => {}),
-    });
-    const token = this.serviceToken(options.reader);
-    const reader = createClient(authContract, {
-      baseUrl: options.issuerUrl,
-      tracer: new Tracer(() => {}),
-      token: token.get,
-      forgetToken: () => token.forget(),
-    });
-    this.#feed = new RevocationFeed({
-      list: this.revocations,
-      topic: options.bus.topic<Revocation>('revocations'),
-      isBusShared: options.isBusShared,
-      fetchPage: (after) => reader.revocations({ query: { after } }),
-      log: options.log,
-    });
+    this.#issuer = createClient(authContract, { baseUrl: options.issuerUrl, tracer: silentTracer() });
+    this.#feed = options.isIssuerHere ? undefined : this.#createFeed();
     const verifier = new Verifier({
       issuer: options.issuerUrl,
-      keys: createRemoteKeys({ fetchKeys: async () => ({ keys: [...(await anonymous.jwks({})).keys] }) }),
+      keys: createRemoteKeys({ fetchKeys: () => this.#fetchKeys() }),
       revocations: this.revocations,
-      requireFreshRevocations: this.#feed.requireFresh,
+      ...(this.#feed ? { requireFreshRevocations: this.#feed.requireFresh } : {}),
     });
     this.authenticator = new Authenticator(verifier, (apiKey) => this.#exchange(apiKey));
   }
 
-  /** Begins to follow revocations; call it once auth can answer, if auth is in this process. */
-  start(): Promise<void> {
-    return this.#feed.start();
+  /** Begins to follow revocations, where auth is elsewhere. */
+  async start(): Promise<void> {
+    await this.#feed?.start();
   }
 
   /** The token of a service's own identity. */
@@ -79,8 +65,31 @@ export class Trust implements AsyncDisposable {
     return token;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#feed[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#feed?.[Symbol.asyncDispose]();
+  }
+
+  #createFeed(): RevocationFeed {
+    const { issuerUrl, bus, reader, log } = this.#options;
+    const token = this.serviceToken(reader);
+    const client = createClient(authContract, {
+      baseUrl: issuerUrl,
+      tracer: silentTracer(),
+      token: token.get,
+      forgetToken: () => token.forget(),
+    });
+    return new RevocationFeed({
+      list: this.revocations,
+      topic: bus.topic<Revocation>(revocationTopic),
+      isBusShared: bus.kind === 'nats',
+      fetchPage: (after) => client.revocations({ query: { after } }),
+      log,
+    });
+  }
+
+  async #fetchKeys(): Promise<JSONWebKeySet> {
+    const { keys } = await this.#issuer.jwks({});
+    return { keys: [...keys] };
   }
 
   async #readServiceKey(service: string): Promise<string> {
@@ -93,12 +102,13 @@ export class Trust implements AsyncDisposable {
   }
 
   async #exchange(apiKey: string): Promise<ExchangedToken> {
-    const anonymous = createClient(authContract, {
-      baseUrl: this.#options.issuerUrl,
-      tracer: new Tracer(() => {}),
-    });
     const body = { api_key: apiKey, client_id: 'ennead' };
-    const { access_token, expires_in } = await anonymous.apiKey({ body });
+    const { access_token, expires_in } = await this.#issuer.apiKey({ body });
     return { accessToken: access_token, expiresIn: expires_in };
   }
+}
+
+/** Logging in and reading keys belongs to no trace. */
+function silentTracer(): Tracer {
+  return new Tracer(() => {});
 }

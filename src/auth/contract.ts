@@ -210,6 +210,9 @@ const auditRoutes = {
   },
 } as const satisfies Record<string, Route>;
 
+/** The bus topic that carries each revocation to every process that verifies tokens. */
+export const revocationTopic = 'revocations';
+
 /** The authentication service as others see it. */
 export const authContract = {
   name: 'auth',

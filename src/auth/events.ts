@@ -1,6 +1,3 @@
-/** The bus topic that carries each revocation to every process that verifies tokens. */
-export const revocationTopic = 'revocations';
-
 /** Every kind of audit event, named once. */
 export type AuditEventType =
   | 'login_success'

@@ -1,4 +1,4 @@
-import type { Topic } from '../kit/bus/bus.ts';
+import type { Subscription, Topic } from '../kit/bus/bus.ts';
 import type { Revocation, RevocationList } from '../kit/identity/revocations.ts';
 import type { RevocationPage } from '../kit/identity/revocation-feed.ts';
 import type { Log } from '../kit/log.ts';
@@ -65,6 +65,11 @@ export class Revoker {
       if (revocations.length < pageSize) return;
       after = next;
     }
+  }
+
+  /** Takes over what other replicas revoke, until the subscription is closed. */
+  follow(): Promise<Subscription> {
+    return this.#options.topic.subscribe(({ data }) => this.#options.list.add(data));
   }
 
   deleteExpired(): Promise<void> {

@@ -104,6 +104,28 @@ describe.skipIf(!program)('with a nats-server (skipped when there is none)', () 
     expect(gaps).toEqual([]);
   });
 
+  test('an event whose answer came too late is tried again, but stored once', async () => {
+    const server = await startServer();
+    const topic = (await open(server.url)).topic<string>('t');
+    const hasty = await openNatsBus({ url: server.url, log, timeoutMs: 1200 });
+    owned.push(hasty);
+    const hastyTopic = hasty.topic<string>('t');
+    for (const one of [topic, hastyTopic]) await one.publish('before');
+    server.freeze(true);
+    const patient = topic.publish('patient');
+    // The hasty one gives up after its second attempt, and so both have made two.
+    const refusal = hastyTopic.publish('hasty');
+    await expect(refusal).rejects.toMatchObject({ code: 'unavailable' });
+    server.freeze(false);
+    await patient;
+    const { events } = await record(topic, 0);
+    await vi.waitFor(() => expect(events.length).toBeGreaterThanOrEqual(4));
+    await topic.publish('after');
+    await vi.waitFor(() => expect(events.at(-1)?.data).toBe('after'));
+    expect(events.filter(({ data }) => data === 'patient')).toHaveLength(1);
+    expect(events.filter(({ data }) => data === 'hasty')).toHaveLength(1);
+  });
+
   test('a server that lost its storage is told as a gap from 0, and the bus goes on', async () => {
     const server = await startServer();
     const topic = (await open(server.url)).topic<string>('t');
@@ -177,11 +199,11 @@ async function open(url: string): Promise<Bus> {
   return bus;
 }
 
-async function record<T>(topic: Topic<T>) {
+async function record<T>(topic: Topic<T>, after?: number) {
   const events: BusEvent<T>[] = [];
   const gaps: Gap[] = [];
   const onGap = (gap: Gap): void => void gaps.push(gap);
-  const subscription = await topic.subscribe((event) => void events.push(event), { onGap });
+  const subscription = await topic.subscribe((event) => void events.push(event), { onGap, after });
   return { events, gaps, subscription };
 }
 

@@ -101,6 +101,9 @@ class NatsBus implements Bus {
   async [Symbol.asyncDispose](): Promise<void> {
     const closing = [...this.#link.subscriptions].map((subscription) => subscription.close());
     await Promise.all(closing);
+    // The client drops its error listener while a write may still fail on a dying socket, which
+    // would end the process: so that write comes first, and its outcome is awaited.
+    await this.ping().catch(() => {});
     await this.#connection.close();
   }
 

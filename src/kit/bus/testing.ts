@@ -12,6 +12,8 @@ export interface NatsServer extends AsyncDisposable {
   readonly url: string;
   /** Ends the process as a crash would; its storage stays. */
   kill(): Promise<void>;
+  /** Stops the process from answering, or lets it go on. */
+  freeze(isFrozen: boolean): void;
   /** Starts it again on the same port and storage, or on empty storage. */
   restart(options?: { isStorageLost?: boolean }): Promise<void>;
 }
@@ -33,6 +35,7 @@ export async function startNatsServer(program: string, flags = ['-js']): Promise
     port,
     url: `nats://127.0.0.1:${port}`,
     kill,
+    freeze: (isFrozen) => void child.kill(isFrozen ? 'SIGSTOP' : 'SIGCONT'),
     restart: async ({ isStorageLost = false } = {}) => {
       await kill();
       if (isStorageLost) await rm(storage, { recursive: true, force: true });

@@ -45,9 +45,11 @@ export async function openPglite(folder: string, options: PgliteOptions): Promis
 export async function startPgliteThread(clusterFolder: string): Promise<Worker> {
   const settings: ThreadSettings = { clusterFolder };
   const worker = startThread('pglite-thread', settings);
+  const exit = new AbortController();
+  worker.once('exit', () => exit.abort());
   try {
-    // Rejects when the thread throws; its first message is that it is ready.
-    await once(worker, 'message');
+    // Rejects when the thread throws or exits; its first message is that it is ready.
+    await once(worker, 'message', { signal: exit.signal });
     return worker;
   } catch (cause) {
     const message = `the embedded database in ${clusterFolder} does not open; restore a copy of it`;

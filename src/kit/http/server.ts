@@ -81,8 +81,8 @@ export class HttpServer {
   }
 
   /** Serves every WebSocket path of the service's contract. */
-  serveSockets<C extends Contract>(_contract: C, handlers: SocketHandlers<C>): void {
-    this.sockets.serve(handlers);
+  serveSockets<C extends Contract>(contract: C, handlers: SocketHandlers<C>): void {
+    this.sockets.serve(contract, handlers);
   }
 
   /** Listens; throws one clear sentence when the port is taken or the address is not ours. */

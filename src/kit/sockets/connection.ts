@@ -145,9 +145,10 @@ export class SocketConnection implements Connection {
     else this.#inbox.add((message as Buffer).toString());
   }
 
-  readonly #noteSent = (): void => {
-    const { queuedBytesMax } = this.#options;
-    if (this.#isFull && this.#socket.bufferedAmount <= queuedBytesMax / 2) this.#makeRoom();
+  /** What could not be sent makes no room: the connection's end follows. */
+  readonly #noteSent = (error?: Error | null): void => {
+    if (error || !this.#isFull) return;
+    if (this.#socket.bufferedAmount <= this.#options.queuedBytesMax / 2) this.#makeRoom();
   };
 
   #makeRoom(): void {

@@ -35,10 +35,6 @@ export class Handshake {
     return this.#context.requestId;
   }
 
-  get path(): string {
-    return this.#context.path;
-  }
-
   /** What the service says of a fault, also long after the upgrade. */
   readonly wordFault = (fault: Fault): unknown => this.#faults.body(fault, this.#context);
 

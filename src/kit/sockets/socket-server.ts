@@ -1,13 +1,13 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { Contract } from '../contract.ts';
+import type { Contract, SocketRoute } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import type { FaultReply } from '../http/fault-reply.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Log } from '../log.ts';
 import type { RateLimiter } from '../rate-limit.ts';
-import type { Tracer } from '../trace.ts';
+import { Tracer } from '../trace.ts';
 import { SocketConnection } from './connection.ts';
 import { Handshake } from './handshake.ts';
 import { SocketGate, type Admission } from './socket-gate.ts';
@@ -64,6 +64,9 @@ export class SocketServer {
   readonly #connections = new Map<SocketConnection, Admission>();
   readonly #reserved = new Map<string, UpgradeHandler>();
   readonly #handlers = new Map<string, SocketHandler>();
+  /** Starts the spans of what is not to be recorded. */
+  readonly #silent = new Tracer(() => {});
+  #routes: Readonly<Record<string, SocketRoute>> = {};
   #timers: NodeJS.Timeout[] = [];
   #isClosing = false;
 
@@ -80,8 +83,11 @@ export class SocketServer {
   }
 
   /** Serves every WebSocket path of the service's contract. */
-  serve<C extends Contract>(handlers: SocketHandlers<C>): void {
-    for (const [name, handler] of Object.entries<AnyHandler>({ ...handlers })) {
+  serve<C extends Contract>(contract: C, handlers: SocketHandlers<C>): void {
+    this.#routes = contract.sockets ?? {};
+    // Each is called with connections of the route of its name only.
+    const byName = handlers as unknown as Readonly<Record<string, AnyHandler>>;
+    for (const [name, handler] of Object.entries(byName)) {
       this.#handlers.set(name, typeof handler === 'function' ? { serve: handler } : handler);
     }
     this.#listen();
@@ -133,8 +139,13 @@ export class SocketServer {
   }
 
   async #open(upgrade: Upgrade, path: string): Promise<void> {
-    const match = findSocketRoute(this.#options.contract.sockets ?? {}, path);
-    const handshake = new Handshake(upgrade, { ...this.#options, route: match?.route });
+    const match = findSocketRoute(this.#routes, path);
+    const { faults, tracer } = this.#options;
+    const handshake = new Handshake(upgrade, {
+      faults,
+      tracer: match ? tracer : this.#silent,
+      route: match?.route,
+    });
     this.#handshakes.set(upgrade.request, handshake);
     try {
       if (!match) throw new Fault('not_found', `there is no WebSocket at ${path}`);

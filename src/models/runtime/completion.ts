@@ -64,7 +64,7 @@ async function run(task: Run): Promise<GenerateEnd> {
     (tokens, before) => open.model.detokenize(tokens, false, before),
     [...work.stop, ...prompt.stopTexts],
   );
-  const lastBlock = await readPrompt(sequence, prompt.tokens, signal);
+  const lastBlock = await readPrompt(task);
   for await (const token of sequence.evaluate(lastBlock, work.sampling)) {
     firstAt ??= performance.now();
     signal.throwIfAborted();
@@ -77,6 +77,7 @@ async function run(task: Run): Promise<GenerateEnd> {
       finishReason = 'length';
       break;
     }
+    if (open.gate.isClosed) await open.gate.opened();
   }
   const heldBack = stream.finish();
   if (heldBack !== '') emit(heldBack);
@@ -91,16 +92,14 @@ async function run(task: Run): Promise<GenerateEnd> {
 }
 
 /** Evaluates all of the prompt but its last block, which the first token needs. */
-async function readPrompt(
-  sequence: LlamaContextSequence,
-  tokens: Token[],
-  signal: AbortSignal,
-): Promise<Token[]> {
-  await sequence.clearHistory();
+async function readPrompt({ open, sequence, prompt, signal }: Run): Promise<Token[]> {
+  const { tokens } = prompt;
+  await open.gate.pass(() => sequence.clearHistory());
   let start = 0;
   for (; tokens.length - start > blockTokens; start += blockTokens) {
     await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(start, start + blockTokens));
     await nextTurn();
+    await open.gate.opened();
     signal.throwIfAborted();
   }
   return tokens.slice(start);

@@ -11,6 +11,7 @@ import {
   type LlamaModel,
 } from 'node-llama-cpp';
 import { Fault } from '../../kit/errors.ts';
+import { Gate } from './gate.ts';
 import type { ChildSettings, LoadedModel, ModelKey } from './protocol.ts';
 
 /** A loaded model with the sequences that no request holds. */
@@ -20,6 +21,8 @@ export interface OpenModel {
   /** Formats chats by the file's own template; a plain format where it has none. */
   readonly wrapper: ChatWrapper;
   readonly idle: LlamaContextSequence[];
+  /** Every request asks it between two tokens. */
+  readonly gate: Gate;
   readonly described: LoadedModel;
 }
 
@@ -81,7 +84,8 @@ export class Engine {
       const loadMs = performance.now() - startedAt;
       const idle = Array.from({ length: context.totalSequences }, () => context.getSequence());
       const wrapper = resolveChatWrapper(model, { warningLogs: false });
-      return { model, context, wrapper, idle, described: describe(path, context, loadMs) };
+      const described = describe(path, context, loadMs);
+      return { model, context, wrapper, idle, gate: new Gate(), described };
     } catch (error) {
       await model.dispose();
       throw error;

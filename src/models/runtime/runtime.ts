@@ -20,9 +20,9 @@ export type RuntimeState = 'idle' | 'starting' | 'ready' | 'crashed';
 export interface Runtime extends AsyncDisposable {
   /**
    * Streams a completion; nothing happens before the first event is asked for. Leaving the loop or
-   * aborting the signal frees the place in the batch. Faults: `not_found` no such file, `invalid` bad option or
-   * file or a prompt beyond the context, `exhausted` the queue is full, `deadline`, `cancelled`,
-   * `unavailable` the child died, the memory does not suffice or the runtime is closing.
+   * aborting the signal frees the place in the batch. Faults: `not_found` no such file, `invalid`
+   * bad option or file or a prompt beyond the context, `exhausted` the queue is full, `deadline`,
+   * `cancelled`, `unavailable` the child died, memory does not suffice or the runtime is closing.
    */
   generate(
     request: GenerateRequest,
@@ -42,7 +42,10 @@ export interface RuntimeOptions {
   readonly parallel?: number;
   /** Requests that may wait for a place. Default 64. */
   readonly queueMax?: number;
-  /** Default: one less than the cores, because waiting threads of llama.cpp spin. */
+  /**
+   * Default: one less than the cores. llama.cpp's threads spin while they wait for one another, so
+   * with more of them than free cores everything comes to a crawl.
+   */
   readonly threads?: number;
   /** A model that is unused for so long leaves the memory, the last one with the process. */
   readonly idleUnloadMs?: number;

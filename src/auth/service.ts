@@ -1,0 +1,66 @@
+import type { HttpServer } from '../kit/http/server.ts';
+import type { Host, Service } from '../kit/service.ts';
+import { authSettings, type AuthConfig } from './config.ts';
+import { authContract } from './contract.ts';
+import { authEnvelope } from './envelope.ts';
+import { ensureAdministrator } from './first-administrator.ts';
+import { createParts, type AuthParts } from './parts.ts';
+import { authRoutes } from './routes.ts';
+import { ensureServiceIdentities } from './service-identities.ts';
+import { deleteOldSessions } from './session-store.ts';
+
+/** Auth issues, refreshes, revokes and validates the tokens of the whole suite. */
+export const auth = {
+  contract: authContract,
+  envelope: authEnvelope,
+  rate: { perMinute: 1000, burst: 1500 },
+  settings: authSettings,
+  migrations: new URL('./migrations/', import.meta.url),
+  grants: [],
+  start,
+} satisfies Service<typeof authContract, typeof authSettings>;
+
+const cleaningIntervalMs = 3_600_000;
+const consumedTokensKeptMs = 86_400_000;
+
+async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
+  const parts = await createParts(host);
+  await parts.revoker.load();
+  await ensureAdministrator({ ...parts, dataFolder: host.dataFolder, announce: host.announce });
+  await ensureServiceIdentities(host.peers, { ...parts, folder: host.serviceKeysFolder });
+  const followed = await parts.revoker.follow();
+  forbidCaching(host.http);
+  host.http.serve(authContract, authRoutes(parts));
+  const stopCleaning = startCleaning(parts);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopCleaning();
+      await followed.close();
+      await parts.apiKeyLogin[Symbol.asyncDispose]();
+      await parts.audit[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** No answer may stay in a cache, refusals included (RFC 6749, section 5.1); the key set says else. */
+function forbidCaching({ app }: HttpServer): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    void reply.header('cache-control', 'no-store');
+    done();
+  });
+}
+
+/** Removes every hour what has expired; answers how to stop. */
+function startCleaning({ sql, revoker, host }: AuthParts): () => void {
+  const clean = async () => {
+    const now = new Date();
+    const consumedBefore = new Date(now.getTime() - consumedTokensKeptMs);
+    await deleteOldSessions(sql, { now, consumedBefore });
+    await revoker.deleteExpired();
+  };
+  const cleanOrLog = () => {
+    clean().catch((error: unknown) => host.log.warn({ err: error }, 'expired rows were not removed'));
+  };
+  const timer = setInterval(cleanOrLog, cleaningIntervalMs).unref();
+  return () => clearInterval(timer);
+}
