@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
-import { secretSetting, settingOr, type ConfigOf, type Settings } from '../kit/config.ts';
+import { secretSetting, setting, settingOr, type ConfigOf, type Settings } from '../kit/config.ts';
 
-const count = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
+function count(standard: number) {
+  return Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: standard });
+}
 
 /** The environment of the authentication service. */
 export const authSettings = {
@@ -19,19 +21,19 @@ export const authSettings = {
     { schema: Type.Union([Type.Literal('on'), Type.Literal('off')]), or: 'on' },
     'on or off: whether anybody may log in with a password',
   ),
-  loginAttempts: settingOr(
+  loginAttempts: setting(
     'AUTH_LOGIN_ATTEMPTS',
-    { schema: count, or: 10 },
+    count(10),
     'password logins in 15 minutes per username and per address',
   ),
-  refreshesPerHour: settingOr(
+  refreshesPerHour: setting(
     'AUTH_REFRESHES_PER_HOUR',
-    { schema: count, or: 100 },
+    count(100),
     'refreshes in an hour per session',
   ),
-  validationsPerMinute: settingOr(
+  validationsPerMinute: setting(
     'AUTH_VALIDATIONS_PER_MINUTE',
-    { schema: count, or: 1000 },
+    count(1000),
     'validations in a minute per address',
   ),
 } satisfies Settings;

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,8 +12,6 @@ export interface NatsServer extends AsyncDisposable {
   readonly url: string;
   /** Ends the process as a crash would; its storage stays. */
   kill(): Promise<void>;
-  /** Stops the process from answering, or lets it go on. */
-  freeze(isFrozen: boolean): void;
   /** Starts it again on the same port and storage, or on empty storage. */
   restart(options?: { isStorageLost?: boolean }): Promise<void>;
 }
@@ -35,7 +33,6 @@ export async function startNatsServer(program: string, flags = ['-js']): Promise
     port,
     url: `nats://127.0.0.1:${port}`,
     kill,
-    freeze: (isFrozen) => void child.kill(isFrozen ? 'SIGSTOP' : 'SIGCONT'),
     restart: async ({ isStorageLost = false } = {}) => {
       await kill();
       if (isStorageLost) await rm(storage, { recursive: true, force: true });
@@ -45,6 +42,40 @@ export async function startNatsServer(program: string, flags = ['-js']): Promise
       await kill();
       await rm(storage, { recursive: true, force: true });
     },
+  };
+}
+
+/** A way to a server on which answers can be made late. */
+export interface SlowPath extends AsyncDisposable {
+  readonly url: string;
+  /** Keeps answers back until one request that contains this text has passed. */
+  holdUntil(request: string): void;
+}
+
+/** Resolves when the path to the server on this port takes connections. */
+export async function openSlowPath(port: number): Promise<SlowPath> {
+  let awaited = '';
+  const listener = createServer((client) => {
+    const server = connect(port, '127.0.0.1');
+    const held: Buffer[] = [];
+    server.on('data', (chunk) => (awaited ? held.push(chunk) : client.write(chunk)));
+    client.on('data', (chunk) => {
+      server.write(chunk);
+      if (!awaited || !chunk.includes(awaited)) return;
+      awaited = '';
+      for (const answer of held.splice(0)) client.write(answer);
+    });
+    for (const [one, peer] of [[client, server] as const, [server, client] as const]) {
+      one.on('error', () => {}).on('close', () => peer.destroy());
+    }
+  }).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  return {
+    url: `nats://127.0.0.1:${portOf(listener)}`,
+    holdUntil: (request) => {
+      awaited = request;
+    },
+    [Symbol.asyncDispose]: async () => void listener.close(),
   };
 }
 
@@ -71,9 +102,13 @@ async function end(child: ChildProcess): Promise<void> {
 async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A listening TCP server has an address object.
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   server.close();
   await once(server, 'close');
   return port;
+}
+
+function portOf(server: Server): number {
+  // A listening TCP server has an address object.
+  return (server.address() as AddressInfo).port;
 }

@@ -1,0 +1,89 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const readyLine = /^ready in (\d+) ms$/m;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A running `ennead` in a process of its own. */
+export interface Ennead {
+  readonly process: ChildProcess;
+  /** Everything printed so far, both streams. */
+  output(): string;
+  /** Resolves when it has printed `ready in`; rejects with its output if it ends before. */
+  readonly ready: Promise<void>;
+  readonly exit: Promise<Exit>;
+  /** Sends a signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Exit>;
+}
+
+/** Starts the built program with these words and variables, and none of the tester's own settings. */
+export function startEnnead(words: readonly string[], variables: Record<string, string>): Ennead {
+  if (!existsSync(program)) throw new Error('there is no build: run `npm test`, which makes one');
+  const child = spawn(process.execPath, [program, ...words], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exit = new Promise<Exit>((resolve) => {
+    child.on('close', (code, signal) => resolve({ code, signal }));
+  });
+  const ready = new Promise<void>((resolve, reject) => {
+    const read = (bytes: Buffer) => {
+      output += bytes.toString();
+      if (readyLine.test(output)) resolve();
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    void exit.then(({ code }) => reject(new Error(`ennead ended with ${code}:\n${output}`)));
+  });
+  ready.catch(() => {});
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return exit;
+  };
+  return { process: child, output: () => output, ready, exit, stop };
+}
+
+/** Runs a command to its end. */
+export async function runEnnead(words: readonly string[], variables: Record<string, string> = {}) {
+  const ennead = startEnnead(words, variables);
+  const { code } = await ennead.exit;
+  return { code, output: ennead.output() };
+}
+
+/** A folder of its own that is removed with `remove`. */
+export async function temporaryFolder() {
+  const path = await mkdtemp(join(tmpdir(), 'ennead-test-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+const portsInARow = 13;
+
+/** The first of thirteen ports in a row that are free now. */
+export async function freePortBase(): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const base = 20_000 + Math.floor(Math.random() * 2_000) * 20;
+    const ports = Array.from({ length: portsInARow }, (_, offset) => base + offset);
+    const free = await Promise.all(ports.map(isFree));
+    if (free.every(Boolean)) return base;
+  }
+  throw new Error('no thirteen free ports in a row were found');
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
