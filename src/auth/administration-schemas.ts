@@ -72,7 +72,10 @@ const apiKeyProperties = {
   lastUsedAt: Type.Optional(timestamp),
   revokedAt: Type.Optional(timestamp),
   previousExpiresAt: Type.Optional(
-    Type.String({ format: 'date-time', description: 'until when the secret before the last rotation is good' }),
+    Type.String({
+      format: 'date-time',
+      description: 'until when the secret before the last rotation is good',
+    }),
   ),
 };
 
@@ -93,7 +96,8 @@ export const newApiKey = Type.Object(
     userId: Type.Optional(
       Type.String({
         maxLength: 128,
-        description: 'makes it the key of a user: it acts for the user and never beyond what the user may',
+        description:
+          'makes it the key of a user: it acts for the user and never beyond what the user may',
       }),
     ),
   },

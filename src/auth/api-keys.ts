@@ -105,7 +105,8 @@ export class ApiKeys {
       const changes = {
         hash: hashApiKeySecret(secret),
         previous_hash: overlapSeconds > 0 ? key.hash : null,
-        previous_expires_at: overlapSeconds > 0 ? new Date(Date.now() + overlapSeconds * 1000) : null,
+        previous_expires_at:
+          overlapSeconds > 0 ? new Date(Date.now() + overlapSeconds * 1000) : null,
       };
       const rotated = required(await updateApiKey(trx, id, changes));
       const facts = { ...factsOf(key), overlapSeconds };

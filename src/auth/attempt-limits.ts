@@ -43,5 +43,8 @@ export function addressKey(ip: string): string {
   if (address.kind() === 'ipv4') return address.toString();
   // `process` answers one of the two classes; the kind has just told which.
   const { parts } = address as ipaddr.IPv6;
-  return parts.slice(0, ipv6PrefixGroups).map((part) => part.toString(16)).join(':');
+  return parts
+    .slice(0, ipv6PrefixGroups)
+    .map((part) => part.toString(16))
+    .join(':');
 }

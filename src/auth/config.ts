@@ -1,9 +1,7 @@
 import { Type } from 'typebox';
-import { secretSetting, setting, settingOr, type ConfigOf, type Settings } from '../kit/config.ts';
+import { secretSetting, settingOr, type ConfigOf, type Settings } from '../kit/config.ts';
 
-function count(standard: number) {
-  return Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: standard });
-}
+const Count = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
 
 /** The environment of the authentication service. */
 export const authSettings = {
@@ -21,19 +19,19 @@ export const authSettings = {
     { schema: Type.Union([Type.Literal('on'), Type.Literal('off')]), or: 'on' },
     'on or off: whether anybody may log in with a password',
   ),
-  loginAttempts: setting(
+  loginAttempts: settingOr(
     'AUTH_LOGIN_ATTEMPTS',
-    count(10),
+    { schema: Count, or: 10 },
     'password logins in 15 minutes per username and per address',
   ),
-  refreshesPerHour: setting(
+  refreshesPerHour: settingOr(
     'AUTH_REFRESHES_PER_HOUR',
-    count(100),
+    { schema: Count, or: 100 },
     'refreshes in an hour per session',
   ),
-  validationsPerMinute: setting(
+  validationsPerMinute: settingOr(
     'AUTH_VALIDATIONS_PER_MINUTE',
-    count(1000),
+    { schema: Count, or: 1000 },
     'validations in a minute per address',
   ),
 } satisfies Settings;

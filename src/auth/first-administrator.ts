@@ -16,6 +16,8 @@ export interface FirstAdministratorOptions {
   readonly sql: Sql;
   readonly config: Pick<AuthConfig, 'adminUsername' | 'adminPassword'>;
   readonly dataFolder: string;
+  /** Auth's own address. */
+  readonly url: string;
   readonly passwords: Passwords;
   readonly audit: AuditLog;
   readonly announce: (line: string) => void;
@@ -24,6 +26,12 @@ export interface FirstAdministratorOptions {
 interface Credentials {
   readonly username: string;
   readonly password: string;
+}
+
+/** What `admin.json` holds: a whole login request, so that `curl -d @admin.json` logs in. */
+interface KeptLogin extends Credentials {
+  readonly grant_type: 'password';
+  readonly client_id: string;
 }
 
 const passwordBytes = 18;
@@ -54,19 +62,38 @@ async function chooseCredentials(options: FirstAdministratorOptions): Promise<Cr
   const { config, dataFolder, announce } = options;
   const username = config.adminUsername;
   if (config.adminPassword) return { username, password: config.adminPassword.reveal() };
-  const path = join(dataFolder, 'admin.json');
+  const path = keptPath(dataFolder);
   const kept = await readCredentials(path);
-  const credentials = kept?.username === username ? kept : { username, password: newSecret(passwordBytes) };
-  await writeSecretFile(path, `${JSON.stringify(credentials, undefined, 2)}\n`);
+  const credentials =
+    kept?.username === username ? kept : { username, password: newSecret(passwordBytes) };
+  const login: KeptLogin = { ...credentials, grant_type: 'password', client_id: 'curl' };
+  await writeSecretFile(path, `${JSON.stringify(login, undefined, 2)}\n`);
   announce(`administrator ${username}, password ${credentials.password} (kept in ${path})`);
   return credentials;
+}
+
+/** Announces a line for a shell that logs in, as long as the password is one that was made here. */
+export async function announceLogin({
+  dataFolder,
+  url,
+  announce,
+}: Pick<FirstAdministratorOptions, 'dataFolder' | 'url' | 'announce'>): Promise<void> {
+  const path = keptPath(dataFolder);
+  if (!(await readCredentials(path))) return announce(`curl -s ${url}/health`);
+  const file = `'@${path.replaceAll("'", String.raw`'\''`)}'`;
+  announce(`curl -s ${url}/api/v1/auth/login -H 'content-type: application/json' -d ${file}`);
+}
+
+function keptPath(dataFolder: string): string {
+  return join(dataFolder, 'admin.json');
 }
 
 /** What an earlier start made; undefined when there is no such file, or nothing usable in it. */
 async function readCredentials(path: string): Promise<Credentials | undefined> {
   try {
     const { username, password } = JSON.parse(await readFile(path, 'utf8')) as Partial<Credentials>;
-    const isUsable = typeof username === 'string' && typeof password === 'string' && password !== '';
+    const isUsable =
+      typeof username === 'string' && typeof password === 'string' && password !== '';
     return isUsable ? { username, password } : undefined;
   } catch (error) {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';

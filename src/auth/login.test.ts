@@ -8,8 +8,17 @@ beforeAll(async () => {
   ground = await openGround();
   auth = await startAuth(ground);
   const token = await auth.adminToken();
-  for (const [username, disabled] of [['mallory', true], ['Ûser', false]] as const) {
-    const body = { username, password: 'a good password', email: '', name: username, roles: ['user'] };
+  for (const [username, disabled] of [
+    ['mallory', true],
+    ['Ûser', false],
+  ] as const) {
+    const body = {
+      username,
+      password: 'a good password',
+      email: '',
+      name: username,
+      roles: ['user'],
+    };
     const { body: user } = await auth.call('POST', '/api/v1/auth/users', { token, body });
     await auth.call('PATCH', `/api/v1/auth/users/${user.id}`, { token, body: { disabled } });
   }
@@ -35,7 +44,10 @@ describe('a refused login', () => {
   test.each([
     ['an unknown user', { username: 'nobody' }],
     ['a wrong password', { password: 'wrong' }],
-    ['a disabled user with the right password', { username: 'mallory', password: 'a good password' }],
+    [
+      'a disabled user with the right password',
+      { username: 'mallory', password: 'a good password' },
+    ],
     ['a name with a Cyrillic letter', { username: 'аdmin' }],
     ['a name with a zero-width character', { username: 'ad\u200Bmin' }],
     ['a password with a suffix', { password: `${adminPassword}x` }],
@@ -56,7 +68,11 @@ describe('a refused login', () => {
   test.each([
     ['an empty password', { password: '' }, 'validation_error'],
     ['no client', { client_id: '' }, 'validation_error'],
-    ['a password of a megabyte less a bit', { password: 'x'.repeat(1_000_000) }, 'password_too_long'],
+    [
+      'a password of a megabyte less a bit',
+      { password: 'x'.repeat(1_000_000) },
+      'password_too_long',
+    ],
     ['a password of 1,025 bytes', { password: `${'é'.repeat(512)}x` }, 'password_too_long'],
     ['another grant', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
   ])('is a bad request for %s', async (_, change, code) => {
@@ -68,9 +84,19 @@ describe('a refused login', () => {
 
   test('is no server error when the body is not JSON or of another type', async () => {
     const url = '/api/v1/auth/login';
-    const text = await auth.app.inject({ method: 'POST', url, payload: 'a=b', headers: { 'content-type': 'text/plain' } });
+    const text = await auth.app.inject({
+      method: 'POST',
+      url,
+      payload: 'a=b',
+      headers: { 'content-type': 'text/plain' },
+    });
     expect(text.statusCode).toBe(415);
-    const broken = await auth.app.inject({ method: 'POST', url, payload: '{"a":NaN}', headers: { 'content-type': 'application/json' } });
+    const broken = await auth.app.inject({
+      method: 'POST',
+      url,
+      payload: '{"a":NaN}',
+      headers: { 'content-type': 'application/json' },
+    });
     expect(broken.statusCode).toBe(400);
     expect(broken.json().error.type).toBe('invalid_request_error');
   });
@@ -93,7 +119,11 @@ describe('too many logins', () => {
       expect(reply.headers['x-ratelimit-limit']).toBe('3');
       expect(reply.headers['x-ratelimit-remaining']).toBe(String(2 - at));
     }
-    const { status, body, headers } = await post({ ...form, username: 'Admin' }, '10.0.0.9', limited);
+    const { status, body, headers } = await post(
+      { ...form, username: 'Admin' },
+      '10.0.0.9',
+      limited,
+    );
     expect(status).toBe(429);
     expect(body.error).toMatchObject({ type: 'rate_limit_exceeded', code: 'rate_limit_exceeded' });
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);

@@ -2,7 +2,11 @@ import type { Subscription, Topic } from '../kit/bus/bus.ts';
 import type { Revocation, RevocationList } from '../kit/identity/revocations.ts';
 import type { RevocationPage } from '../kit/identity/revocation-feed.ts';
 import type { Log } from '../kit/log.ts';
-import { deleteExpiredRevocations, insertRevocations, readRevocations } from './revocation-store.ts';
+import {
+  deleteExpiredRevocations,
+  insertRevocations,
+  readRevocations,
+} from './revocation-store.ts';
 import { inTransaction } from './store.ts';
 import type { Sql, SqlTransaction } from './tables.ts';
 import { accessLifeSeconds } from './tokens.ts';
@@ -88,5 +92,10 @@ export class Revoker {
 
 function toRevocation({ kind, id, expiresAt }: Target): Revocation {
   const revokedAt = Math.floor(Date.now() / 1000);
-  return { kind, id, revokedAt, expiresAt: (expiresAt ?? revokedAt + accessLifeSeconds) + marginSeconds };
+  return {
+    kind,
+    id,
+    revokedAt,
+    expiresAt: (expiresAt ?? revokedAt + accessLifeSeconds) + marginSeconds,
+  };
 }

@@ -7,7 +7,12 @@ import { tokenRoutes } from './token-routes.ts';
 
 /** The HTTP edge of the authentication service. */
 export function authRoutes(parts: AuthParts): Handlers<typeof authContract> {
-  return { ...tokenRoutes(parts), ...userRoutes(parts), ...apiKeyRoutes(parts), ...suiteRoutes(parts) };
+  return {
+    ...tokenRoutes(parts),
+    ...userRoutes(parts),
+    ...apiKeyRoutes(parts),
+    ...suiteRoutes(parts),
+  };
 }
 
 function userRoutes({ users }: AuthParts) {

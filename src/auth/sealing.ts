@@ -47,7 +47,10 @@ export async function openSealer(options: SealerOptions): Promise<Sealer> {
         return decrypt(key, Buffer.from(box, 'base64url'), `${name} ${context}`);
       } catch (cause) {
         const path = join(options.folder, name);
-        throw keyFault(`the key file ${path} is not the one that the database was sealed with`, cause);
+        throw keyFault(
+          `the key file ${path} is not the one that the database was sealed with`,
+          cause,
+        );
       }
     },
   };
@@ -78,7 +81,8 @@ async function readKeyFiles(folder: string): Promise<Map<number, Buffer>> {
 
 async function readKeyFile(path: string): Promise<Buffer> {
   const key = await readFile(path);
-  if (key.length !== keyBytes) throw keyFault(`the key file ${path} does not hold ${keyBytes} bytes`);
+  if (key.length !== keyBytes)
+    throw keyFault(`the key file ${path} does not hold ${keyBytes} bytes`);
   return key;
 }
 

@@ -46,7 +46,8 @@ async function ensureServiceIdentity(peer: Peer, options: ServiceIdentitiesOptio
 async function findKeyOf(peer: Peer, path: string, sql: Sql): Promise<ApiKeyRow | undefined> {
   const parts = parseApiKey((await readText(path)).trim());
   const key = parts && (await findApiKey(sql, parts.id));
-  if (!key || key.revoked_at || key.owner_id !== owner || key.service !== peer.name) return undefined;
+  if (!key || key.revoked_at || key.owner_id !== owner || key.service !== peer.name)
+    return undefined;
   return isSecretOf(key.hash, parts.secret) ? key : undefined;
 }
 

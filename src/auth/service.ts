@@ -3,7 +3,7 @@ import type { Host, Service } from '../kit/service.ts';
 import { authSettings, type AuthConfig } from './config.ts';
 import { authContract } from './contract.ts';
 import { authEnvelope } from './envelope.ts';
-import { ensureAdministrator } from './first-administrator.ts';
+import { announceLogin, ensureAdministrator } from './first-administrator.ts';
 import { createParts, type AuthParts } from './parts.ts';
 import { authRoutes } from './routes.ts';
 import { ensureServiceIdentities } from './service-identities.ts';
@@ -26,7 +26,8 @@ const consumedTokensKeptMs = 86_400_000;
 async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   const parts = await createParts(host);
   await parts.revoker.load();
-  await ensureAdministrator({ ...parts, dataFolder: host.dataFolder, announce: host.announce });
+  await ensureAdministrator({ ...parts, ...host });
+  await announceLogin(host);
   await ensureServiceIdentities(host.peers, { ...parts, folder: host.serviceKeysFolder });
   const followed = await parts.revoker.follow();
   forbidCaching(host.http);
@@ -59,7 +60,9 @@ function startCleaning({ sql, revoker, host }: AuthParts): () => void {
     await revoker.deleteExpired();
   };
   const cleanOrLog = () => {
-    clean().catch((error: unknown) => host.log.warn({ err: error }, 'expired rows were not removed'));
+    clean().catch((error: unknown) =>
+      host.log.warn({ err: error }, 'expired rows were not removed'),
+    );
   };
   const timer = setInterval(cleanOrLog, cleaningIntervalMs).unref();
   return () => clearInterval(timer);

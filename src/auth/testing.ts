@@ -39,7 +39,11 @@ export interface RunningAuth extends AsyncDisposable {
   readonly app: FastifyInstance;
   readonly host: Host<AuthConfig>;
   readonly url: string;
-  call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, options?: CallOptions): Promise<Reply>;
+  call(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    url: string,
+    options?: CallOptions,
+  ): Promise<Reply>;
   login(username: string, password: string): Promise<Reply>;
   /** An access token of the administrator. */
   adminToken(): Promise<string>;
@@ -64,12 +68,13 @@ export interface Reply {
 export const adminPassword = 'correct horse battery staple';
 const issuerUrl = 'http://auth.test';
 
-/** An empty database with the service's tables, and an empty data folder. */
-export async function openGround(): Promise<Ground> {
+/** An empty data folder, and a database with the service's empty tables: the one given, or its own. */
+export async function openGround(shared?: Database): Promise<Ground> {
   const lifetime = new Lifetime(silentLog);
   const dataFolder = await mkdtemp(join(tmpdir(), 'ennead-auth-'));
   lifetime.defer('the data folder', () => rm(dataFolder, { recursive: true }));
-  const database = lifetime.own('the database', await openDatabase());
+  const database = shared ?? lifetime.own('the database', await openDatabase());
+  if (shared) await database.query('drop schema if exists auth cascade');
   await database.migrate('auth', auth.migrations);
   return { database, dataFolder, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
 }
@@ -119,7 +124,11 @@ function running(host: Host<AuthConfig>, lifetime: Lifetime): RunningAuth {
       ...(body === undefined ? {} : { payload: body as object }),
     });
     const { statusCode: status, payload } = answer;
-    return { status, headers: answer.headers, body: payload === '' ? undefined : JSON.parse(payload) };
+    return {
+      status,
+      headers: answer.headers,
+      body: payload === '' ? undefined : JSON.parse(payload),
+    };
   };
   const login = (username: string, password: string) =>
     call('POST', '/api/v1/auth/login', {
@@ -149,7 +158,11 @@ function createHttp(revocations: RevocationList): HttpServer {
     envelope: auth.envelope,
     authenticator: new Authenticator(verifier, async (apiKey) => {
       const payload = { api_key: apiKey, client_id: 'test' };
-      const answer = await http.app.inject({ method: 'POST', url: '/api/v1/auth/api-key', payload });
+      const answer = await http.app.inject({
+        method: 'POST',
+        url: '/api/v1/auth/api-key',
+        payload,
+      });
       if (answer.statusCode !== 200) throw new Fault('unauthenticated', 'the API key is not valid');
       const { access_token, expires_in } = answer.json<Record<string, never>>();
       return { accessToken: access_token ?? '', expiresIn: Number(expires_in) };

@@ -135,7 +135,9 @@ export function narrowPermissions(
   const wanted = scope?.split(' ').filter((part) => part !== '') ?? [];
   if (wanted.length === 0) return permissions;
   if (mayGrant(permissions, wanted)) return wanted;
-  throw new Fault('invalid', 'the scope asks for more than was granted', { reason: 'invalid_scope' });
+  throw new Fault('invalid', 'the scope asks for more than was granted', {
+    reason: 'invalid_scope',
+  });
 }
 
 /** The refusal of a refresh token; the reason goes into the details. */

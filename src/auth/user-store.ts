@@ -45,7 +45,12 @@ export function updateUser(
   id: string,
   changes: Partial<UserRow>,
 ): Promise<UserRow | undefined> {
-  return sql.updateTable('users').set(changes).where('id', '=', id).returningAll().executeTakeFirst();
+  return sql
+    .updateTable('users')
+    .set(changes)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
 }
 
 /** Its sessions and refresh tokens go with it. */

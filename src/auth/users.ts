@@ -80,7 +80,9 @@ export class Users {
     await revoker.revoke(async (trx) => {
       await this.#requireManageable(trx, id, by);
       const row = { ...plain, ...(passwordHash ? { password_hash: passwordHash } : {}) };
-      const user = required(await updateUser(trx, id, { ...toColumns(row), updated_at: new Date() }));
+      const user = required(
+        await updateUser(trx, id, { ...toColumns(row), updated_at: new Date() }),
+      );
       await requireAdministrator(trx);
       const facts = { ...factsOf(user), changed: Object.keys(changes).toSorted() };
       await audit.recordWithin(trx, administrationEvent(by, 'user_updated', facts));

@@ -30,6 +30,10 @@ test.each(['0', '-1', '1.5', '1e99', 'NaN', ' '])('the port %j is refused', (tex
   expect(() => readConfig(groups, { ENNEAD_PORT: text })).toThrow('ENNEAD_PORT');
 });
 
+test('numbers come as numbers', () => {
+  expect(readConfig(groups, { ENNEAD_PORT: '8080' }).one.port).toBe(8080);
+});
+
 test('absent and empty variables give the defaults', () => {
   const { one, two } = readConfig(groups, { ENNEAD_PORT: '', ENNEAD_URL: '' });
   expect(one).toEqual({ port: 7400, mode: 'on', url: undefined });

@@ -45,20 +45,28 @@ export type ConfigOf<S extends Settings> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
 };
 
-/** Declares an environment variable; a schema with a default makes it never undefined. */
-export function setting<T extends TSchema>(env: string, schema: T, description: string) {
-  type Value = T extends { default: unknown } ? Static<T> : Static<T> | undefined;
-  return { env, schema, description, isSecret: false } as Setting<Value>;
+/** Declares an environment variable that may be absent. */
+export function setting<T extends TSchema>(
+  env: string,
+  schema: T,
+  description: string,
+): Setting<Static<T> | undefined> {
+  return { env, schema, description, isSecret: false };
 }
 
-/** Declares a setting with a default. */
+/** Declares an environment variable with a default. */
 export function settingOr<T extends TSchema>(
   env: string,
   { schema, or }: { readonly schema: T; readonly or: Static<T> },
   description: string,
-) {
-  const withDefault = { ...schema, default: or };
-  return { env, schema: withDefault, description, isSecret: false } as Setting<Static<T>>;
+): Setting<Static<T>> {
+  return { env, schema: withDefault(schema, or), description, isSecret: false };
+}
+
+/** A copy of a schema with a default; TypeBox's hidden marks stay on it. */
+function withDefault(schema: TSchema, value: unknown): TSchema {
+  const marks = Object.getOwnPropertyDescriptors(schema);
+  return Object.defineProperties({}, { ...marks, default: { value, enumerable: true } }) as TSchema;
 }
 
 /** Declares an optional secret. */
