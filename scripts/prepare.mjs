@@ -46,7 +46,11 @@ function areDependenciesCurrent() {
 
 function install() {
   say('installing the locked dependencies (the first time this takes a minute) …');
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], 'npm ci failed: is the npm registry reachable?');
+  run(
+    'npm',
+    ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
+    'npm ci failed: is the npm registry reachable?',
+  );
 }
 
 function isBuildCurrent() {
@@ -70,9 +74,14 @@ function build() {
 
 /** Changes whenever a source file, the compiler's settings or the locked dependencies do. */
 function sourceStamp() {
-  const files = [...filesBelow(at('src')), at('tsconfig.json'), at('tsconfig.build.json'), at('package-lock.json')];
+  const files = [
+    ...filesBelow(at('src')),
+    at('tsconfig.json'),
+    at('tsconfig.build.json'),
+    at('package-lock.json'),
+  ];
   const hash = createHash('sha256');
-  for (const file of files.sort()) {
+  for (const file of files.toSorted((a, b) => (a < b ? -1 : 1))) {
     const { size, mtimeMs } = statSync(file);
     hash.update(`${relative(root, file)}:${size}:${mtimeMs}\n`);
   }
@@ -88,7 +97,11 @@ function filesBelow(folder) {
 
 function run(command, args, sentence) {
   const isWindows = process.platform === 'win32';
-  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell: isWindows });
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: isWindows,
+  });
   if (status !== 0) fail(sentence);
 }
 

@@ -37,7 +37,10 @@ export class Trust implements AsyncDisposable {
 
   constructor(options: TrustOptions) {
     this.#options = options;
-    this.#issuer = createClient(authContract, { baseUrl: options.issuerUrl, tracer: silentTracer() });
+    this.#issuer = createClient(authContract, {
+      baseUrl: options.issuerUrl,
+      tracer: silentTracer(),
+    });
     this.#feed = options.isIssuerHere ? undefined : this.#createFeed();
     const verifier = new Verifier({
       issuer: options.issuerUrl,

@@ -24,7 +24,9 @@ const imports: Import[] = product.flatMap((from) =>
 );
 
 const serviceNames = new Set(
-  files.filter((file) => /^[a-z]+\/service\.ts$/.test(file) && !file.startsWith('kit/')).map(areaOf),
+  files
+    .filter((file) => /^[a-z]+\/service\.ts$/.test(file) && !file.startsWith('kit/'))
+    .map(areaOf),
 );
 
 /** The folder below `src` in which a file lies; `commands` and the files of `src` itself are the root. */
@@ -41,12 +43,20 @@ function expectNone(reason: string, breaches: readonly string[]): void {
 const show = ({ from, to }: Import) => `  ${from} -> ${to}`;
 
 test('there are nine services', () => {
-  expect([...serviceNames].toSorted()).toEqual(
-    ['auth', 'chat', 'gateway', 'mesh', 'models', 'registry', 'studio', 'tracer', 'workflow'],
-  );
+  expect([...serviceNames].toSorted()).toEqual([
+    'auth',
+    'chat',
+    'gateway',
+    'mesh',
+    'models',
+    'registry',
+    'studio',
+    'tracer',
+    'workflow',
+  ]);
 });
 
-test('a service imports its own folder, the kit and other services\' contracts', () => {
+test("a service imports its own folder, the kit and other services' contracts", () => {
   const breaches = imports.filter(({ from, to }) => {
     const [own, other] = [areaOf(from), areaOf(to)];
     if (own === 'root' || own === 'kit' || own === other || other === 'kit') return false;
@@ -60,7 +70,10 @@ test('a service imports its own folder, the kit and other services\' contracts',
 
 test('the kit imports the kit', () => {
   const breaches = imports.filter(({ from, to }) => areaOf(from) === 'kit' && areaOf(to) !== 'kit');
-  expectNone('The kit is the ground of all services; it must not stand on one of them.', breaches.map(show));
+  expectNone(
+    'The kit is the ground of all services; it must not stand on one of them.',
+    breaches.map(show),
+  );
 });
 
 test('the kit names no service', () => {
@@ -70,12 +83,16 @@ test('the kit names no service', () => {
 });
 
 test('inside a service, the domain and the store import no route and no HTTP', () => {
-  const isEdge = (file: string) => /\/(routes|service)\.ts$/.test(file) || file.includes('/routes/');
+  const isEdge = (file: string) =>
+    /\/(routes|service)\.ts$/.test(file) || file.includes('/routes/');
   const breaches = imports.filter(({ from, to }) => {
     if (!serviceNames.has(areaOf(from)) || isEdge(from)) return false;
     return isEdge(to) && areaOf(from) === areaOf(to);
   });
-  expectNone('Inside a service calls go routes -> domain -> store, never back.', breaches.map(show));
+  expectNone(
+    'Inside a service calls go routes -> domain -> store, never back.',
+    breaches.map(show),
+  );
   const stores = imports.filter(
     ({ from, to }) => isStore(from) && /^kit\/(http|client|sse|sockets)/.test(to),
   );
@@ -90,7 +107,10 @@ test('the environment is read in kit/config.ts alone', () => {
   const breaches = product.filter(
     (file) => file !== 'kit/config.ts' && /process\s*\.\s*env\b|process\[/.test(textOf(file)),
   );
-  expectNone('A setting that is read elsewhere is in no table, has no default and is never checked.', breaches);
+  expectNone(
+    'A setting that is read elsewhere is in no table, has no default and is never checked.',
+    breaches,
+  );
 });
 
 test('SQL stands in stores and migrations alone', () => {
@@ -100,7 +120,10 @@ test('SQL stands in stores and migrations alone', () => {
     if (isStore(file) || file.startsWith('kit/database/')) return false;
     return sql.test(textOf(file));
   });
-  expectNone('All SQL of a service stands in one place, where both databases are tested.', breaches);
+  expectNone(
+    'All SQL of a service stands in one place, where both databases are tested.',
+    breaches,
+  );
 });
 
 test('a store touches its own schema only', () => {
@@ -117,7 +140,9 @@ test('a store touches its own schema only', () => {
 test('nothing is exported by default and no file only passes exports on', () => {
   const defaults = product.filter((file) => /^export default\b/m.test(textOf(file)));
   expectNone('A name that the importer may choose cannot be searched for.', defaults);
-  const barrels = product.filter((file) => /(^|\/)index\.ts$/.test(file) || /^export \* from/m.test(textOf(file)));
+  const barrels = product.filter(
+    (file) => /(^|\/)index\.ts$/.test(file) || /^export \* from/m.test(textOf(file)),
+  );
   expectNone('A barrel hides where things are and makes cycles.', barrels);
 });
 

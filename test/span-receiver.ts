@@ -13,7 +13,10 @@ export interface ReceivedSpan {
 interface OtlpBody {
   readonly resourceSpans: readonly {
     readonly resource: {
-      readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+      readonly attributes: readonly {
+        readonly key: string;
+        readonly value: { readonly stringValue?: string };
+      }[];
     };
     readonly scopeSpans: readonly { readonly spans: readonly Omit<ReceivedSpan, 'service'>[] }[];
   }[];

@@ -48,6 +48,22 @@ async function validity(token: string): Promise<string> {
   return body.valid ? 'valid' : body.error;
 }
 
+async function expectRefusal(text: string, reason: string): Promise<void> {
+  const { status, body, headers } = await exchange(text);
+  expect(status).toBe(401);
+  expect(body.error).toEqual({
+    type: 'authentication_error',
+    code: 'invalid_api_key',
+    message: 'the API key is not valid',
+    details: { reason },
+  });
+  expect(headers['cache-control']).toBe('no-store');
+}
+
+function rotate(id: string, body?: object) {
+  return auth.call('POST', `${url}/${id}/rotate`, { token: admin, body });
+}
+
 describe('the text of a key', () => {
   const key = { id: `key_${'0a'.repeat(16)}`, secret: '1b'.repeat(32) };
 
@@ -69,18 +85,6 @@ describe('the text of a key', () => {
 });
 
 describe('a key that is no good', () => {
-  async function expectRefusal(text: string, reason: string): Promise<void> {
-    const { status, body, headers } = await exchange(text);
-    expect(status).toBe(401);
-    expect(body.error).toEqual({
-      type: 'authentication_error',
-      code: 'invalid_api_key',
-      message: 'the API key is not valid',
-      details: { reason },
-    });
-    expect(headers['cache-control']).toBe('no-store');
-  }
-
   test('with a wrong checksum is refused without asking the database', async () => {
     const { api_key } = await createKey();
     await ground.database.query('alter table auth.api_keys rename to api_keys_away');
@@ -153,7 +157,7 @@ describe('creating a key', () => {
     ['a service with capitals', { service: 'CI' }, 400, 'validation_error'],
     ['no name', { name: '' }, 400, 'validation_error'],
     ['a user who does not exist', { userId: 'usr_x' }, 400, 'user_not_found'],
-  ])('is refused for %s', async (_, changes, status, code) => {
+  ])('is refused for %s', async (...[, changes, status, code]) => {
     const reply = await auth.call('POST', url, { token: admin, body: { ...wanted, ...changes } });
     expect([reply.status, reply.body.error.code]).toEqual([status, code]);
   });
@@ -265,10 +269,6 @@ describe('a good key', () => {
 });
 
 describe('rotating a key', () => {
-  function rotate(id: string, body?: object) {
-    return auth.call('POST', `${url}/${id}/rotate`, { token: admin, body });
-  }
-
   test('that is unknown answers 404', async () => {
     const { status, body } = await rotate('key_unknown');
     expect([status, body.error.code]).toEqual([404, 'api_key_not_found']);

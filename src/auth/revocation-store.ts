@@ -38,7 +38,12 @@ export async function readRevocations(
     .limit(page.limit)
     .execute();
   return {
-    revocations: rows.map(({ seq: _, ...revocation }) => revocation),
+    revocations: rows.map(({ kind, id, revokedAt, expiresAt }) => ({
+      kind,
+      id,
+      revokedAt,
+      expiresAt,
+    })),
     next: rows.at(-1)?.seq ?? page.after,
   };
 }

@@ -32,7 +32,7 @@ async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   const followed = await parts.revoker.follow();
   forbidCaching(host.http);
   host.http.serve(authContract, authRoutes(parts));
-  const stopCleaning = startCleaning(parts);
+  const stopCleaning = await startCleaning(parts);
   return {
     [Symbol.asyncDispose]: async () => {
       stopCleaning();
@@ -51,14 +51,15 @@ function forbidCaching({ app }: HttpServer): void {
   });
 }
 
-/** Removes every hour what has expired; answers how to stop. */
-function startCleaning({ sql, revoker, host }: AuthParts): () => void {
+/** Removes now and every hour what has expired; answers how to stop. */
+async function startCleaning({ sql, revoker, host }: AuthParts): Promise<() => void> {
   const clean = async () => {
     const now = new Date();
     const consumedBefore = new Date(now.getTime() - consumedTokensKeptMs);
     await deleteOldSessions(sql, { now, consumedBefore });
     await revoker.deleteExpired();
   };
+  await clean();
   const cleanOrLog = () => {
     clean().catch((error: unknown) =>
       host.log.warn({ err: error }, 'expired rows were not removed'),

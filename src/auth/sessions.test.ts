@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { decodeJwt } from 'jose';
-import { adminPassword, openGround, startAuth, type Ground, type RunningAuth } from './testing.ts';
+import { decodeJwt, importPKCS8, SignJWT, type JWTPayload } from 'jose';
+import {
+  adminPassword,
+  openGround,
+  readSigningKey,
+  startAuth,
+  type Ground,
+  type RunningAuth,
+} from './testing.ts';
 
 interface Pair {
   access_token: string;
@@ -67,6 +74,24 @@ async function createUser(
   const user = (await auth.call('POST', '/api/v1/auth/users', { token, body })).body;
   const tokens: Pair = (await auth.login(username, 'a good password')).body;
   return { id: user.id as string, username, tokens };
+}
+
+async function expectDead(last: Pair): Promise<void> {
+  const { status, body } = await refresh(last.refresh_token);
+  expect([status, body.error.code, body.error.details.reason]).toEqual([
+    400,
+    'invalid_grant',
+    'token_revoked',
+  ]);
+  expect(await validity(last.access_token)).toBe('token_revoked');
+  expect(await validity(pair.access_token)).toBe('token_revoked');
+}
+
+/** A token as only the suite itself can sign it. */
+async function signSuiteToken(claims: JWTPayload): Promise<string> {
+  const { kid, pem } = await readSigningKey(ground);
+  const header = { alg: 'RS256', typ: 'JWT', kid };
+  return new SignJWT(claims).setProtectedHeader(header).sign(await importPKCS8(pem, 'RS256'));
 }
 
 describe('a refused refresh', () => {
@@ -210,17 +235,6 @@ describe('a refresh', () => {
 });
 
 describe('a refresh token used again', () => {
-  async function expectDead(last: Pair): Promise<void> {
-    const { status, body } = await refresh(last.refresh_token);
-    expect([status, body.error.code, body.error.details.reason]).toEqual([
-      400,
-      'invalid_grant',
-      'token_revoked',
-    ]);
-    expect(await validity(last.access_token)).toBe('token_revoked');
-    expect(await validity(pair.access_token)).toBe('token_revoked');
-  }
-
   test('after the grace ends the whole session, and the audit log says so', async () => {
     const next = (await refresh(pair.refresh_token)).body;
     await age(pair.access_token, '11 seconds');
@@ -315,6 +329,15 @@ describe('revoking', () => {
     await revoke(pair.access_token, admin);
     const { status, body } = await revoke(pair.access_token, admin);
     expect([status, body.revoked, body.jti]).toEqual([200, true, decodeJwt(pair.access_token).jti]);
+  });
+
+  test.each(['access', 'refresh'] as const)('an expired %s token is no error', async (use) => {
+    const now = Math.floor(Date.now() / 1000);
+    const claims = decodeJwt(use === 'access' ? pair.access_token : pair.refresh_token);
+    const expired = await signSuiteToken({ ...claims, exp: now - 60 });
+    const { status, body } = await revoke(expired, pair.access_token);
+    expect([status, body.revoked, body.jti]).toEqual([200, true, claims.jti]);
+    expect(await validity(pair.access_token)).toBe('valid');
   });
 
   test('a refresh token ends the session, whatever the hint says', async () => {

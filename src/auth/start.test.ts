@@ -43,13 +43,15 @@ function exchange(service: RunningAuth, api_key: string) {
   return service.call('POST', '/api/v1/auth/api-key', { body });
 }
 
+function keyFile(): string {
+  return join(ground.dataFolder, 'secrets', 'key-1');
+}
+
+async function countKeys(): Promise<number> {
+  return (await ground.database.query('select 1 from auth.signing_keys')).length;
+}
+
 describe('the key file', () => {
-  const keyFile = () => join(ground.dataFolder, 'secrets', 'key-1');
-
-  async function countKeys(): Promise<number> {
-    return (await ground.database.query('select 1 from auth.signing_keys')).length;
-  }
-
   test.each([
     ['missing', () => rm(keyFile()), 'is missing'],
     ['another', () => writeFile(keyFile(), Buffer.alloc(32, 7)), 'is not the one'],
@@ -105,6 +107,40 @@ describe('a restart', () => {
     const body = { refresh_token: kept.refresh_token, grant_type: 'refresh_token' };
     const refreshed = await after.call('POST', '/api/v1/auth/refresh', { body });
     expect(decodeJwt(refreshed.body.access_token)['sid']).toBe(decodeJwt(kept.access_token)['sid']);
+  });
+
+  test('clears away what has expired and nothing else', async () => {
+    const before = await startAuth(ground);
+    const pairs = [];
+    for (let count = 0; count < 2; count += 1) {
+      pairs.push((await before.login('admin', adminPassword)).body);
+    }
+    const [kept, ended] = pairs;
+    const refreshBody = { refresh_token: kept.refresh_token, grant_type: 'refresh_token' };
+    await before.call('POST', '/api/v1/auth/refresh', { body: refreshBody });
+    await before.call('POST', '/api/v1/auth/revoke', {
+      token: kept.access_token,
+      body: { token: ended.access_token },
+    });
+    await before[Symbol.asyncDispose]();
+    const { sid } = decodeJwt(ended.access_token);
+    const expire = 'update auth.sessions set expires_at = now() where id = $1';
+    await ground.database.query(expire, [sid]);
+    await ground.database.query(
+      "update auth.refresh_tokens set consumed_at = consumed_at - interval '25 h'",
+    );
+    await ground.database.query('update auth.revocations set expires_at = 1');
+
+    await using after = await startAuth(ground);
+    expect(await ground.database.query('select id from auth.sessions')).toEqual([
+      { id: decodeJwt(kept.access_token)['sid'] },
+    ]);
+    expect(await ground.database.query('select generation from auth.refresh_tokens')).toEqual([
+      { generation: 1 },
+    ]);
+    expect(await ground.database.query('select 1 from auth.revocations')).toEqual([]);
+    const body = { token: kept.access_token };
+    expect((await after.call('POST', '/api/v1/auth/validate', { body })).body.valid).toBe(true);
   });
 
   test('of two replicas at once on an empty database makes one key and one administrator', async () => {

@@ -18,6 +18,7 @@ import type { Host, Peer } from '../kit/service.ts';
 import { silentLog } from '../kit/testing.ts';
 import { Tracer } from '../kit/trace.ts';
 import { authSettings, type AuthConfig } from './config.ts';
+import { openSealer } from './sealing.ts';
 import { auth } from './service.ts';
 
 /** Where tests keep what outlives one start of the service. */
@@ -77,6 +78,16 @@ export async function openGround(shared?: Database): Promise<Ground> {
   if (shared) await database.query('drop schema if exists auth cascade');
   await database.migrate('auth', auth.migrations);
   return { database, dataFolder, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
+}
+
+/** The private signing key: what only who has both the database and the key file can read. */
+export async function readSigningKey(ground: Ground): Promise<{ kid: string; pem: string }> {
+  const rows = await ground.database.query<{ kid: string; private_key: string }>(
+    'select kid, private_key from auth.signing_keys',
+  );
+  const { kid, private_key: sealed } = rows[0] ?? { kid: '', private_key: '' };
+  const sealer = await openSealer({ folder: join(ground.dataFolder, 'secrets'), mayCreate: false });
+  return { kid, pem: sealer.unseal(sealed, kid).toString() };
 }
 
 /** Starts the service as a process would host it; several may run on one ground. */

@@ -68,8 +68,8 @@ export class TokenRevocation {
     try {
       return { use: 'refresh', token: await this.#options.mint.readRefresh(text) };
     } catch (error) {
-      if (error instanceof Fault && error.reason === 'invalid_grant') return undefined;
-      throw error;
+      if (!(error instanceof Fault) || error.reason !== 'invalid_grant') throw error;
+      return error.detail['reason'] === 'token_expired' ? decodeJwt(text).jti : undefined;
     }
   }
 

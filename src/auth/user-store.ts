@@ -67,7 +67,7 @@ export async function countUsersWithRole(
   const { count } = await sql
     .selectFrom('users')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where(({ eb, val }) => eb(val(role), '=', eb.fn.any('roles')))
+    .where((expression) => expression(expression.val(role), '=', expression.fn.any('roles')))
     .$if(!options.isDisabledCounted, (users) => users.where('disabled', '=', false))
     .executeTakeFirstOrThrow();
   return count;

@@ -52,9 +52,12 @@ async function refreshStatus(refresh_token: string): Promise<number> {
   return (await auth.call('POST', '/api/v1/auth/refresh', { body })).status;
 }
 
+async function readAudit(query: string) {
+  return (await auth.call('GET', `/api/v1/auth/audit?${query}`, { token: admin })).body;
+}
+
 async function lastEvent() {
-  const { body } = await auth.call('GET', '/api/v1/auth/audit?limit=1', { token: admin });
-  return body.events[0];
+  return (await readAudit('limit=1')).events[0];
 }
 
 describe('the administration of users', () => {
@@ -98,7 +101,7 @@ describe('the administration of users', () => {
     ['a password too long to hash', { password: 'x'.repeat(1025) }, 400, 'password_too_long'],
     ['a role that does not exist', { roles: ['root'] }, 400, 'unknown_role'],
     ['no roles', { roles: undefined }, 400, 'validation_error'],
-  ])('creates nobody with %s', async (_, changes, status, code) => {
+  ])('creates nobody with %s', async (...[, changes, status, code]) => {
     const reply = await auth.call('POST', url, { token: admin, body: newUser(changes) });
     expect([reply.status, reply.body.error.code]).toEqual([status, code]);
     expect(reply.body.error.type).toBe('invalid_request_error');
@@ -263,14 +266,12 @@ describe('the audit log', () => {
 
   test('is filtered by event, user, client and time', async () => {
     const { id } = await createUser();
-    const read = async (query: string) =>
-      (await auth.call('GET', `/api/v1/auth/audit?${query}`, { token: admin })).body;
-    const logins = await read(`eventType=login_success&userId=${id}&clientId=test`);
+    const logins = await readAudit(`eventType=login_success&userId=${id}&clientId=test`);
     expect(logins).toMatchObject({ total: 1, limit: 20, offset: 0 });
     const at = encodeURIComponent(logins.events[0].timestamp);
-    expect((await read(`userId=${id}&since=${at}&until=${at}`)).total).toBe(1);
-    expect((await read(`userId=${id}&until=2020-01-01T00:00:00Z`)).total).toBe(0);
-    expect((await read(`userId=${id}&eventType=login_failure`)).total).toBe(0);
+    expect((await readAudit(`userId=${id}&since=${at}&until=${at}`)).total).toBe(1);
+    expect((await readAudit(`userId=${id}&until=2020-01-01T00:00:00Z`)).total).toBe(0);
+    expect((await readAudit(`userId=${id}&eventType=login_failure`)).total).toBe(0);
   });
 
   test('that cannot be written stops administration and logins', async () => {

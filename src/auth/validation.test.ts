@@ -1,6 +1,4 @@
 import { createHmac, createPublicKey } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   exportJWK,
   exportSPKI,
@@ -13,8 +11,14 @@ import {
   type JWTPayload,
 } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decrypt } from './sealing.ts';
-import { adminPassword, openGround, startAuth, type Ground, type RunningAuth } from './testing.ts';
+import {
+  adminPassword,
+  openGround,
+  readSigningKey,
+  startAuth,
+  type Ground,
+  type RunningAuth,
+} from './testing.ts';
 
 let ground: Ground;
 let auth: RunningAuth;
@@ -31,7 +35,9 @@ beforeAll(async () => {
   const { body } = await auth.login('admin', adminPassword);
   good = body.access_token;
   refreshToken = body.refresh_token;
-  ({ kid, key: suiteKey } = await stealSigningKey());
+  const signingKey = await readSigningKey(ground);
+  kid = signingKey.kid;
+  suiteKey = await importPKCS8(signingKey.pem, 'RS256');
   const jwks = await auth.call('GET', '/.well-known/jwks.json');
   // The key set holds RSA keys, which import as asymmetric keys.
   publicPem = await exportSPKI((await importJWK(jwks.body.keys[0], 'RS256')) as CryptoKey);
@@ -42,17 +48,6 @@ afterAll(async () => {
   await auth[Symbol.asyncDispose]();
   await ground[Symbol.asyncDispose]();
 });
-
-/** What only who has both the database and the key file can do. */
-async function stealSigningKey() {
-  const [row] = await ground.database.query<{ kid: string; private_key: string }>(
-    'select kid, private_key from auth.signing_keys',
-  );
-  const [name = '', box = ''] = row!.private_key.split('.');
-  const file = await readFile(join(ground.dataFolder, 'secrets', name));
-  const pem = decrypt(file, Buffer.from(box, 'base64url'), `${name} ${row!.kid}`).toString();
-  return { kid: row!.kid, key: await importPKCS8(pem, 'RS256') };
-}
 
 function encode(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -84,12 +79,7 @@ async function signAs(alg: string): Promise<string> {
 
 /** The suite's own RSA key under another RSA algorithm. */
 async function signSuiteKeyAs(alg: string): Promise<string> {
-  const [row] = await ground.database.query<{ private_key: string }>(
-    'select private_key from auth.signing_keys',
-  );
-  const [name = '', box = ''] = row!.private_key.split('.');
-  const file = await readFile(join(ground.dataFolder, 'secrets', name));
-  const pem = decrypt(file, Buffer.from(box, 'base64url'), `${name} ${kid}`).toString();
+  const { pem } = await readSigningKey(ground);
   return sign({}, { alg }, await importPKCS8(pem, alg));
 }
 
@@ -219,8 +209,9 @@ describe('a good token', () => {
   });
 
   test('is valid again from the cache, with the same claims', async () => {
-    const call = () => auth.call('POST', '/api/v1/auth/validate', { body: { token: good } });
-    const [first, second] = [await call(), await call()];
+    const body = { token: good };
+    const first = await auth.call('POST', '/api/v1/auth/validate', { body });
+    const second = await auth.call('POST', '/api/v1/auth/validate', { body });
     expect(first.body.valid).toBe(true);
     expect(second.body).toEqual(first.body);
   });

@@ -71,7 +71,9 @@ async function checkDataFolder({ suite }: Configuration): Promise<Finding[]> {
     await access(folder, constants.R_OK | constants.W_OK);
     return [good(`the data folder ${folder} can be written`)];
   } catch {
-    return [bad(`the data folder ${folder} cannot be written: change its owner or set ENNEAD_DATA_DIR`)];
+    return [
+      bad(`the data folder ${folder} cannot be written: change its owner or set ENNEAD_DATA_DIR`),
+    ];
   }
 }
 
@@ -89,8 +91,12 @@ async function checkPorts(config: Configuration): Promise<Finding[]> {
   if (running.size > 0) return [good(`the suite is running: ${[...running].join(', ')}`)];
   const taken: Finding[] = [];
   for (const [name, port] of addresses.portsHere(true)) {
-    const isFree = await tryPort(config.suite.host, port).then(() => true, () => false);
-    if (!isFree) taken.push(bad(`port ${port} (${name}) is taken: free it or set ENNEAD_PORT_BASE`));
+    const isFree = await tryPort(config.suite.host, port).then(
+      () => true,
+      () => false,
+    );
+    if (!isFree)
+      taken.push(bad(`port ${port} (${name}) is taken: free it or set ENNEAD_PORT_BASE`));
   }
   return taken.length > 0 ? taken : [good('all ports are free')];
 }

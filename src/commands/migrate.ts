@@ -16,7 +16,9 @@ export async function migrateCommand(): Promise<number> {
   const lock = url ? undefined : await lockDataFolder(dataFolder);
   try {
     progress.show('opening the database');
-    const database = await openDatabase(url ? { url } : { folder: resolve(dataFolder, 'postgres') });
+    const database = await openDatabase(
+      url ? { url } : { folder: resolve(dataFolder, 'postgres') },
+    );
     try {
       progress.show('migrating');
       report(await migrate(database, services), progress);

@@ -1,6 +1,6 @@
 import { processEnvironment, unknownVariables } from '../kit/config.ts';
 import { Fault } from '../kit/errors.ts';
-import { stopOnSignal } from '../kit/lifecycle.ts';
+import { untilSignal } from '../kit/lifecycle.ts';
 import type { Service } from '../kit/service.ts';
 import { services } from '../services.ts';
 import { settingGroups } from '../settings.ts';
@@ -21,12 +21,16 @@ export function run(wanted: readonly string[]): Promise<number> {
   const hosted = services.filter(({ contract }) => names.delete(contract.name));
   if (names.size > 0) {
     const known = services.map(({ contract }) => contract.name).join(', ');
-    throw new Fault('invalid', `there is no service ${[...names].join(', ')}; there are ${known} and console`);
+    throw new Fault(
+      'invalid',
+      `there is no service ${[...names].join(', ')}; there are ${known} and console`,
+    );
   }
   return host({ hosted, hasConsole });
 }
 
 async function host(what: { hosted: readonly Service[]; hasConsole: boolean }): Promise<number> {
+  const told = untilSignal(stopLimitMs);
   const environment = processEnvironment();
   warnOfUnknown(unknownVariables(settingGroups(), environment));
   const progress = new Progress();
@@ -34,7 +38,9 @@ async function host(what: { hosted: readonly Service[]; hasConsole: boolean }): 
     const suite = await Suite.open({ ...what, environment, onProgress: progress.show });
     progress.end();
     process.stdout.write(greeting(suite, what.hasConsole));
-    return await stopOnSignal(() => suite[Symbol.asyncDispose](), stopLimitMs);
+    await told;
+    await suite[Symbol.asyncDispose]();
+    return 0;
   } finally {
     progress.end();
   }
@@ -54,5 +60,13 @@ function greeting(suite: Suite, hasConsole: boolean): string {
   const lines = table.map(([name, url]) => `  ${name.padEnd(10)} ${url}`);
   const said = suite.announcements.map((line) => `  ${line}`);
   const readyMs = Math.round(performance.now());
-  return ['', ...lines, '', ...said, ...(said.length > 0 ? [''] : []), `ready in ${readyMs} ms`, ''].join('\n');
+  return [
+    '',
+    ...lines,
+    '',
+    ...said,
+    ...(said.length > 0 ? [''] : []),
+    `ready in ${readyMs} ms`,
+    '',
+  ].join('\n');
 }

@@ -17,8 +17,15 @@ function tableOf(healths: readonly ServiceHealth[]): string {
   return healths.map(lineOf).join('\n');
 }
 
-function lineOf({ name, status, version, uptime, url, error }: ServiceHealth): string {
+function lineOf(health: ServiceHealth): string {
+  const { name, version, uptime, url, error } = health;
   const up = uptime === undefined ? '' : formatUptime(uptime);
-  const columns = [name.padEnd(9), status.padEnd(11), (version ?? '').padEnd(6), up.padEnd(11), url];
+  const columns = [
+    name.padEnd(9),
+    health.status.padEnd(11),
+    (version ?? '').padEnd(6),
+    up.padEnd(11),
+    url,
+  ];
   return columns.join('  ') + (error ? `  (${error})` : '');
 }

@@ -55,7 +55,11 @@ const handlers: Handlers<typeof contract> = {
   add: ({ params, query, body }) => ({ name: params.name, n: body.n * (query.times ?? 1) }),
   watch: ({ params }) => new EventStream(watch(params.failAt)),
   refuse: () => {
-    throw new Fault('exhausted', 'not now', { reason: 'too_many', retryAfter: 7, detail: { limit: 3 } });
+    throw new Fault('exhausted', 'not now', {
+      reason: 'too_many',
+      retryAfter: 7,
+      detail: { limit: 3 },
+    });
   },
   hang: ({ signal }) =>
     new Promise((_resolve, reject) => {
@@ -144,7 +148,7 @@ test('a stream that fails half-way throws after the events before', async () => 
   expect(seen).toEqual([0, 1]);
 });
 
-test('the server\'s span is a child of the client\'s, which is a child of the caller\'s', async () => {
+test("the server's span is a child of the client's, which is a child of the caller's", async () => {
   const parent = tracer.start('caller');
   await client.add({ params: { name: 'x' }, query: {}, body: { n: 1 } }, { parent });
   const { traceId, spanId } = parent.spanContext();

@@ -47,7 +47,7 @@ type Streams<C extends Contract> = {
 
 interface AnyInput {
   readonly params?: Readonly<Record<string, string | number>>;
-  readonly query?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
 }
 
@@ -99,7 +99,7 @@ class Caller {
     }
   }
 
-  async *stream(route: Route, input: AnyInput, options: CallOptions): AsyncGenerator<unknown> {
+  async *stream(route: Route, input: AnyInput, options: CallOptions): AsyncGenerator {
     const span = this.#startSpan(route, options);
     try {
       const answer = await this.#send(route, input, { ...options, span, isStream: true });
@@ -168,9 +168,11 @@ function pathOf(route: Route, { params, query }: AnyInput): string {
   const path = route.url.replaceAll(/:(\w+)/g, (_, name: string) =>
     encodeURIComponent(String(params?.[name] ?? '')),
   );
-  const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
-  if (pairs.length === 0) return path;
-  return `${path}?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)] as [string, string]))}`;
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  return search.size === 0 ? path : `${path}?${search.toString()}`;
 }
 
 function signalOf({ signal, isStream }: SendOptions, timeoutMs: number): AbortSignal | undefined {
@@ -219,19 +221,25 @@ async function readJson(body: Dispatcher.ResponseData['body']): Promise<unknown>
 function parseEvent(data: string): unknown {
   const event = JSON.parse(data) as { error?: RefusalBody } | null;
   if (!event?.error) return event;
-  throw new Fault('upstream', event.error.message ?? 'the stream failed', {
-    ...(event.error.code ? { reason: event.error.code.toLowerCase() } : {}),
-  });
+  const { message = 'the stream failed', code } = event.error;
+  throw new Fault('upstream', message, code ? { reason: code.toLowerCase() } : {});
 }
 
 const unreachable = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET', 'ENOTFOUND', 'EPIPE']);
-const tooSlow = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+const tooSlow = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 function faultOf(error: unknown, service: string): Fault {
   if (error instanceof Fault) return error;
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && unreachable.has(code)) {
-    return new Fault('unavailable', `${service} cannot be reached`, { cause: error, retryAfter: 1 });
+    return new Fault('unavailable', `${service} cannot be reached`, {
+      cause: error,
+      retryAfter: 1,
+    });
   }
   if (typeof code === 'string' && tooSlow.has(code)) {
     return new Fault('deadline', `${service} did not answer in time`, { cause: error });

@@ -21,7 +21,12 @@ const groups = {
 };
 
 test('all faults are reported at once, each with its variable, and no secret among them', () => {
-  const environment = { ENNEAD_PORT: 'abc', ENNEAD_MODE: 'maybe', ENNEAD_URL: 'ftp://x', ENNEAD_KEY: 's3cret' };
+  const environment = {
+    ENNEAD_PORT: 'abc',
+    ENNEAD_MODE: 'maybe',
+    ENNEAD_URL: 'ftp://x',
+    ENNEAD_KEY: 's3cret',
+  };
   const read = () => readConfig(groups, environment);
   expect(read).toThrow(/ENNEAD_PORT .*"abc"\nENNEAD_MODE .*"maybe"\nENNEAD_URL .*"ftp:\/\/x"$/);
 });
@@ -43,7 +48,7 @@ test('absent and empty variables give the defaults', () => {
 test('a secret shows itself only when it is asked to', () => {
   const { key } = readConfig(groups, { ENNEAD_KEY: 's3cret' }).two;
   expect(key).toBeInstanceOf(Secret);
-  expect([`${key}`, JSON.stringify({ key }), inspect(key)].join()).not.toContain('s3cret');
+  expect([String(key), JSON.stringify({ key }), inspect(key)].join()).not.toContain('s3cret');
   expect(key?.reveal()).toBe('s3cret');
 });
 

@@ -66,7 +66,7 @@ export function settingOr<T extends TSchema>(
 /** A copy of a schema with a default; TypeBox's hidden marks stay on it. */
 function withDefault(schema: TSchema, value: unknown): TSchema {
   const marks = Object.getOwnPropertyDescriptors(schema);
-  return Object.defineProperties({}, { ...marks, default: { value, enumerable: true } }) as TSchema;
+  return Object.defineProperties<TSchema>({}, { ...marks, default: { value, enumerable: true } });
 }
 
 /** Declares an optional secret. */
@@ -94,7 +94,9 @@ export function readConfig<G extends Readonly<Record<string, Settings>>>(
     Object.fromEntries(
       Object.entries(settings).map(([key, one]) => [key, readSetting(one, environment, flaws)]),
     );
-  const config = Object.fromEntries(Object.entries(groups).map(([key, group]) => [key, read(group)]));
+  const config = Object.fromEntries(
+    Object.entries(groups).map(([key, group]) => [key, read(group)]),
+  );
   if (flaws.length > 0) throw new Fault('invalid', flaws.join('\n'), { reason: 'bad_setting' });
   return config as { readonly [K in keyof G]: ConfigOf<G[K]> };
 }
@@ -133,7 +135,7 @@ export function describeSettings(groups: Readonly<Record<string, Settings>>): st
 }
 
 function describeSetting({ env, schema, description, isSecret }: Setting): string {
-  const { default: fallback } = schema as { default?: unknown };
-  const shown = fallback === undefined ? 'none' : `\`${String(fallback)}\``;
+  const { default: fallback } = schema as { default?: string | number };
+  const shown = fallback === undefined ? 'none' : `\`${fallback}\``;
   return `| \`${env}\` | ${shown} | ${description}${isSecret ? ' (secret)' : ''} |`;
 }

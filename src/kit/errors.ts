@@ -59,7 +59,8 @@ export class Fault extends Error {
   static from(thrown: unknown): Fault {
     if (thrown instanceof Fault) return thrown;
     const name = thrown instanceof Error ? thrown.name : '';
-    if (name === 'AbortError') return new Fault('cancelled', 'the caller gave up', { cause: thrown });
+    if (name === 'AbortError')
+      return new Fault('cancelled', 'the caller gave up', { cause: thrown });
     if (name === 'TimeoutError') return new Fault('deadline', 'out of time', { cause: thrown });
     return new Fault('internal', 'internal error', { cause: thrown });
   }

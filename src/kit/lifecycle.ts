@@ -36,16 +36,18 @@ export class Lifetime implements AsyncDisposable {
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * Waits for SIGTERM or SIGINT, then stops; resolves with the exit code. A second signal, or a stop
- * that takes longer than the limit, ends the process at once.
+ * Listens for SIGTERM and SIGINT from now on; resolves at the first. A second one ends the process at
+ * once, and so does a stop that takes longer than the limit.
  */
-export async function stopOnSignal(stop: () => Promise<void>, limitMs: number): Promise<number> {
-  await new Promise<void>((resolve) => {
-    for (const signal of signals) process.once(signal, () => resolve());
+export function untilSignal(limitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    const stop = () => {
+      if (isStopping) process.exit(1);
+      isStopping = true;
+      setTimeout(() => process.exit(1), limitMs).unref();
+      resolve();
+    };
+    for (const signal of signals) process.on(signal, stop);
   });
-  for (const signal of signals) process.once(signal, () => process.exit(1));
-  const timer = setTimeout(() => process.exit(1), limitMs);
-  await stop();
-  clearTimeout(timer);
-  return 0;
 }

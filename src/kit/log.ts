@@ -11,7 +11,14 @@ export interface LogOptions {
   readonly descriptor?: 1 | 2;
 }
 
-const secretPaths = ['authorization', 'password', 'access_token', 'refresh_token', 'api_key', 'secret'];
+const secretPaths = [
+  'authorization',
+  'password',
+  'access_token',
+  'refresh_token',
+  'api_key',
+  'secret',
+];
 
 /** The process's root logger. Fields that hold secrets by name are cut out wherever they stand. */
 export function createLog(options: LogOptions): Log {
@@ -23,7 +30,8 @@ export function createLog(options: LogOptions): Log {
     redact: { paths: redact, censor: '***' },
     timestamp: stdTimeFunctions.isoTime,
   };
-  if (!options.isPretty) return pino(settings, pino.destination({ dest: destination, sync: false }));
+  if (!options.isPretty)
+    return pino(settings, pino.destination({ dest: destination, sync: false }));
   const stream = pretty({ destination, colorize: true, ignore: 'pid,hostname', sync: true });
   return pino(settings, stream);
 }

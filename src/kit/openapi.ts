@@ -16,7 +16,11 @@ export function describeContract(contract: Contract): Json {
     pathsOf(route).forEach((url, index) => {
       const operationId = index === 0 ? name : `${name}_${index}`;
       const path = (paths[toTemplate(url)] ??= {});
-      path[route.method.toLowerCase()] = describeRoute(route, { operationId, contract, components });
+      path[route.method.toLowerCase()] = describeRoute(route, {
+        operationId,
+        contract,
+        components,
+      });
     });
   }
   for (const [name, socket] of Object.entries(contract.sockets ?? {})) {
@@ -65,7 +69,12 @@ function describeRoute(route: Route, { operationId, contract, components }: Rout
     ...(route.permission ? { 'x-permission': route.permission } : {}),
     ...(parametersOf(route).length > 0 ? { parameters: parametersOf(route) } : {}),
     ...(body
-      ? { requestBody: { required: true, content: { [mediaType]: { schema: components.refer(body) } } } }
+      ? {
+          requestBody: {
+            required: true,
+            content: { [mediaType]: { schema: components.refer(body) } },
+          },
+        }
       : {}),
     responses: {
       ...Object.fromEntries(answers),

@@ -16,7 +16,10 @@ export function mayGrant(held: readonly string[], wanted: readonly string[]): bo
 }
 
 /** Throws `forbidden` unless one of the needed permissions is held. */
-export function requirePermission(held: readonly string[], needed: string | readonly string[]): void {
+export function requirePermission(
+  held: readonly string[],
+  needed: string | readonly string[],
+): void {
   const anyOf = typeof needed === 'string' ? [needed] : needed;
   if (anyOf.some((permission) => allows(held, permission))) return;
   throw new Fault('forbidden', `this needs the permission ${anyOf.join(' or ')}`, {

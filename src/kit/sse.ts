@@ -98,7 +98,8 @@ function parseEvent(block: string): ServerEvent | undefined {
   const fields: { data?: string; id?: string; event?: string } = {};
   for (const line of block.split(/\r?\n/)) {
     const [, name, value = ''] = /^(data|id|event): ?(.*)$/.exec(line) ?? [];
-    if (name === 'data') fields.data = fields.data === undefined ? value : `${fields.data}\n${value}`;
+    if (name === 'data')
+      fields.data = fields.data === undefined ? value : `${fields.data}\n${value}`;
     else if (name === 'id' || name === 'event') fields[name] = value;
   }
   return fields.data === undefined ? undefined : { ...fields, data: fields.data };

@@ -43,19 +43,22 @@ export async function createTestIssuer(): Promise<TestIssuer> {
   const revocations = new RevocationList();
   const keys = createLocalJWKSet({ keys: [jwk] });
   const verifier = new Verifier({ issuer: issuerUrl, keys, revocations });
-  const noApiKeys = () => Promise.reject(new Error('this issuer knows no API keys'));
   return {
     url: issuerUrl,
     keyId,
     privateKey,
     verifier,
     revocations,
-    authenticator: new Authenticator(verifier, noApiKeys),
+    authenticator: new Authenticator(verifier, refuseApiKey),
     sign: (claims = {}, header = {}) =>
       new SignJWT({ ...defaultClaims(), ...claims })
         .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: keyId, ...header })
         .sign(privateKey),
   };
+}
+
+function refuseApiKey(): Promise<never> {
+  return Promise.reject(new Error('this issuer knows no API keys'));
 }
 
 function defaultClaims(): JWTPayload {

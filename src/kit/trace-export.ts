@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import type { Attributes, AttributeValue } from '@opentelemetry/api';
+import type { Attributes } from '@opentelemetry/api';
 import type { SpanRecord, SpanSink } from './trace.ts';
 
 export interface ExporterOptions {
@@ -141,13 +141,13 @@ function encodeAttributes(attributes: Attributes) {
   return encoded;
 }
 
-function encodeValue(value: AttributeValue): unknown {
+function encodeValue(value: unknown): unknown {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'number') {
     return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
   }
-  const items: readonly (AttributeValue | null | undefined)[] = value as AttributeValue[];
-  const values = items.filter((item) => item !== undefined && item !== null).map(encodeValue);
-  return { arrayValue: { values } };
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  const values = items.filter((item) => item !== undefined && item !== null);
+  return { arrayValue: { values: values.map(encodeValue) } };
 }

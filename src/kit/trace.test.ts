@@ -33,7 +33,7 @@ function recorder() {
   return { spans, tracer: new Tracer((span) => spans.push(span)) };
 }
 
-test('a child has its parent\'s trace and names its parent; it is recorded once', () => {
+test("a child has its parent's trace and names its parent; it is recorded once", () => {
   const { spans, tracer } = recorder();
   const parent = tracer.start('parent');
   const child = tracer.start('child', { parent: parent.spanContext(), kind: SpanKind.CLIENT });
@@ -51,7 +51,9 @@ test('a trace that its caller did not sample is passed on but not recorded', () 
   const span = tracer.start('unsampled', { parent });
   span.end();
   expect(spans).toEqual([]);
-  expect(formatTraceparent(span.spanContext())).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
+  expect(formatTraceparent(span.spanContext())).toMatch(
+    new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`),
+  );
 });
 
 test('a failed span says why', () => {
@@ -82,7 +84,10 @@ test('spans become the JSON of OTLP, with times as text and integers apart from 
     { key: 'n', value: { intValue: '3' } },
     { key: 'x', value: { doubleValue: 0.5 } },
     { key: 'is', value: { boolValue: true } },
-    { key: 'list', value: { arrayValue: { values: [{ stringValue: 'a' }, { stringValue: 'b' }] } } },
+    {
+      key: 'list',
+      value: { arrayValue: { values: [{ stringValue: 'a' }, { stringValue: 'b' }] } },
+    },
   ]);
 });
 

@@ -68,7 +68,11 @@ export class Tracer {
   }
 
   /** Runs `work` inside a span that ends with it and carries its error. */
-  async within<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T> {
+  async within<T>(
+    name: string,
+    options: SpanOptions,
+    work: (span: Span) => Promise<T>,
+  ): Promise<T> {
     const span = this.start(name, options);
     try {
       return await work(span);
@@ -96,7 +100,8 @@ function nowMs(): number {
 
 function toMs(time: TimeInput | undefined): number {
   if (time === undefined) return nowMs();
-  if (typeof time === 'number') return time < performance.timeOrigin ? performance.timeOrigin + time : time;
+  if (typeof time === 'number')
+    return time < performance.timeOrigin ? performance.timeOrigin + time : time;
   if (time instanceof Date) return time.getTime();
   return time[0] * 1000 + time[1] / 1e6;
 }
@@ -137,10 +142,11 @@ class RecordedSpan implements Span {
   }
 
   addEvent(name: string, attributesOrTime?: Attributes | TimeInput, time?: TimeInput): this {
-    const isAttributes = typeof attributesOrTime === 'object' && isPlainAttributes(attributesOrTime);
-    const attributes = isAttributes ? (attributesOrTime as Attributes) : {};
-    const at = isAttributes ? time : (attributesOrTime as TimeInput | undefined);
-    this.#events.push({ name, attributes, timeMs: toMs(at) });
+    if (isAttributes(attributesOrTime)) {
+      this.#events.push({ name, attributes: attributesOrTime, timeMs: toMs(time) });
+    } else {
+      this.#events.push({ name, attributes: {}, timeMs: toMs(attributesOrTime) });
+    }
     return this;
   }
 
@@ -193,6 +199,6 @@ class RecordedSpan implements Span {
   }
 }
 
-function isPlainAttributes(value: Attributes | TimeInput): value is Attributes {
-  return !Array.isArray(value) && !(value instanceof Date);
+function isAttributes(value: Attributes | TimeInput | undefined): value is Attributes {
+  return typeof value === 'object' && !Array.isArray(value) && !(value instanceof Date);
 }

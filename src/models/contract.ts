@@ -30,9 +30,7 @@ export const ChatRequest = Type.Object(
       ]),
     ),
     stream: Type.Optional(Type.Boolean()),
-    stream_options: Type.Optional(
-      Type.Object({ include_usage: Type.Optional(Type.Boolean()) }),
-    ),
+    stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
   },
   { $id: 'ChatRequest' },
 );

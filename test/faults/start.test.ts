@@ -42,11 +42,17 @@ describe('a start that cannot succeed says why in one clear sentence and does no
     await expectRefusal(['up'], settings({ ENNEAD_DATA_DIR: join(file, 'data') }), [
       /^ennead: .*data folder .*a-file/,
     ]);
-    await expectRefusal(['up'], settings({ ENNEAD_DATA_DIR: file }), [/^ennead: .*data folder .*a-file/]);
+    await expectRefusal(['up'], settings({ ENNEAD_DATA_DIR: file }), [
+      /^ennead: .*data folder .*a-file/,
+    ]);
   });
 
   test('bad variables, all at once, a line each', async () => {
-    const bad = { ENNEAD_PORT_BASE: 'many', RATE_LIMIT_GATEWAY_BURST: '-1', ENNEAD_AUTH_URL: 'nowhere' };
+    const bad = {
+      ENNEAD_PORT_BASE: 'many',
+      RATE_LIMIT_GATEWAY_BURST: '-1',
+      ENNEAD_AUTH_URL: 'nowhere',
+    };
     await expectRefusal(['up'], settings(bad), [
       /^ennead: ENNEAD_PORT_BASE .*"many"/,
       /^ennead: ENNEAD_AUTH_URL .*"nowhere"/,
@@ -62,14 +68,19 @@ describe('a start that cannot succeed says why in one clear sentence and does no
 
   test('a database that does not answer, without its password', async () => {
     const url = 'postgres://ennead:hunter2@127.0.0.1:1/ennead';
-    const { code, output } = await runEnnead(['run', 'auth'], settings({ ENNEAD_DATABASE_URL: url }));
+    const { code, output } = await runEnnead(
+      ['run', 'auth'],
+      settings({ ENNEAD_DATABASE_URL: url }),
+    );
     expect(code).not.toBe(0);
     expect(output).toMatch(/^ennead: .*PostgreSQL/);
     expect(output).not.toContain('hunter2');
   });
 
   test('a service that does not exist', async () => {
-    await expectRefusal(['run', 'auht'], settings(), [/^ennead: there is no service auht; there are /]);
+    await expectRefusal(['run', 'auht'], settings(), [
+      /^ennead: there is no service auht; there are /,
+    ]);
   });
 
   test('a second process on the same folder, while the first goes on', async () => {
@@ -94,11 +105,14 @@ describe('a start that cannot succeed says why in one clear sentence and does no
 });
 
 describe('the command', () => {
-  test.each(['up', 'run', 'status', 'migrate', 'doctor'])('%s --help explains it', async (command) => {
-    const { code, output } = await runEnnead([command, '--help']);
-    expect(code).toBe(0);
-    expect(output).toContain(`Usage: ennead ${command}`);
-  });
+  test.each(['up', 'run', 'status', 'migrate', 'doctor'])(
+    '%s --help explains it',
+    async (command) => {
+      const { code, output } = await runEnnead([command, '--help']);
+      expect(code).toBe(0);
+      expect(output).toContain(`Usage: ennead ${command}`);
+    },
+  );
 
   test('an unknown command shows the help and fails', async () => {
     const { code, output } = await runEnnead(['fly']);

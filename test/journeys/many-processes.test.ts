@@ -4,7 +4,17 @@ import { freePortBase, startEnnead, temporaryFolder, type Ennead } from '../enne
 import { startSpanReceiver } from '../span-receiver.ts';
 import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
 
-const serviceNames = ['mesh', 'auth', 'gateway', 'chat', 'registry', 'tracer', 'workflow', 'models', 'studio'];
+const serviceNames = [
+  'mesh',
+  'auth',
+  'gateway',
+  'chat',
+  'registry',
+  'tracer',
+  'workflow',
+  'models',
+  'studio',
+];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let receiver: Awaited<ReturnType<typeof startSpanReceiver>>;
@@ -26,7 +36,11 @@ function start(name: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  [folder, receiver, base] = await Promise.all([temporaryFolder(), startSpanReceiver(), freePortBase()]);
+  [folder, receiver, base] = await Promise.all([
+    temporaryFolder(),
+    startSpanReceiver(),
+    freePortBase(),
+  ]);
   await start('auth');
   await Promise.all(serviceNames.filter((name) => name !== 'auth').map(start));
 }, 120_000);
@@ -38,7 +52,7 @@ afterAll(async () => {
 });
 
 describe('a process for each service, each with a data folder of its own', () => {
-  test('OpenAI\'s client gets a completion and a stream, and the spans hang together', async () => {
+  test("OpenAI's client gets a completion and a stream, and the spans hang together", async () => {
     token = logInAsPrinted(processes.get('auth')?.output() ?? '');
     await completeWithOpenAi(urlOf('gateway'), token);
     await expect.poll(() => hasCompletionTrace(receiver.spans), { timeout: 5_000 }).toBe(true);
@@ -78,7 +92,10 @@ describe('a process for each service, each with a data folder of its own', () =>
     expect(refusal.status).toBe(503);
     expect(await refusal.json()).toMatchObject({ error: { type: 'provider_error' } });
     const health = await (await fetch(`${urlOf('gateway')}/api/health`)).json();
-    expect(health).toMatchObject({ status: 'degraded', providers: { local: { status: 'degraded' } } });
+    expect(health).toMatchObject({
+      status: 'degraded',
+      providers: { local: { status: 'degraded' } },
+    });
     await start('models');
     expect((await ask()).status).toBe(200);
   });

@@ -5,7 +5,17 @@ import { freePortBase, runEnnead, startEnnead, temporaryFolder, type Ennead } fr
 import { startSpanReceiver } from '../span-receiver.ts';
 import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
 
-const serviceNames = ['mesh', 'auth', 'gateway', 'chat', 'registry', 'tracer', 'workflow', 'models', 'studio'];
+const serviceNames = [
+  'mesh',
+  'auth',
+  'gateway',
+  'chat',
+  'registry',
+  'tracer',
+  'workflow',
+  'models',
+  'studio',
+];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let receiver: Awaited<ReturnType<typeof startSpanReceiver>>;
@@ -18,7 +28,11 @@ const portOf = (name: string) => base + 1 + serviceNames.indexOf(name);
 const urlOf = (name: string) => `http://127.0.0.1:${portOf(name)}`;
 
 beforeAll(async () => {
-  [folder, receiver, base] = await Promise.all([temporaryFolder(), startSpanReceiver(), freePortBase()]);
+  [folder, receiver, base] = await Promise.all([
+    temporaryFolder(),
+    startSpanReceiver(),
+    freePortBase(),
+  ]);
   variables = {
     ENNEAD_DATA_DIR: join(folder.path, 'data'),
     ENNEAD_PORT_BASE: String(base),
@@ -55,7 +69,7 @@ describe('all nine services in one process', () => {
     }
   });
 
-  test('the console\'s address shows every service with its address and health', async () => {
+  test("the console's address shows every service with its address and health", async () => {
     const page = await (await fetch(`http://127.0.0.1:${base}/`)).text();
     for (const name of serviceNames.filter((one) => one !== 'tracer')) {
       expect(page).toContain(`${urlOf(name)}/docs`);
@@ -63,12 +77,12 @@ describe('all nine services in one process', () => {
     expect(page.match(/> healthy</g)?.length).toBeGreaterThanOrEqual(8);
   });
 
-  test('OpenAI\'s client gets a completion and a stream, and the spans hang together', async () => {
+  test("OpenAI's client gets a completion and a stream, and the spans hang together", async () => {
     await completeWithOpenAi(urlOf('gateway'), token);
     await expect.poll(() => hasCompletionTrace(receiver.spans), { timeout: 5_000 }).toBe(true);
   });
 
-  test('the admin\'s password is readable by the owner only', async () => {
+  test("the admin's password is readable by the owner only", async () => {
     const { mode } = await stat(join(folder.path, 'data', 'admin.json'));
     expect(mode & 0o077).toBe(0);
   });
@@ -110,7 +124,8 @@ describe('all nine services in one process', () => {
     const { code } = await ennead.stop('SIGTERM');
     expect(code).toBe(0);
     const text = await reading;
-    const isWhole = text.includes('"finish_reason":"length"') || text.includes('"finish_reason":"stop"');
+    const isWhole =
+      text.includes('"finish_reason":"length"') || text.includes('"finish_reason":"stop"');
     expect(text.includes('[DONE]')).toBe(isWhole);
   });
 

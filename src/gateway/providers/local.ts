@@ -1,7 +1,12 @@
 import type { Client } from '../../kit/client.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { modelsContract } from '../../models/contract.ts';
-import type { Completion, CompletionChunk, CompletionRequest, ProviderHealth } from '../contract.ts';
+import type {
+  Completion,
+  CompletionChunk,
+  CompletionRequest,
+  ProviderHealth,
+} from '../contract.ts';
 import type { Provider, ProviderCall, ProviderModel } from './provider.ts';
 
 const name = 'local';

@@ -1,5 +1,10 @@
 import type { Span } from '../../kit/trace.ts';
-import type { Completion, CompletionChunk, CompletionRequest, ProviderHealth } from '../contract.ts';
+import type {
+  Completion,
+  CompletionChunk,
+  CompletionRequest,
+  ProviderHealth,
+} from '../contract.ts';
 
 /** A model that a provider offers. */
 export interface ProviderModel {

@@ -64,6 +64,7 @@ export function listenFault(
       { cause },
     );
   }
-  const why = code === 'EADDRNOTAVAIL' ? 'this machine has no such address' : (code ?? String(cause));
+  const why =
+    code === 'EADDRNOTAVAIL' ? 'this machine has no such address' : (code ?? String(cause));
   return new Fault('invalid', `${at.service} cannot listen on ${where}: ${why}`, { cause });
 }

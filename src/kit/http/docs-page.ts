@@ -18,7 +18,10 @@ export function serveDocs(app: FastifyInstance, contract: Contract): void {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   app.get('/docs', (_request, reply) =>
     reply
-      .header('content-security-policy', "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'")
+      .header(
+        'content-security-policy',
+        "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'",
+      )
       .type('text/html; charset=utf-8')
       .send(pageOf(contract)),
   );

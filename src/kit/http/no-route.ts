@@ -6,7 +6,8 @@ import { Fault } from '../errors.ts';
 export function noRouteFault(contract: Contract, request: FastifyRequest): Fault {
   const path = request.url.split('?')[0] ?? '/';
   const methods = methodsOf(contract, path);
-  if (methods.length === 0) return new Fault('not_found', `there is nothing at ${request.method} ${path}`);
+  if (methods.length === 0)
+    return new Fault('not_found', `there is nothing at ${request.method} ${path}`);
   const allow = methods.join(', ');
   return new Fault('not_found', `${path} takes ${allow}, not ${request.method}`, {
     reason: 'method_not_allowed',

@@ -116,11 +116,31 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
     ['cut off', '{"text":"a"', 400, 'INVALID_JSON'],
     ['with rubbish behind', '{"text":"a"} x', 400, 'INVALID_JSON'],
     ['of NaN', '{"text":NaN}', 400, 'INVALID_JSON'],
-    ['nested 10,000 deep', `{"text":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 400, 'INVALID_JSON'],
-    ['that hides depth behind an escaped quote', `{"a":"\\\\\\"","b":${'{"c":'.repeat(70)}1${'}'.repeat(70)}}`, 400, 'INVALID_JSON'],
+    [
+      'nested 10,000 deep',
+      `{"text":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
+      400,
+      'INVALID_JSON',
+    ],
+    [
+      'that hides depth behind an escaped quote',
+      `{"a":"\\\\\\"","b":${'{"c":'.repeat(70)}1${'}'.repeat(70)}}`,
+      400,
+      'INVALID_JSON',
+    ],
     ['with __proto__', '{"text":"a","__proto__":{"admin":true}}', 400, 'INVALID_JSON'],
-    ['with an escaped __proto__', '{"text":"a","\\u005f_proto__":{"admin":true}}', 400, 'INVALID_JSON'],
-    ['with constructor.prototype', '{"text":"a","constructor":{"prototype":{}}}', 400, 'INVALID_JSON'],
+    [
+      'with an escaped __proto__',
+      '{"text":"a","\\u005f_proto__":{"admin":true}}',
+      400,
+      'INVALID_JSON',
+    ],
+    [
+      'with constructor.prototype',
+      '{"text":"a","constructor":{"prototype":{}}}',
+      400,
+      'INVALID_JSON',
+    ],
     ['of the wrong type', '{"text":7}', 400, 'VALIDATION_ERROR'],
     ['that is a list', '[1]', 400, 'VALIDATION_ERROR'],
     ['that is null', 'null', 400, 'VALIDATION_ERROR'],
@@ -143,7 +163,11 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
   test.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml'])(
     'a body as %s',
     async (type) => {
-      await expectRefusal(await post('{"text":"a"}', { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+      await expectRefusal(
+        await post('{"text":"a"}', { 'content-type': type }),
+        415,
+        'UNSUPPORTED_MEDIA_TYPE',
+      );
     },
   );
 
@@ -159,12 +183,22 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
 
   test('a query that is no number', async () => {
     const headers = { authorization: `Bearer ${token}` };
-    await expectRefusal(await fetch(`${url}/notes/1?times=abc`, { headers }), 400, 'VALIDATION_ERROR');
-    await expectRefusal(await fetch(`${url}/notes/1?times=9`, { headers }), 400, 'VALIDATION_ERROR');
+    await expectRefusal(
+      await fetch(`${url}/notes/1?times=abc`, { headers }),
+      400,
+      'VALIDATION_ERROR',
+    );
+    await expectRefusal(
+      await fetch(`${url}/notes/1?times=9`, { headers }),
+      400,
+      'VALIDATION_ERROR',
+    );
   });
 
   test('a path that cannot be decoded', async () => {
-    const answer = await fetch(`${url}/notes/%ff`, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch(`${url}/notes/%ff`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     await expectRefusal(answer, 400, 'INVALID_REQUEST');
   });
 
@@ -184,7 +218,9 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
 
   test('a body that comes too slowly', async () => {
     const head = `POST /notes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n`;
-    const answer = await raw(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{`);
+    const answer = await raw(
+      `${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
+    );
     expect(answer).toMatch(/^HTTP\/1.1 408 /);
     expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
   });
@@ -225,7 +261,9 @@ describe('who may call', () => {
 
   test('two Authorization headers are refused', async () => {
     const header = `authorization: Bearer ${token}\r\n`;
-    const answer = await raw(`GET /notes/1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${header}${header}\r\n`);
+    const answer = await raw(
+      `GET /notes/1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${header}${header}\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1.1 401 /);
   });
 
@@ -241,18 +279,28 @@ describe('who may call', () => {
     });
   });
 
-  test.each([['notes:read'], ['notes:*'], ['*']])('the permission %s lets in', async (permission) => {
-    const rich = await server.issuer.sign({ permissions: [permission] });
-    const answer = await fetch(`${url}/notes/1`, { headers: { authorization: `Bearer ${rich}` } });
-    expect(answer.status).toBe(200);
-  });
+  test.each([['notes:read'], ['notes:*'], ['*']])(
+    'the permission %s lets in',
+    async (permission) => {
+      const rich = await server.issuer.sign({ permissions: [permission] });
+      const answer = await fetch(`${url}/notes/1`, {
+        headers: { authorization: `Bearer ${rich}` },
+      });
+      expect(answer.status).toBe(200);
+    },
+  );
 
   test('a revoked token is refused at once although it was verified before', async () => {
     const doomed = await server.issuer.sign({ permissions: ['*'], jti: 'doomed' });
     const call = () => fetch(`${url}/notes/1`, { headers: { authorization: `Bearer ${doomed}` } });
     expect((await call()).status).toBe(200);
     const now = Date.now() / 1000;
-    server.issuer.revocations.add({ kind: 'token', id: 'doomed', revokedAt: now, expiresAt: now + 9e3 });
+    server.issuer.revocations.add({
+      kind: 'token',
+      id: 'doomed',
+      revokedAt: now,
+      expiresAt: now + 9e3,
+    });
     const answer = await call();
     expect(answer.status).toBe(401);
     expect(await answer.json()).toMatchObject({ error: { details: { reason: 'token_revoked' } } });
@@ -270,7 +318,9 @@ describe('answers', () => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
     const options = { method: 'POST', body: '{"text":"a"}', headers };
     expect((await fetch(`${url}/v2/notes`, options)).status).toBe(201);
-    const read = await fetch(`${url}/notes/7?times=3`, { headers: { authorization: `Bearer ${token}` } });
+    const read = await fetch(`${url}/notes/7?times=3`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     expect(await read.json()).toEqual({ id: '7', text: 'xxx' });
   });
 
@@ -283,17 +333,20 @@ describe('answers', () => {
     expect(await bug.text()).not.toContain('secret');
   });
 
-  test('carry the caller\'s request id, or one of ours when it is unfit', async () => {
+  test("carry the caller's request id, or one of ours when it is unfit", async () => {
     const given = await fetch(`${url}/health`, { headers: { 'x-request-id': 'abc-1' } });
     expect(given.headers.get('x-request-id')).toBe('abc-1');
     const unfit = await fetch(`${url}/health`, { headers: { 'x-request-id': 'a b<c>' } });
     expect(unfit.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{16}$/);
   });
 
-  test('continue the caller\'s trace and record route, status and caller', async () => {
+  test("continue the caller's trace and record route, status and caller", async () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c';
     await fetch(`${url}/notes/1`, {
-      headers: { authorization: `Bearer ${token}`, traceparent: `00-${traceId}-b7ad6b7169203331-01` },
+      headers: {
+        authorization: `Bearer ${token}`,
+        traceparent: `00-${traceId}-b7ad6b7169203331-01`,
+      },
     });
     const span = server.spans.find((one) => one.traceId === traceId);
     expect(span).toMatchObject({

@@ -3,6 +3,7 @@ import { pathsOf, successStatus, type Contract, type Route } from '../contract.t
 import type { Envelope } from '../envelope.ts';
 import { Fault } from '../errors.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
+import type { Identity } from '../identity/identity.ts';
 import type { Log } from '../log.ts';
 import { describeContract } from '../openapi.ts';
 import type { RateLimiter } from '../rate-limit.ts';
@@ -131,18 +132,30 @@ export class HttpServer {
     const context = this.#open(route, reply);
     try {
       const admitted = this.#gate.admit(route, reply);
-      if (!(admitted instanceof Promise)) {
-        noteIdentity(context, admitted);
-        done();
+      if (admitted instanceof Promise) {
+        void this.#beginWhenAdmitted(context, admitted, done);
         return;
       }
-      admitted.then((identity) => {
-        noteIdentity(context, identity);
-        done();
-      }, done);
+      noteIdentity(context, admitted);
     } catch (error) {
       done(error as Error);
+      return;
     }
+    done();
+  }
+
+  async #beginWhenAdmitted(
+    context: CallContext,
+    admitted: Promise<Identity>,
+    done: (error?: Error) => void,
+  ): Promise<void> {
+    try {
+      noteIdentity(context, await admitted);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    done();
   }
 
   #open(route: Route, reply: FastifyReply): CallContext {

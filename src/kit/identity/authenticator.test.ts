@@ -14,7 +14,7 @@ test('an API key is traded once, also when many ask at the same time', async () 
     trades += 1;
     return { accessToken: await issuer.sign({ sub: 'svc_1' }), expiresIn: 3600 };
   });
-  const asked = Array.from({ length: 20 }, () => authenticator.identify('enn_key'));
+  const asked = Array.from({ length: 20 }, async () => authenticator.identify('enn_key'));
   const identities = await Promise.all(asked);
   expect(identities.every(({ subject }) => subject === 'svc_1')).toBe(true);
   await authenticator.identify('enn_key');
@@ -71,7 +71,8 @@ test('keys seen once stay in force while the issuer is away', async () => {
   const jwk = { ...(await exportJWK(publicKey)), alg: 'RS256', kid: 'one' };
   let isAway = true;
   const keys = createRemoteKeys({
-    fetchKeys: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve({ keys: [jwk] })),
+    fetchKeys: () =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve({ keys: [jwk] }),
   });
   const find = (kid: string) => keys({ alg: 'RS256', kid }, { payload: '', signature: '' });
   await expect(find('one')).rejects.toMatchObject({ code: 'unavailable' });

@@ -35,40 +35,67 @@ async function unsigned(header: object): Promise<string> {
 describe('tokens that are forged are refused', () => {
   const forgeries: [string, () => Promise<string>][] = [
     ['of alg none', () => unsigned({ alg: 'none', typ: 'JWT', kid: issuer.keyId })],
-    ['signed with HMAC over the public key', async () => {
-      const [, payload] = (await issuer.sign()).split('.');
-      const input = `${encode({ alg: 'HS256', typ: 'JWT', kid: issuer.keyId })}.${payload}`;
-      return `${input}.${createHmac('sha256', publicPem).update(input).digest('base64url')}`;
-    }],
+    [
+      'signed with HMAC over the public key',
+      async () => {
+        const [, payload] = (await issuer.sign()).split('.');
+        const input = `${encode({ alg: 'HS256', typ: 'JWT', kid: issuer.keyId })}.${payload}`;
+        return `${input}.${createHmac('sha256', publicPem).update(input).digest('base64url')}`;
+      },
+    ],
     ['without their signature', async () => (await issuer.sign()).replace(/[^.]+$/, '')],
     ['of two parts', async () => (await issuer.sign()).split('.').slice(0, 2).join('.')],
     ['of five parts', async () => `${await issuer.sign()}.a.b`],
-    ['with a changed payload', async () => {
-      const [header, , signature] = (await issuer.sign()).split('.');
-      const claims = { sub: 'usr_test', permissions: ['*'], exp: now() + 99 };
-      return `${header}.${encode(claims)}.${signature}`;
-    }],
+    [
+      'with a changed payload',
+      async () => {
+        const [header, , signature] = (await issuer.sign()).split('.');
+        const claims = { sub: 'usr_test', permissions: ['*'], exp: now() + 99 };
+        return `${header}.${encode(claims)}.${signature}`;
+      },
+    ],
     ['whose kid is a path', () => issuer.sign({}, { kid: '../../../../dev/null' })],
     ['whose kid is __proto__', () => issuer.sign({}, { kid: '__proto__' })],
     ['without a kid', () => issuer.sign({}, { kid: undefined })],
-    ['that bring their own key', async () =>
-      new SignJWT({ sub: 'a', token_use: 'access' })
-        .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: issuer.keyId, jwk: await exportJWK(foreign.publicKey) })
-        .sign(foreign.privateKey)],
+    [
+      'that bring their own key',
+      async () =>
+        new SignJWT({ sub: 'a', token_use: 'access' })
+          .setProtectedHeader({
+            alg: 'RS256',
+            typ: 'JWT',
+            kid: issuer.keyId,
+            jwk: await exportJWK(foreign.publicKey),
+          })
+          .sign(foreign.privateKey),
+    ],
     ['that point to a key', () => issuer.sign({}, { jku: 'http://127.0.0.1:1/jwks.json' })],
     ['that bring a certificate', () => issuer.sign({}, { x5c: ['AAAA'] })],
     ['that are compressed', () => issuer.sign({}, { zip: 'DEF' })],
-    ['signed by a foreign key', async () =>
-      new SignJWT({ sub: 'a' }).setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: issuer.keyId }).sign(foreign.privateKey)],
-    ['of alg RS512', async () => {
-      const { privateKey } = await generateKeyPair('RS512');
-      return new SignJWT({ sub: 'a' }).setProtectedHeader({ alg: 'RS512', typ: 'JWT', kid: issuer.keyId }).sign(privateKey);
-    }],
+    [
+      'signed by a foreign key',
+      async () =>
+        new SignJWT({ sub: 'a' })
+          .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: issuer.keyId })
+          .sign(foreign.privateKey),
+    ],
+    [
+      'of alg RS512',
+      async () => {
+        const { privateKey } = await generateKeyPair('RS512');
+        return new SignJWT({ sub: 'a' })
+          .setProtectedHeader({ alg: 'RS512', typ: 'JWT', kid: issuer.keyId })
+          .sign(privateKey);
+      },
+    ],
     ['of another typ', () => issuer.sign({}, { typ: 'at+jwt' })],
-    ['whose payload is no object', async () =>
-      new CompactSign(new TextEncoder().encode('[1,2]'))
-        .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: issuer.keyId })
-        .sign(issuer.privateKey)],
+    [
+      'whose payload is no object',
+      async () =>
+        new CompactSign(new TextEncoder().encode('[1,2]'))
+          .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: issuer.keyId })
+          .sign(issuer.privateKey),
+    ],
     ['longer than 16 KiB', () => issuer.sign({ scope: 'x'.repeat(20_000) })],
   ];
   test.each(forgeries)('%s', async (_name, forge) => {
@@ -132,7 +159,12 @@ describe('good tokens', () => {
 
   test('issued after their subject was revoked are accepted', async () => {
     const at = now();
-    issuer.revocations.add({ kind: 'subject', id: 'sub-3', revokedAt: at - 10, expiresAt: at + 3600 });
+    issuer.revocations.add({
+      kind: 'subject',
+      id: 'sub-3',
+      revokedAt: at - 10,
+      expiresAt: at + 3600,
+    });
     expect(await reasonOf(await issuer.sign({ sub: 'sub-3', iat: at - 20 }))).toBe('token_revoked');
     expect(await reasonOf(await issuer.sign({ sub: 'sub-3', iat: at }))).toBe('accepted');
   });
@@ -141,7 +173,12 @@ describe('good tokens', () => {
     const other = await createTestIssuer();
     const token = await other.sign();
     await other.verifier.verify(token);
-    other.revocations.add({ kind: 'key', id: other.keyId, revokedAt: now(), expiresAt: now() + 3600 });
+    other.revocations.add({
+      kind: 'key',
+      id: other.keyId,
+      revokedAt: now(),
+      expiresAt: now() + 3600,
+    });
     expect(() => other.verifier.verify(token)).toThrow('the token was revoked');
   });
 });
