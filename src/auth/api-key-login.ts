@@ -7,7 +7,7 @@ import { isSecretOf, parseApiKey } from './api-key-text.ts';
 import type { RoleTable } from './roles.ts';
 import type { ApiKeyRow, Sql, UserRow } from './tables.ts';
 import { accessLifeSeconds, intersectPermissions, type Grant, type TokenMint } from './tokens.ts';
-import { findUser } from './user-store.ts';
+import { findSettledUser } from './user-store.ts';
 
 export interface ApiKeyLoginOptions {
   readonly sql: Sql;
@@ -62,7 +62,9 @@ export class ApiKeyLogin implements AsyncDisposable {
     const parts = parseApiKey(apiKey);
     if (!parts) throw refusal('api_key_invalid');
     const key = await findApiKey(this.#options.sql, parts.id);
-    const user = key?.kind === 'user' ? await findUser(this.#options.sql, key.owner_id) : undefined;
+    // A disabling under way must not be overtaken: its revocation covers what was issued before it.
+    const isUsers = key?.kind === 'user';
+    const user = isUsers ? await findSettledUser(this.#options.sql, key.owner_id) : undefined;
     const flaw = flawOf({ key, user, secret: parts.secret, now: startedAt });
     await this.#options.audit.record({
       eventType: flaw ? 'api_key_login_failure' : 'api_key_login_success',

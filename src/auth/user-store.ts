@@ -19,6 +19,11 @@ export function findUserForUpdate(trx: Sql, id: string): Promise<UserRow | undef
   return trx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
+/** The user after every change that is under way: what is read here precedes any later change. */
+export function findSettledUser(sql: Sql, id: string): Promise<UserRow | undefined> {
+  return sql.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
+}
+
 /** One page, the newest user first, and how many there are. */
 export async function listUsers(
   sql: Sql,
