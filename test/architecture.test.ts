@@ -13,7 +13,7 @@ interface Import {
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .map((file) => file.split(sep).join('/'))
   .filter((file) => file.endsWith('.ts'));
-const product = files.filter((file) => !/(\.test|\/testing|-testing|-harness)\.ts$/.test(file));
+const product = files.filter((file) => !/(\.test|\/testing|-testing)\.ts$/.test(file));
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
 
 const imports: Import[] = product.flatMap((from) =>

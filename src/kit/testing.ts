@@ -6,8 +6,14 @@ import {
   type CryptoKey,
   type JWTPayload,
 } from 'jose';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openBus } from './bus/bus.ts';
+import { readConfig, type ConfigOf, type Environment, type Settings } from './config.ts';
 import type { Contract } from './contract.ts';
+import { openDatabase, type Database } from './database/database.ts';
 import { plainEnvelope, type Envelope } from './envelope.ts';
 import { HttpServer, type HttpOptions } from './http/server.ts';
 import { Authenticator } from './identity/authenticator.ts';
@@ -15,8 +21,10 @@ import { suiteAudience } from './identity/claims.ts';
 import { RevocationList } from './identity/revocations.ts';
 import { Verifier } from './identity/verifier.ts';
 import { newId } from './ids.ts';
+import { Lifetime } from './lifecycle.ts';
 import { createLog } from './log.ts';
 import { RateLimiter } from './rate-limit.ts';
+import type { Host, Service } from './service.ts';
 import { Tracer, type SpanRecord } from './trace.ts';
 
 export const silentLog = createLog({ level: 'silent', isPretty: false });
@@ -99,6 +107,58 @@ export async function createTestServer(contract: Contract, options: TestServerOp
     ...options,
   });
   return { http, issuer, spans };
+}
+
+export interface StartOptions {
+  readonly environment?: Environment;
+  /** The database to use, migrated or not; one of its own in memory when absent. */
+  readonly database?: Database;
+  /** Stands in for the clients of other services. */
+  readonly client?: Host<never>['client'];
+}
+
+/** Starts a service as a process would host it, on a database, a bus and an issuer for tests. */
+export async function startService<C extends Contract, S extends Settings>(
+  service: Service<C, S>,
+  options: StartOptions = {},
+) {
+  const { contract, envelope, settings, migrations } = service;
+  const lifetime = new Lifetime(silentLog);
+  const dataFolder = await mkdtemp(join(tmpdir(), `ennead-${contract.name}-`));
+  lifetime.defer('the data folder', () => rm(dataFolder, { recursive: true }));
+  const database = options.database ?? lifetime.own('the database', await openDatabase());
+  if (migrations) await database.migrate(contract.name, migrations);
+  const bus = lifetime.own('the bus', await openBus({ log: silentLog }));
+  const { http, issuer, spans } = await createTestServer(contract, { envelope });
+  lifetime.defer('http', () => http.close(0));
+  const host: Host<ConfigOf<S>> = {
+    config: readConfig({ own: settings }, options.environment ?? {}).own,
+    url: `http://${contract.name}.test`,
+    peers: [],
+    dataFolder,
+    serviceKeysFolder: join(dataFolder, 'service-keys'),
+    database,
+    bus,
+    http,
+    tracer: new Tracer((span) => spans.push(span)),
+    log: silentLog,
+    revocations: issuer.revocations,
+    client: options.client ?? refuseClient,
+    health: () => ({ status: 'healthy', version: contract.version, uptime: 0 }),
+    announce: () => {},
+  };
+  lifetime.own(contract.name, await service.start(host));
+  return {
+    app: http.app,
+    host,
+    issuer,
+    spans,
+    [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose](),
+  };
+}
+
+function refuseClient(): never {
+  throw new Error('this test gave no client of another service');
 }
 
 /** Listens on a free port of the loopback and answers the address. */

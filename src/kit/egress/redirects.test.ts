@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findRedirect, redirectHop } from './egress-redirects.ts';
+import { findRedirect, redirectHop } from './redirects.ts';
 
 const hop = {
   url: new URL('https://a.test/'),

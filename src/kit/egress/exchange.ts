@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { Fault } from './errors.ts';
+import { Fault } from '../errors.ts';
 
 export interface ExchangeOptions {
   readonly dispatcher: Dispatcher;

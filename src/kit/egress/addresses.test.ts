@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAddressCheck } from './egress-addresses.ts';
+import { createAddressCheck } from './addresses.ts';
 
 const strict = createAddressCheck({ allow: [], isLoopbackAllowed: false });
 const open = createAddressCheck({ allow: ['0.0.0.0/0', '::/0'], isLoopbackAllowed: true });

@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { Fault } from './errors.ts';
-import type { Log } from './log.ts';
+import { Fault } from '../errors.ts';
+import type { Log } from '../log.ts';
 
 export interface DialOptions {
   readonly isAllowed: (address: string) => boolean;

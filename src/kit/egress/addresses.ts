@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { EgressPolicy } from './egress.ts';
-import { Fault } from './errors.ts';
+import { Fault } from '../errors.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];

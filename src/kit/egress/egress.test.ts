@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { createResolver, startTarget, type Target } from './egress-testing.ts';
+import { createResolver, startTarget, type Target } from './testing.ts';
 import { createEgress, type Egress } from './egress.ts';
 
 const blocked = { code: 'forbidden', reason: 'egress_blocked' };

@@ -1,4 +1,4 @@
-import { Fault } from './errors.ts';
+import { Fault } from '../errors.ts';
 
 export interface Hop {
   readonly url: URL;
