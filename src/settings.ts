@@ -41,6 +41,11 @@ export const suiteSettings = {
     'ENNEAD_NATS_URL',
     '`nats://…` puts the event bus on NATS JetStream; absent means within the process',
   ),
+  egressAllow: settingOr(
+    'ENNEAD_EGRESS_ALLOW',
+    { schema: Type.String({ pattern: '^[0-9a-fA-F.:/, ]*$' }), or: '' },
+    'address ranges (CIDR, separated by commas) that webhooks, callbacks and agents may have besides public ones; loopback is allowed while the suite listens on loopback only',
+  ),
   logLevel: settingOr(
     'ENNEAD_LOG_LEVEL',
     {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { JSONWebKeySet } from 'jose';
 import { openBus } from '../kit/bus/bus.ts';
 import { readConfig, type Environment } from '../kit/config.ts';
+import { createEgress } from '../kit/egress/egress.ts';
 import { openDatabase, type Database } from '../kit/database/database.ts';
 import { Fault } from '../kit/errors.ts';
 import { HttpServer } from '../kit/http/server.ts';
@@ -105,6 +106,7 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
     serviceKeysFolder: join(ground.dataFolder, 'service-keys'),
     database: ground.database,
     bus,
+    egress: lifetime.own('egress', createEgress({ allow: [], isLoopbackAllowed: true })),
     http,
     tracer: new Tracer(() => {}),
     log: silentLog,

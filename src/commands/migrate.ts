@@ -4,21 +4,18 @@ import { lockDataFolder } from '../kit/database/data-folder.ts';
 import { openDatabase } from '../kit/database/database.ts';
 import { services } from '../services.ts';
 import { readConfiguration } from '../settings.ts';
-import { migrate } from '../suite.ts';
+import { databaseOf, migrate } from '../ground.ts';
 import { Progress } from './progress.ts';
 
 /** Applies all migrations that are due and prints their names. */
 export async function migrateCommand(): Promise<number> {
   const { suite } = readConfiguration(processEnvironment(), services);
   const dataFolder = resolve(suite.dataFolder);
-  const url = suite.databaseUrl?.reveal();
   const progress = new Progress();
-  const lock = url ? undefined : await lockDataFolder(dataFolder);
+  const lock = suite.databaseUrl ? undefined : await lockDataFolder(dataFolder);
   try {
     progress.show('opening the database');
-    const database = await openDatabase(
-      url ? { url } : { folder: resolve(dataFolder, 'postgres') },
-    );
+    const database = await openDatabase(databaseOf(suite, dataFolder));
     try {
       progress.show('migrating');
       report(await migrate(database, services), progress);

@@ -3,6 +3,7 @@ import type { Client } from './client.ts';
 import type { ConfigOf, Settings } from './config.ts';
 import type { Contract } from './contract.ts';
 import type { Database } from './database/database.ts';
+import type { Egress } from './egress/egress.ts';
 import type { Envelope } from './envelope.ts';
 import type { HttpServer } from './http/server.ts';
 import type { RevocationList } from './identity/revocations.ts';
@@ -31,6 +32,8 @@ export interface Host<Config> {
   readonly serviceKeysFolder: string;
   readonly database: Database;
   readonly bus: Bus;
+  /** The only way to an address that a caller supplied. */
+  readonly egress: Egress;
   /** Serves the service's contract; it listens once `start` has returned. */
   readonly http: HttpServer;
   readonly tracer: Tracer;

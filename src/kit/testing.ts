@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { openBus } from './bus/bus.ts';
 import { readConfig, type ConfigOf, type Environment, type Settings } from './config.ts';
 import type { Contract } from './contract.ts';
+import { createEgress } from './egress/egress.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { plainEnvelope, type Envelope } from './envelope.ts';
 import { HttpServer, type HttpOptions } from './http/server.ts';
@@ -139,6 +140,7 @@ export async function startService<C extends Contract, S extends Settings>(
     serviceKeysFolder: join(dataFolder, 'service-keys'),
     database,
     bus,
+    egress: lifetime.own('egress', createEgress({ allow: [], isLoopbackAllowed: true })),
     http,
     tracer: new Tracer((span) => spans.push(span)),
     log: silentLog,
