@@ -1,4 +1,4 @@
-import type { Subscription, Topic } from '../kit/bus/bus.ts';
+import type { Topic } from '../kit/bus/bus.ts';
 import type { Revocation, RevocationList } from '../kit/identity/revocations.ts';
 import type { RevocationPage } from '../kit/identity/revocation-feed.ts';
 import type { Log } from '../kit/log.ts';
@@ -36,6 +36,11 @@ export class Revoker {
     this.#options = options;
   }
 
+  /** Where each revocation is told to all others. */
+  get topic(): Topic<Revocation> {
+    return this.#options.topic;
+  }
+
   /**
    * Runs `change` and stores the revocations that it answers, in one transaction; after that they
    * are in force.
@@ -58,22 +63,6 @@ export class Revoker {
   read(after: number): Promise<RevocationPage> {
     const nowSeconds = Math.floor(Date.now() / 1000);
     return readRevocations(this.#options.sql, { after, limit: pageSize, nowSeconds });
-  }
-
-  /** Puts all stored revocations in force; call it before anything is served. */
-  async load(): Promise<void> {
-    let after = 0;
-    for (;;) {
-      const { revocations, next } = await this.read(after);
-      for (const revocation of revocations) this.#options.list.add(revocation);
-      if (revocations.length < pageSize) return;
-      after = next;
-    }
-  }
-
-  /** Takes over what other replicas revoke, until the subscription is closed. */
-  follow(): Promise<Subscription> {
-    return this.#options.topic.subscribe(({ data }) => this.#options.list.add(data));
   }
 
   deleteExpired(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { HttpServer } from '../kit/http/server.ts';
+import { RevocationFeed } from '../kit/identity/revocation-feed.ts';
 import type { Host, Service } from '../kit/service.ts';
 import { authSettings, type AuthConfig } from './config.ts';
 import { authContract } from './contract.ts';
@@ -25,18 +26,19 @@ const consumedTokensKeptMs = 86_400_000;
 
 async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   const parts = await createParts(host);
-  await parts.revoker.load();
+  const feed = createFeed(parts);
+  await feed.read();
   await ensureAdministrator({ ...parts, ...host });
   await announceLogin(host);
   await ensureServiceIdentities(host.peers, { ...parts, folder: host.serviceKeysFolder });
-  const followed = await parts.revoker.follow();
+  await feed.start();
   forbidCaching(host.http);
   host.http.serve(authContract, authRoutes(parts));
   const stopCleaning = await startCleaning(parts);
   return {
     [Symbol.asyncDispose]: async () => {
       stopCleaning();
-      await followed.close();
+      await feed[Symbol.asyncDispose]();
       await parts.apiKeyLogin[Symbol.asyncDispose]();
       await parts.audit[Symbol.asyncDispose]();
     },
@@ -67,4 +69,18 @@ async function startCleaning({ sql, revoker, host }: AuthParts): Promise<() => v
   };
   const timer = setInterval(cleanOrLog, cleaningIntervalMs).unref();
   return () => clearInterval(timer);
+}
+
+/**
+ * Takes over what other replicas revoke: over the bus, and from their common database. PGlite is this
+ * process's alone, so there are no others; without a shared bus the database is read twice a second.
+ */
+function createFeed({ host, revoker }: AuthParts): RevocationFeed {
+  return new RevocationFeed({
+    list: host.revocations,
+    topic: revoker.topic,
+    fetchPage: (after) => revoker.read(after),
+    isBusShared: host.bus.kind === 'nats' || host.database.dialect === 'pglite',
+    log: host.log,
+  });
 }

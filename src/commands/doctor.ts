@@ -1,8 +1,9 @@
-import { access, constants, mkdir, readdir, statfs } from 'node:fs/promises';
+import { access, constants, readdir, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { openBus } from '../kit/bus/bus.ts';
 import { processEnvironment, unknownVariables } from '../kit/config.ts';
+import { makeFolder } from '../kit/database/data-folder.ts';
 import { openDatabase } from '../kit/database/database.ts';
 import { createLog } from '../kit/log.ts';
 import { addressBook } from '../addresses.ts';
@@ -67,7 +68,7 @@ async function checkMemory(): Promise<Finding[]> {
 async function checkDataFolder({ suite }: Configuration): Promise<Finding[]> {
   const folder = resolve(suite.dataFolder);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     await access(folder, constants.R_OK | constants.W_OK);
     return [good(`the data folder ${folder} can be written`)];
   } catch {

@@ -42,6 +42,9 @@ describe('a start that cannot succeed says why in one clear sentence and does no
     await expectRefusal(['up'], settings({ ENNEAD_DATA_DIR: join(file, 'data') }), [
       /^ennead: .*data folder .*a-file/,
     ]);
+    await expectRefusal(['up'], settings({ ENNEAD_DATA_DIR: '/proc/ennead' }), [
+      /^ennead: the data folder \/proc\/ennead is not writable/,
+    ]);
     await expectRefusal(['up'], settings({ ENNEAD_DATA_DIR: file }), [
       /^ennead: .*data folder .*a-file/,
     ]);

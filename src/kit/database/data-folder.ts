@@ -1,5 +1,5 @@
 import { mkdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Fault } from '../errors.ts';
 import { acquireLockFile, LockedError, releaseLockFile, touchLockFile } from './lock-file.ts';
 
@@ -18,8 +18,7 @@ export interface DataFolderLock extends AsyncDisposable {
 export async function lockDataFolder(path: string): Promise<DataFolderLock> {
   const file = join(path, 'lock');
   const token = await explainFailure(path, async () => {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    if (!(await stat(path)).isDirectory()) throw notDirectory(path);
+    await makeFolder(path);
     return acquireLockFile(file);
   });
   // A touch that fails is no reason to stop: the next one may succeed.
@@ -31,6 +30,30 @@ export async function lockDataFolder(path: string): Promise<DataFolderLock> {
       await releaseLockFile(file, token);
     },
   };
+}
+
+/**
+ * Creates a folder (0700) and its parents where they are missing; throws when it is no folder or
+ * cannot be made. Not Node's recursive `mkdir`, which never ends below a parent that exists but
+ * takes no folders, such as /proc.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    if (code !== 'ENOENT' || (await isThere(dirname(path)))) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path, { mode: 0o700 });
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function explainFailure<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
@@ -55,7 +78,7 @@ function explain(path: string, cause: unknown): unknown {
   return cause;
 }
 
-const unwritable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT']);
+const unwritable = new Set(['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT']);
 
 function notDirectory(path: string): Fault {
   return new Fault('invalid', `the data folder ${path} is not a directory`);

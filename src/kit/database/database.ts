@@ -9,6 +9,7 @@ import { createDialect } from './kysely-dialect.ts';
 import { applyMigrations } from './migrations.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
+import { Upkeep } from './upkeep.ts';
 
 /**
  * The database as every service sees it, the same on PGlite and on PostgreSQL. Disposing it waits
@@ -53,18 +54,20 @@ export interface OpenOptions {
 
 /** Opens PostgreSQL when there is a `url`, else PGlite. The caller owns the result. */
 export async function openDatabase(options: OpenOptions = {}): Promise<Database> {
-  return new ConnectedDatabase(await connect(options));
+  return new ConnectedDatabase(await connect(options), options.log);
 }
 
 class ConnectedDatabase implements Database {
   readonly dialect: 'pglite' | 'postgres';
   readonly #connections: Connections;
   readonly #kysely: Kysely<unknown>;
+  readonly #upkeep: Upkeep | undefined;
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, log: Log | undefined) {
     this.dialect = connections.dialect;
     this.#connections = connections;
     this.#kysely = new Kysely({ dialect: createDialect(connections) });
+    if (connections.dialect === 'pglite') this.#upkeep = new Upkeep(connections, log);
   }
 
   kysely<Tables>(schema: string): Kysely<Tables> {
@@ -87,8 +90,9 @@ class ConnectedDatabase implements Database {
     return performance.now() - startMs;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return Promise.resolve(this.#connections[Symbol.asyncDispose]());
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#upkeep?.stop();
+    await this.#connections[Symbol.asyncDispose]();
   }
 }
 

@@ -39,7 +39,7 @@ export class RevocationFeed implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Subscribes and reads the issuer's list once; an issuer that is not up yet is asked again. */
+  /** Subscribes and begins to read the issuer's list; an issuer that is not up yet is asked again. */
   async start(): Promise<void> {
     const { topic, list } = this.#options;
     const subscription = await topic.subscribe(({ data }) => list.add(data));
@@ -62,7 +62,7 @@ export class RevocationFeed implements AsyncDisposable {
   }
 
   async #poll(): Promise<void> {
-    await this.#readAll().catch((error: unknown) => {
+    await this.read().catch((error: unknown) => {
       this.#options.log.debug({ err: error }, 'revocations could not be read; trying again');
     });
     if (this.#stopped.signal.aborted) return;
@@ -71,7 +71,8 @@ export class RevocationFeed implements AsyncDisposable {
     this.#timer.unref();
   }
 
-  async #readAll(): Promise<void> {
+  /** Reads what the issuer's list has that this one has not; rejects when it cannot be read. */
+  async read(): Promise<void> {
     const startedAt = Date.now();
     for (;;) {
       const page = await this.#options.fetchPage(this.#after);
