@@ -1,6 +1,6 @@
 import { access, constants, readdir, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { openBus } from '../kit/bus/bus.ts';
 import { processEnvironment, unknownVariables } from '../kit/config.ts';
 import { makeFolder } from '../kit/database/data-folder.ts';
@@ -79,8 +79,9 @@ async function checkDataFolder({ suite }: Configuration): Promise<Finding[]> {
 }
 
 async function checkDisk({ suite }: Configuration): Promise<Finding[]> {
-  const { bavail, bsize } = await statfs(dirname(resolve(suite.dataFolder)));
-  const free = bavail * bsize;
+  const disk = await statfs(resolve(suite.dataFolder)).catch(() => undefined);
+  if (!disk) return [];
+  const free = disk.bavail * disk.bsize;
   const text = `${(free / gib).toFixed(1)} GiB free on the data folder's disk`;
   return [free < gib ? warning(`${text}: at least 1 GiB is wanted`) : good(text)];
 }
