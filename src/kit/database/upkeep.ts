@@ -33,13 +33,16 @@ export class Upkeep {
   }
 
   #start(): void {
-    this.#running = this.#running.then(async () => {
-      try {
-        await this.#vacuumAll();
-      } catch (error) {
-        this.#log?.warn({ err: error }, 'the upkeep of the database failed');
-      }
-    });
+    this.#running = this.#runAfter(this.#running);
+  }
+
+  async #runAfter(before: Promise<void>): Promise<void> {
+    await before;
+    try {
+      await this.#vacuumAll();
+    } catch (error) {
+      this.#log?.warn({ err: error }, 'the upkeep of the database failed');
+    }
   }
 
   async #vacuumAll(): Promise<void> {
