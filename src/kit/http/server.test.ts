@@ -188,6 +188,10 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
       400,
       'VALIDATION_ERROR',
     );
+    for (const text of ['1.5', '1e0', '0x1', '', '%20']) {
+      const answer = await fetch(`${url}/notes/1?times=${text}`, { headers });
+      await expectRefusal(answer, 400, 'VALIDATION_ERROR');
+    }
     await expectRefusal(
       await fetch(`${url}/notes/1?times=9`, { headers }),
       400,

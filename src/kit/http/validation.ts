@@ -2,6 +2,7 @@ import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Fault } from '../errors.ts';
+import { convertTexts } from '../text-values.ts';
 
 interface Flaw {
   readonly path: string;
@@ -18,7 +19,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   const isText = part !== 'body';
   const hasDefaults = JSON.stringify(schema).includes('"default":');
   return (value: unknown) => {
-    const converted = isText ? validator.Convert(value) : value;
+    const converted = isText ? convertTexts(schema, value) : value;
     const filled = hasDefaults ? validator.Default(converted) : converted;
     if (validator.Check(filled)) return { value: filled };
     const flaws = validator.Errors(filled).map((error) => toFlaw(part, error));

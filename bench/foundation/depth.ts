@@ -1,0 +1,34 @@
+/** How much is measured. */
+export interface Depth {
+  readonly rounds: number;
+  readonly warmUps: number;
+  /** Per contestant and round. */
+  readonly requests: number;
+  /** Divides the operations of the loops. */
+  readonly shortening: number;
+  readonly startRounds: number;
+  /** Between the second start and the reading of its memory. */
+  readonly restMs: number;
+  /** Also measure what takes long: a new data folder by itself, and a clean installation. */
+  readonly isWhole: boolean;
+}
+
+export const whole: Depth = {
+  rounds: 9,
+  warmUps: 2,
+  requests: 8_000,
+  shortening: 1,
+  startRounds: 3,
+  restMs: 10_000,
+  isWhole: true,
+};
+
+export const quick: Depth = {
+  rounds: 3,
+  warmUps: 1,
+  requests: 3_000,
+  shortening: 8,
+  startRounds: 1,
+  restMs: 5_000,
+  isWhole: false,
+};
