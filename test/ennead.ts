@@ -67,6 +67,24 @@ export async function temporaryFolder() {
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
+/** The nine, in the order of their ports. */
+export const serviceNames = [
+  'mesh',
+  'auth',
+  'gateway',
+  'chat',
+  'registry',
+  'tracer',
+  'workflow',
+  'models',
+  'studio',
+];
+
+/** Where a service of a suite with this port base answers. */
+export function serviceUrl(base: number, name: string): string {
+  return `http://127.0.0.1:${base + 1 + serviceNames.indexOf(name)}`;
+}
+
 const portsInARow = 13;
 
 /** The first of thirteen ports in a row that are free now. */

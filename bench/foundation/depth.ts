@@ -14,9 +14,9 @@ export interface Depth {
 }
 
 export const whole: Depth = {
-  rounds: 9,
+  rounds: 7,
   warmUps: 2,
-  requests: 8_000,
+  requests: 6_000,
   shortening: 1,
   startRounds: 3,
   restMs: 10_000,

@@ -1,20 +1,15 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePortBase, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
+import {
+  freePortBase,
+  startEnnead,
+  temporaryFolder,
+  type Ennead,
+  serviceNames,
+  serviceUrl,
+} from '../ennead.ts';
 import { startSpanReceiver } from '../span-receiver.ts';
 import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
-
-const serviceNames = [
-  'mesh',
-  'auth',
-  'gateway',
-  'chat',
-  'registry',
-  'tracer',
-  'workflow',
-  'models',
-  'studio',
-];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let receiver: Awaited<ReturnType<typeof startSpanReceiver>>;
@@ -22,7 +17,7 @@ let base: number;
 let token: string;
 const processes = new Map<string, Ennead>();
 
-const urlOf = (name: string) => `http://127.0.0.1:${base + 1 + serviceNames.indexOf(name)}`;
+const urlOf = (name: string) => serviceUrl(base, name);
 
 function start(name: string): Promise<void> {
   const ennead = startEnnead(['run', name], {

@@ -1,21 +1,17 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePortBase, runEnnead, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
+import {
+  freePortBase,
+  runEnnead,
+  startEnnead,
+  temporaryFolder,
+  type Ennead,
+  serviceNames,
+  serviceUrl,
+} from '../ennead.ts';
 import { startSpanReceiver } from '../span-receiver.ts';
 import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
-
-const serviceNames = [
-  'mesh',
-  'auth',
-  'gateway',
-  'chat',
-  'registry',
-  'tracer',
-  'workflow',
-  'models',
-  'studio',
-];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let receiver: Awaited<ReturnType<typeof startSpanReceiver>>;
@@ -24,8 +20,7 @@ let variables: Record<string, string>;
 let ennead: Ennead;
 let token: string;
 
-const portOf = (name: string) => base + 1 + serviceNames.indexOf(name);
-const urlOf = (name: string) => `http://127.0.0.1:${portOf(name)}`;
+const urlOf = (name: string) => serviceUrl(base, name);
 
 beforeAll(async () => {
   [folder, receiver, base] = await Promise.all([
