@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePortBase, startEnnead, temporaryFolder } from '../ennead.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let variables: Record<string, string>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  variables = {
+    ENNEAD_DATA_DIR: join(folder.path, 'data'),
+    ENNEAD_PORT_BASE: String(await freePortBase()),
+  };
+});
+
+afterAll(() => folder.remove());
+
+test.skipIf(process.platform === 'win32')(
+  'SIGTERM to `npm start` reaches the suite, which ends with 0',
+  async () => {
+    const npm = spawn('npm', ['start'], { cwd: root, env: { ...process.env, ...variables } });
+    let output = '';
+    npm.stdout.on('data', (bytes) => (output += bytes));
+    const exit = new Promise((resolve) => npm.on('close', resolve));
+    await expect.poll(() => output, { timeout: 30_000 }).toContain('ready in');
+    npm.kill('SIGTERM');
+    expect(await exit).toBe(0);
+  },
+);
+
+test('SIGINT ends it with 0 too', async () => {
+  const ennead = startEnnead(['run', 'mesh'], variables);
+  await ennead.ready;
+  expect((await ennead.stop('SIGINT')).code).toBe(0);
+});
