@@ -26,9 +26,9 @@ export const whole: Depth = {
 export const quick: Depth = {
   rounds: 3,
   warmUps: 1,
-  requests: 3_000,
+  requests: 2_500,
   shortening: 8,
   startRounds: 1,
-  restMs: 5_000,
+  restMs: 3_000,
   isWhole: false,
 };

@@ -13,8 +13,8 @@ const readyLimitMs = 120_000;
 const stopLimitMs = 15_000;
 const readyPattern = /ready in (\d+) ms/;
 
-/** A program that says `ready in N ms` and then runs until it is stopped. */
-export class Program {
+/** A program that says `ready in N ms` and then runs until its owner disposes of it. */
+export class Program implements AsyncDisposable {
   /** From the spawn until the line was read, milliseconds. */
   readonly readyMs: number;
   /** What the program itself counted. */
@@ -45,19 +45,15 @@ export class Program {
   }
 
   /** Asks the innermost process to stop, because npm would pass a signal on a second time. */
-  async stop(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     const exited = once(this.#child, 'exit');
     const inner = this.processes().find(
       ({ command }) => /^\S*node /.test(command) && !isNpm(command),
     );
     process.kill(inner?.pid ?? this.#child.pid ?? 0, 'SIGTERM');
-    const timer = setTimeout(() => this.#kill(), stopLimitMs);
+    const timer = setTimeout(() => killTree(this.#child), stopLimitMs);
     await exited;
     clearTimeout(timer);
-  }
-
-  #kill(): void {
-    for (const { pid } of this.processes()) process.kill(pid, 'SIGKILL');
   }
 }
 
@@ -72,10 +68,14 @@ function outerEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([key]) => !isNpms.test(key)));
 }
 
+function killTree({ pid = 0 }: ChildProcess): void {
+  for (const each of readTree(pid)) process.kill(each.pid, 'SIGKILL');
+}
+
 function waitUntilReady(child: ChildProcess): Promise<number> {
   let said = '';
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), readyLimitMs);
+    const timer = setTimeout(() => killTree(child), readyLimitMs);
     const onEnd = (cause: unknown) => {
       clearTimeout(timer);
       reject(new Error(`it did not become ready (${String(cause)}): ${said.slice(-2000)}`));

@@ -41,20 +41,18 @@ async function runRound(clone: Clone, samples: Samples, { isWhole, restMs }: Dep
   samples.add('first', await timeStart(clone, at('reopened')));
   if (isWhole) samples.add('fresh', await timeStart(clone, at('fresh')));
   await cp(at('reopened/postgres'), at('bare'), { recursive: true });
-  const suite = await startSuite(clone, at('reopened'));
+  samples.add('npm', await timeNothing(at('nothing')));
+  await using suite = await startSuite(clone, at('reopened'));
   samples.add('second', suite.readyMs);
   samples.add('second own', suite.ownReadyMs);
-  const bare = await startBare(clone, at('bare'));
+  await using bare = await startBare(clone, at('bare'));
   samples.add('bare', bare.readyMs);
   await wait(restMs);
   noteMemory(samples, suite, bare);
-  await Promise.all([suite.stop(), bare.stop()]);
-  samples.add('npm', await timeNothing(at('nothing')));
 }
 
 async function timeStart(clone: Clone, dataFolder: string): Promise<number> {
-  const program = await startSuite(clone, dataFolder);
-  await program.stop();
+  await using program = await startSuite(clone, dataFolder);
   return program.readyMs;
 }
 
@@ -85,8 +83,7 @@ async function timeNothing(folder: string): Promise<number> {
   const program = "console.log('ready in 0 ms'); setInterval(() => {}, 60_000)";
   await writeFile(join(folder, 'nothing.mjs'), program);
   await writeFile(join(folder, 'package.json'), '{ "scripts": { "start": "node nothing.mjs" } }');
-  const started = await Program.start({ command: 'npm', args: ['start'], folder });
-  await started.stop();
+  await using started = await Program.start({ command: 'npm', args: ['start'], folder });
   return started.readyMs;
 }
 

@@ -11,7 +11,11 @@ import {
   serviceUrl,
 } from '../ennead.ts';
 import { startSpanReceiver } from '../span-receiver.ts';
+import { services } from '../../src/services.ts';
+import { expectAnonymousRefused, expectRubbishRefused } from './refusals.ts';
 import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
+
+const contracts = services.map(({ contract }) => [contract.name, contract] as const);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let receiver: Awaited<ReturnType<typeof startSpanReceiver>>;
@@ -75,6 +79,17 @@ describe('all nine services in one process', () => {
   test("OpenAI's client gets a completion and a stream, and the spans hang together", async () => {
     await completeWithOpenAi(urlOf('gateway'), token);
     await expect.poll(() => hasCompletionTrace(receiver.spans), { timeout: 5_000 }).toBe(true);
+  });
+
+  test.each(contracts)(
+    '%s refuses anonymous callers on every route that needs a token',
+    async (name, contract) => {
+      await expectAnonymousRefused({ contract, url: urlOf(name), token });
+    },
+  );
+
+  test.each(contracts)('%s refuses rubbish in its own envelope', async (name, contract) => {
+    await expectRubbishRefused({ contract, url: urlOf(name), token });
   });
 
   test("the admin's password is readable by the owner only", async () => {
