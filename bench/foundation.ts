@@ -1,6 +1,6 @@
 // What the foundation costs: a request, a token, a span, a start, memory, disk.
 import { cpus, loadavg } from 'node:os';
-import { formatFigures, type Figure } from './figure.ts';
+import { formatFigures, type Figure } from './harness/figure.ts';
 import { quick, whole } from './foundation/depth.ts';
 import { measureEdge } from './foundation/edge.ts';
 import { measureInstallSize } from './foundation/install-size.ts';

@@ -5,7 +5,7 @@ import type { RouteSchema } from '../../src/kit/contract.ts';
 import type { Handlers } from '../../src/kit/http/call.ts';
 import { createTestServer, listenAnywhere } from '../../src/kit/testing.ts';
 import { Tracer, type SpanRecord } from '../../src/kit/trace.ts';
-import { serveOrders } from '../measured-child.ts';
+import { serveOrders } from '../harness/measured-child.ts';
 import { busyMicros, completion, edgeContract, modelCard, postBusyChat } from './edge-contract.ts';
 
 /** What the parent learns: where the server is and the tokens that it takes. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Contract, Route } from '../../src/kit/contract.ts';
 import { plainEnvelope } from '../../src/kit/envelope.ts';
-import type { Shot } from '../load.ts';
+import type { Shot } from '../harness/load.ts';
 
 const Message = Type.Object({
   role: Type.Enum(['system', 'user', 'assistant']),

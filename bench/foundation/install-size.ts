@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { atMost, type Figure } from '../figure.ts';
+import { atMost, type Figure } from '../harness/figure.ts';
 import { Clone } from './clone.ts';
 
 const bytesPerBlock = 512;

@@ -1,5 +1,5 @@
 // Runs one loop, named by the argument, as often as its parent says.
-import { serveOrders } from '../measured-child.ts';
+import { serveOrders } from '../harness/measured-child.ts';
 import { spanLoops } from './span-loops.ts';
 import { tokenLoops } from './token-loops.ts';
 

@@ -1,6 +1,6 @@
-import type { Row } from '../figure.ts';
-import { MeasuredChild } from '../measured-child.ts';
-import { runRounds } from '../rounds.ts';
+import type { Row } from '../harness/figure.ts';
+import { MeasuredChild } from '../harness/measured-child.ts';
+import { runRounds } from '../harness/rounds.ts';
 import type { Depth } from './depth.ts';
 
 /** Prepares what a loop needs, then answers the loop itself. */

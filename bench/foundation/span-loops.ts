@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HexPool } from '../../src/kit/ids.ts';
 import { Tracer, type SpanRecord } from '../../src/kit/trace.ts';
 import { encodeOtlp } from '../../src/kit/trace-export.ts';
-import { loadPeer } from '../peers.ts';
+import { loadPeer } from '../harness/peers.ts';
 import type { PrepareLoop } from './loops.ts';
 
 const batchSize = 512;

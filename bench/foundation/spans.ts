@@ -1,4 +1,4 @@
-import { atMost, type Figure } from '../figure.ts';
+import { atMost, type Figure } from '../harness/figure.ts';
 import type { Depth } from './depth.ts';
 import { measureLoops, type LoopRow } from './loops.ts';
 

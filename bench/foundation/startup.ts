@@ -1,7 +1,7 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { atMost, type Figure, type Row } from '../figure.ts';
+import { atMost, type Figure, type Row } from '../harness/figure.ts';
 import { Clone } from './clone.ts';
 import type { Depth } from './depth.ts';
 import { findPortBase } from './free-ports.ts';

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeJwt, exportJWK, jwtVerify, SignJWT } from 'jose';
 import { generateKeyPairSync } from 'node:crypto';
 import { createTestIssuer } from '../../src/kit/testing.ts';
-import { loadPeer } from '../peers.ts';
+import { loadPeer } from '../harness/peers.ts';
 import type { PrepareLoop } from './loops.ts';
 
 const tokenCount = 500;

@@ -1,4 +1,4 @@
-import { atLeast, type Figure } from '../figure.ts';
+import { atLeast, type Figure } from '../harness/figure.ts';
 import type { Depth } from './depth.ts';
 import { measureLoops, type LoopRow } from './loops.ts';
 

@@ -2,14 +2,21 @@ import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase, type Database } from '../kit/database/database.ts';
-import { adminPassword, openGround, startAuth, type Ground, type RunningAuth } from './testing.ts';
+import type { Database } from '../kit/database/database.ts';
+import {
+  adminPassword,
+  openGround,
+  openTestDatabase,
+  startAuth,
+  type Ground,
+  type RunningAuth,
+} from './testing.ts';
 
 let database: Database;
 let ground: Ground;
 
 beforeAll(async () => {
-  database = await openDatabase();
+  database = await openTestDatabase();
 });
 
 beforeEach(async () => {

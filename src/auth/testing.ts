@@ -70,13 +70,19 @@ export interface Reply {
 export const adminPassword = 'correct horse battery staple';
 const issuerUrl = 'http://auth.test';
 
+/** PGlite, or the PostgreSQL server that the environment names for a run of its own. */
+export function openTestDatabase(): Promise<Database> {
+  const isPostgres = process.env['ENNEAD_TEST_DATABASE'] === 'postgres';
+  return openDatabase(isPostgres ? { url: process.env['ENNEAD_TEST_POSTGRES_URL'] } : {});
+}
+
 /** An empty data folder, and a database with the service's empty tables: the one given, or its own. */
 export async function openGround(shared?: Database): Promise<Ground> {
   const lifetime = new Lifetime(silentLog);
   const dataFolder = await mkdtemp(join(tmpdir(), 'ennead-auth-'));
   lifetime.defer('the data folder', () => rm(dataFolder, { recursive: true }));
-  const database = shared ?? lifetime.own('the database', await openDatabase());
-  if (shared) await database.query('drop schema if exists auth cascade');
+  const database = shared ?? lifetime.own('the database', await openTestDatabase());
+  await database.query('drop schema if exists auth cascade');
   await database.migrate('auth', auth.migrations);
   return { database, dataFolder, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
 }

@@ -1,0 +1,17 @@
+// `npm run test:postgres`: the tests of services whose tables matter most, once more on the PostgreSQL
+// server of ENNEAD_TEST_POSTGRES_URL. They share its schemas, so one file runs after the other.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { prepare } from './prepare.mjs';
+
+if (!process.env.ENNEAD_TEST_POSTGRES_URL) {
+  console.log('skipped: ENNEAD_TEST_POSTGRES_URL names no server');
+  process.exit(0);
+}
+prepare();
+const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
+const { status } = spawnSync(process.execPath, [vitest, 'run', '--maxWorkers=1', 'src/auth'], {
+  stdio: 'inherit',
+  env: { ...process.env, ENNEAD_TEST_DATABASE: 'postgres' },
+});
+process.exit(status ?? 1);
