@@ -17,20 +17,24 @@ export function newSecret(bytes = 32): string {
   return randomBytes(bytes).toString('base64url');
 }
 
-/** Hands out random bytes as hex from a pool, because one system call per identifier is slow. */
+const poolBytes = 4096;
+
+/** Hands out random bytes as hex from a pool, because a system call for each identifier is slow. */
 export class HexPool {
-  readonly #pool = Buffer.alloc(4096);
-  #offset = this.#pool.length;
+  readonly #bytes = Buffer.alloc(poolBytes);
+  #hex = '';
+  #offset = 0;
 
   /** `bytes` random bytes as lowercase hex; never all zero (W3C Trace Context, section 3.2.2.3). */
   next(bytes: number): string {
-    if (this.#offset + bytes > this.#pool.length) {
-      randomFillSync(this.#pool);
+    const end = this.#offset + bytes * 2;
+    if (end > this.#hex.length) {
+      this.#hex = randomFillSync(this.#bytes).toString('hex');
       this.#offset = 0;
+      return this.next(bytes);
     }
-    const start = this.#offset;
-    this.#offset += bytes;
-    const hex = this.#pool.toString('hex', start, this.#offset);
+    const hex = this.#hex.slice(this.#offset, end);
+    this.#offset = end;
     return /[^0]/.test(hex) ? hex : this.next(bytes);
   }
 }

@@ -112,7 +112,7 @@ class RecordedSpan implements Span {
   readonly #kind: SpanKind;
   readonly #parentSpanId: string | undefined;
   readonly #startMs = nowMs();
-  readonly #attributes: Attributes;
+  readonly #attributes: Attributes = {};
   readonly #events: SpanEvent[] = [];
   #name: string;
   #status: SpanStatus = { code: SpanStatusCode.UNSET };
@@ -124,7 +124,9 @@ class RecordedSpan implements Span {
     this.#name = start.name;
     this.#kind = start.options.kind ?? SpanKind.INTERNAL;
     this.#parentSpanId = start.options.parent?.spanId;
-    this.#attributes = { ...start.options.attributes };
+    // Copied one by one: V8 is slow to add keys to an object that a spread made.
+    const { attributes = {} } = start.options;
+    for (const key in attributes) this.#attributes[key] = attributes[key];
   }
 
   spanContext(): SpanContext {

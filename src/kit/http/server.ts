@@ -108,6 +108,7 @@ export class HttpServer {
 
   #addRoute(route: Route, url: string, handler: AnyHandler): void {
     const { params, query, body, response } = route.schema;
+    const status = successStatus(route);
     this.app.route({
       method: route.method,
       url,
@@ -123,7 +124,7 @@ export class HttpServer {
         endServerSpan(reply);
         done();
       },
-      handler: (_request, reply) => this.#handle(route, reply, handler),
+      handler: (_request, reply) => this.#handle(reply.code(status), handler),
     });
   }
 
@@ -167,10 +168,9 @@ export class HttpServer {
     return context;
   }
 
-  async #handle(route: Route, reply: FastifyReply, handler: AnyHandler): Promise<unknown> {
+  async #handle(reply: FastifyReply, handler: AnyHandler): Promise<unknown> {
     const context = this.#contextOf(reply.request);
     const edge = { context, stopping: this.#stopping.signal };
-    void reply.code(successStatus(route));
     const call = new HttpCall(reply.request, reply, edge) as unknown as Call;
     const answer = await handler(call);
     if (!(answer instanceof EventStream)) return answer;
