@@ -46,7 +46,7 @@ export type SpanSink = (span: SpanRecord) => void;
 
 /**
  * Starts spans of one service. The spans are OpenTelemetry's `Span`; the recorder behind them only
- * collects, which costs about a microsecond (`npm run bench -- foundation` prints it beside the SDK).
+ * collects, at about half a microsecond a span (`npm run bench -- foundation` has it beside the SDK).
  */
 export class Tracer {
   readonly #sink: SpanSink;

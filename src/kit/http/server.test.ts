@@ -26,6 +26,7 @@ const contract = {
         body: Type.Object({
           text: Type.String({ minLength: 1, maxLength: 100 }),
           tags: Type.Optional(Type.Array(Type.String())),
+          mood: Type.Optional(Type.Union([Type.Literal('good'), Type.Literal('bad')])),
         }),
         response: { 201: Note },
       },
@@ -158,6 +159,12 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
     };
     expect(body.error.details.errors[0]?.path).toBe('body.tags.1');
     expect(body.error.message).toContain('body.tags.1');
+  });
+
+  test('a choice that is none of those names them', async () => {
+    const answer = await post('{"text":"a","mood":"ugly"}');
+    const message = 'body.mood must be one of "good", "bad"';
+    expect(await answer.json()).toMatchObject({ error: { message } });
   });
 
   test.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml'])(

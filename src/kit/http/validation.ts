@@ -4,9 +4,17 @@ import { Compile } from 'typebox/compile';
 import { Fault } from '../errors.ts';
 import { convertTexts } from '../text-values.ts';
 
+/** What is wrong at one place of a request. */
 interface Flaw {
   readonly path: string;
   readonly message: string;
+}
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
 }
 
 /**
@@ -22,20 +30,36 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
     const converted = isText ? convertTexts(schema, value) : value;
     const filled = hasDefaults ? validator.Default(converted) : converted;
     if (validator.Check(filled)) return { value: filled };
-    const flaws = validator.Errors(filled).map((error) => toFlaw(part, error));
-    return { error: validationFault(part, flaws) };
+    return { error: validationFault(part, validator.Errors(filled)) };
   };
 };
 
-function toFlaw(part: string, error: { instancePath: string; message: string }): Flaw {
-  return { path: part + error.instancePath.replaceAll('/', '.'), message: error.message };
-}
-
-function validationFault(part: string, flaws: readonly Flaw[]): Fault {
+function validationFault(part: string, errors: readonly SchemaError[]): Fault {
+  const flaws = findFlaws(part, errors);
   const [first] = flaws;
   const message = first ? `${first.path} ${first.message}` : `${part} is not valid`;
   return new Fault('invalid', message, {
     reason: 'validation_error',
     detail: { errors: flaws, ...(first ? { param: first.path.replace(/^[a-z]+\./, '') } : {}) },
   });
+}
+
+/** One flaw for each place: what it may be instead, where that is a choice of values. */
+function findFlaws(part: string, errors: readonly SchemaError[]): Flaw[] {
+  const places = new Set(errors.map(({ instancePath }) => instancePath));
+  return [...places].map((place) => {
+    const here = errors.filter(({ instancePath }) => instancePath === place);
+    const allowed = here.flatMap(allowedValues);
+    const choice = `must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}`;
+    const message = allowed.length > 0 ? choice : (here[0]?.message ?? 'is not valid');
+    return { path: part + place.replaceAll('/', '.'), message };
+  });
+}
+
+function allowedValues({ keyword, params }: SchemaError): readonly unknown[] {
+  const { allowedValue, allowedValues: several = [] } = params as {
+    allowedValue?: unknown;
+    allowedValues?: readonly unknown[];
+  };
+  return keyword === 'const' ? [allowedValue] : several;
 }
