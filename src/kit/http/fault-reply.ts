@@ -36,6 +36,7 @@ export class FaultReply {
   send(reply: FastifyReply, fault: Fault, context: CallContext): FastifyReply {
     this.record(fault, context);
     for (const [name, value] of Object.entries(headersOf(fault))) void reply.header(name, value);
+    if (fault.code === 'too_large') letSenderFinish(reply);
     void reply
       .code(fault.status)
       .type('application/json; charset=utf-8')
@@ -73,6 +74,19 @@ export class FaultReply {
   ): void {
     socket.end(rawAnswer(fault, this.body(fault, request)));
   }
+}
+
+const discardedBytesMax = 64 * 1024 * 1024;
+
+/**
+ * Lets the rest of a refused body in, to be thrown away: closing at once would reset the connection,
+ * and a sender that still writes would never read why. Beyond 64 MiB it has to live with that.
+ */
+function letSenderFinish(reply: FastifyReply): void {
+  const bytes = Number(reply.request.headers['content-length'] ?? 0);
+  if (bytes > discardedBytesMax) return;
+  void reply.removeHeader('connection');
+  reply.request.raw.resume();
 }
 
 function connectionFault({ code }: NodeJS.ErrnoException): Fault {

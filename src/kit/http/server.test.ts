@@ -161,6 +161,11 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
     expect(body.error.message).toContain('body.tags.1');
   });
 
+  test('a sender that still writes a body much too large reads why it is refused', async () => {
+    const body = `{"text":"${'a'.repeat(9_000_000)}"}`;
+    for (let round = 0; round < 10; round += 1) expect((await post(body)).status).toBe(413);
+  });
+
   test('a choice that is none of those names them', async () => {
     const answer = await post('{"text":"a","mood":"ugly"}');
     const message = 'body.mood must be one of "good", "bad"';
