@@ -19,6 +19,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...parts) => join(root, ...parts);
 const stampPath = at('dist', '.stamp');
 
+/** The name by which vitest calls it before any test. */
+export { prepare as setup };
+
 /** Installs and builds what is missing or stale; ends the process with one sentence if it cannot. */
 export function prepare() {
   requireNode(20, 19);

@@ -11,11 +11,11 @@ import {
   serviceUrl,
 } from '../ennead.ts';
 import { startSpanReceiver } from '../span-receiver.ts';
-import { services } from '../../src/services.ts';
+import { services as allServices } from '../../src/services.ts';
 import { expectAnonymousRefused, expectRubbishRefused } from './refusals.ts';
 import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
 
-const contracts = services.map(({ contract }) => [contract.name, contract] as const);
+const contracts = allServices.map(({ contract }) => [contract.name, contract] as const);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let receiver: Awaited<ReturnType<typeof startSpanReceiver>>;
