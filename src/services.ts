@@ -22,7 +22,20 @@ export const services: readonly Service[] = [
   studio,
 ];
 
-/** The service that signs tokens: it starts first. */
+/** The order in which they start: who is called by others comes before them. Stopping is the reverse. */
+export const startOrder: readonly Service[] = [
+  auth,
+  tracer,
+  models,
+  registry,
+  gateway,
+  mesh,
+  workflow,
+  chat,
+  studio,
+];
+
+/** The service that signs tokens. */
 export const issuer = auth;
 
 /** The service that takes spans. */

@@ -10,7 +10,7 @@ import { RateLimiter } from './kit/rate-limit.ts';
 import type { Host, Peer, Service } from './kit/service.ts';
 import { Tracer } from './kit/trace.ts';
 import { requireFreePorts } from './ports.ts';
-import { issuer, services } from './services.ts';
+import { issuer, services, spanReceiver, startOrder } from './services.ts';
 import { readConfiguration, type Configuration } from './settings.ts';
 import { StatusPage } from './status-page.ts';
 
@@ -27,8 +27,8 @@ export interface SuiteOptions {
 const closeGraceMs = 5_000;
 
 /**
- * One process of the suite: its ground and the services that it hosts. Opens them in order, auth
- * first, and closes them in reverse; a failure half-way closes what was open.
+ * One process of the suite: its ground and the services that it hosts. Opens them in order and closes
+ * them in reverse, each before those that it calls; a failure half-way closes what was open.
  */
 export class Suite implements AsyncDisposable {
   /** What services had to say to the operator when they started. */
@@ -40,12 +40,13 @@ export class Suite implements AsyncDisposable {
   readonly #config: Configuration;
   readonly #log: Log;
   readonly #lifetime: Lifetime;
-  readonly #servers: HttpServer[] = [];
+  /** When running requests are aborted, once the process stops; Unix milliseconds. */
+  #abortAt = 0;
 
   private constructor(options: SuiteOptions, config: Configuration) {
     this.#options = options;
     this.#config = config;
-    this.hosted = options.hosted.toSorted((a, b) => rank(a) - rank(b));
+    this.hosted = startOrder.filter((service) => options.hosted.includes(service));
     this.#log = createLog({ level: config.suite.logLevel, isPretty: process.stderr.isTTY });
     this.#lifetime = new Lifetime(this.#log);
     this.addresses = addressBook(config, options.hosted);
@@ -63,9 +64,9 @@ export class Suite implements AsyncDisposable {
     }
   }
 
-  /** Stops accepting, lets running requests finish for five seconds, then closes everything. */
+  /** Lets running requests finish for five seconds in all, then aborts them; closes everything. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.close(closeGraceMs)));
+    this.#abortAt = Date.now() + closeGraceMs;
     await this.#lifetime[Symbol.asyncDispose]();
   }
 
@@ -89,7 +90,10 @@ export class Suite implements AsyncDisposable {
     const others = this.hosted.filter((service) => service !== issuer);
     if (others.length < this.hosted.length) await this.#startService(issuer, ground);
     await ground.trust.start();
-    for (const service of others) await this.#startService(service, ground);
+    for (const service of others) {
+      await this.#startService(service, ground);
+      if (service === spanReceiver) this.#lifetime.defer('spans', () => ground.exporter.flush());
+    }
   }
 
   async #startService(service: Service, ground: Ground): Promise<void> {
@@ -100,9 +104,11 @@ export class Suite implements AsyncDisposable {
     const { authenticator } = ground.trust;
     const limiter = new RateLimiter(this.#config.rateOf(contract.name));
     const http = new HttpServer({ contract, envelope, authenticator, limiter, tracer, log });
-    this.#servers.push(http);
     const host = this.#hostOf(service, { ...ground, http, tracer, log });
     this.#lifetime.own(contract.name, await service.start(host));
+    this.#lifetime.defer(`the server of ${contract.name}`, () =>
+      http.close(Math.max(0, this.#abortAt - Date.now())),
+    );
     await http.listen(this.#config.suite.host, this.addresses.portOf(contract.name));
   }
 
@@ -159,11 +165,6 @@ interface HostParts extends Ground {
   readonly http: HttpServer;
   readonly tracer: Tracer;
   readonly log: Log;
-}
-
-/** Auth first, then the order of the ports. */
-function rank(service: Service): number {
-  return service === issuer ? -1 : services.indexOf(service);
 }
 
 /** OpenTelemetry's resource attributes of a service. */

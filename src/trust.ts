@@ -1,6 +1,7 @@
 import type { JSONWebKeySet } from 'jose';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseApiKey } from './auth/api-key-text.ts';
 import { authContract, revocationTopic } from './auth/contract.ts';
 import type { Bus } from './kit/bus/bus.ts';
 import { createClient, type Client } from './kit/client.ts';
@@ -48,7 +49,11 @@ export class Trust implements AsyncDisposable {
       revocations: this.revocations,
       ...(this.#feed ? { requireFreshRevocations: this.#feed.requireFresh } : {}),
     });
-    this.authenticator = new Authenticator(verifier, (apiKey) => this.#exchange(apiKey));
+    this.authenticator = new Authenticator(
+      verifier,
+      (apiKey) => this.#exchange(apiKey),
+      (text) => parseApiKey(text) !== undefined,
+    );
   }
 
   /** Begins to follow revocations, where auth is elsewhere. */
@@ -84,7 +89,6 @@ export class Trust implements AsyncDisposable {
     return new RevocationFeed({
       list: this.revocations,
       topic: bus.topic<Revocation>(revocationTopic),
-      isBusShared: bus.kind === 'nats',
       fetchPage: (after) => client.revocations({ query: { after } }),
       log,
     });

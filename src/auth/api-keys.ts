@@ -17,6 +17,8 @@ import type { ApiKeyRow, Sql } from './tables.ts';
 import { findUser } from './user-store.ts';
 
 export interface ApiKeysOptions {
+  /** Names that only the suite's own services may have. */
+  readonly reservedNames: readonly string[];
   readonly sql: Sql;
   readonly roles: RoleTable;
   readonly audit: AuditLog;
@@ -60,6 +62,7 @@ export class ApiKeys {
   /** Issues a key with permissions that its creator holds; `forbidden` else. */
   async create(wanted: NewApiKey, by: Administrator): Promise<IssuedApiKey> {
     requireHeld(by, wanted.permissions);
+    this.#requireFreeName(wanted.service);
     if (wanted.userId !== undefined) await this.#requireManageableUser(wanted.userId, by);
     const { expiresInDays, userId } = wanted;
     const issued = issueApiKey({
@@ -73,6 +76,14 @@ export class ApiKeys {
       await this.#record(trx, administrationEvent(by, 'api_key_created', factsOf(issued.key)));
     });
     return issued;
+  }
+
+  /** The suite's own services have their keys from the suite, and nobody else passes for them. */
+  #requireFreeName(service: string): void {
+    if (!this.#options.reservedNames.includes(service)) return;
+    throw new Fault('conflict', `${service} is a service of the suite itself`, {
+      reason: 'service_name_reserved',
+    });
   }
 
   /** Ends a key and every token that it was traded for; ending it again changes nothing. */

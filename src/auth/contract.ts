@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { healthRoute, type Contract, type Route } from '../kit/contract.ts';
+import { peerPermission } from '../kit/permissions.ts';
 import { authEnvelope } from './envelope.ts';
 import {
   apiKeyAnswer,
@@ -88,7 +89,7 @@ const tokenRoutes = {
     method: 'GET',
     url: `${api}/revocations`,
     summary: 'What was revoked, for those who verify tokens themselves',
-    permission: ['auth:verify', administration],
+    permission: [peerPermission, administration],
     trace: 'none',
     schema: {
       query: Type.Object({ after: Type.Integer({ minimum: 0, default: 0 }) }),

@@ -72,14 +72,23 @@ async function chooseCredentials(options: FirstAdministratorOptions): Promise<Cr
   return credentials;
 }
 
+interface AnnounceOptions extends Pick<
+  FirstAdministratorOptions,
+  'dataFolder' | 'url' | 'announce'
+> {
+  readonly config: Pick<AuthConfig, 'passwordLogin'>;
+}
+
 /** Announces a line for a shell that logs in, as long as the password is one that was made here. */
 export async function announceLogin({
+  config,
   dataFolder,
   url,
   announce,
-}: Pick<FirstAdministratorOptions, 'dataFolder' | 'url' | 'announce'>): Promise<void> {
+}: AnnounceOptions): Promise<void> {
   const path = keptPath(dataFolder);
-  if (!(await readCredentials(path))) return announce(`curl -s ${url}/health`);
+  const isUsable = config.passwordLogin === 'on' && (await readCredentials(path)) !== undefined;
+  if (!isUsable) return announce(`curl -s ${url}/health`);
   const file = `'@${path.replaceAll("'", String.raw`'\''`)}'`;
   announce(`curl -s ${url}/api/v1/auth/login -H 'content-type: application/json' -d ${file}`);
 }

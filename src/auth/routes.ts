@@ -1,3 +1,4 @@
+import { Fault } from '../kit/errors.ts';
 import type { Handlers } from '../kit/http/call.ts';
 import type { Administrator } from './administrator.ts';
 import { toApiKey, toAuditEvent, toUser } from './answers.ts';
@@ -62,8 +63,8 @@ function suiteRoutes({ audit, revoker, keyring, host }: AuthParts) {
     listAudit: async ({ query: { since, until, ...query } }) => {
       const { records, total } = await audit.list({
         ...query,
-        ...(since === undefined ? {} : { since: new Date(since) }),
-        ...(until === undefined ? {} : { until: new Date(until) }),
+        ...(since === undefined ? {} : { since: toDate(since) }),
+        ...(until === undefined ? {} : { until: toDate(until) }),
       });
       const { limit, offset } = query;
       return { events: records.map(toAuditEvent), total, limit, offset };
@@ -82,4 +83,11 @@ function suiteRoutes({ audit, revoker, keyring, host }: AuthParts) {
 
 function administratorOf({ identity, origin }: Administrator): Administrator {
   return { identity, origin };
+}
+
+/** Throws `invalid` for what looks like a time and is none, such as a leap second. */
+function toDate(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new Fault('invalid', `${text} is no time`);
+  return date;
 }

@@ -1,3 +1,4 @@
+import { peerPermission } from '../kit/permissions.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Peer } from '../kit/service.ts';
@@ -19,7 +20,7 @@ export interface ServiceIdentitiesOptions {
 
 /** Owns the keys of the suite's own services. */
 const owner = 'suite';
-const everyService = 'auth:verify';
+const everyService = peerPermission;
 const noOrigin = { ip: '', userAgent: '' };
 
 /**

@@ -71,16 +71,12 @@ async function startCleaning({ sql, revoker, host }: AuthParts): Promise<() => v
   return () => clearInterval(timer);
 }
 
-/**
- * Takes over what other replicas revoke: over the bus, and from their common database. PGlite is this
- * process's alone, so there are no others; without a shared bus the database is read twice a second.
- */
+/** What other replicas revoke, from the bus and from their common database. */
 function createFeed({ host, revoker }: AuthParts): RevocationFeed {
   return new RevocationFeed({
     list: host.revocations,
     topic: revoker.topic,
     fetchPage: (after) => revoker.read(after),
-    isBusShared: host.bus.kind === 'nats' || host.database.dialect === 'pglite',
     log: host.log,
   });
 }

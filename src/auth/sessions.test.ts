@@ -381,10 +381,10 @@ describe('revoking', () => {
   });
 });
 
-test('the list of revocations is closed to those who lack auth:verify', async () => {
+test('the list of revocations is closed to those who lack suite:peer', async () => {
   const { tokens } = await createUser(['developer']);
   const { status, body } = await auth.call('GET', '/api/v1/auth/revocations', {
     token: tokens.access_token,
   });
-  expect([status, body.error.details.required]).toEqual([403, 'auth:verify']);
+  expect([status, body.error.details.required]).toEqual([403, 'suite:peer']);
 });

@@ -222,7 +222,7 @@ describe('a service identity', () => {
     const { body } = await exchange(service, await readText('service-keys', 'chat.key'));
     expect(body).toMatchObject({
       service: 'chat',
-      permissions: ['auth:verify', 'mesh:communicate', 'tracer:write'],
+      permissions: ['mesh:communicate', 'suite:peer', 'tracer:write'],
     });
     const list = await service.call('GET', '/api/v1/auth/revocations', {
       token: body.access_token,
@@ -240,7 +240,7 @@ describe('a service identity', () => {
       peers: [{ ...peers[0]!, grants: ['agent:read'] }],
     });
     expect(await readText('service-keys', 'chat.key')).toBe(key);
-    expect((await exchange(service, key)).body.permissions).toEqual(['agent:read', 'auth:verify']);
+    expect((await exchange(service, key)).body.permissions).toEqual(['agent:read', 'suite:peer']);
   });
 
   test.each([

@@ -60,6 +60,39 @@ async function lastEvent() {
   return (await readAudit('limit=1')).events[0];
 }
 
+describe('a change of a user', () => {
+  const smuggled: [string, unknown][] = [
+    ['id', 'usr_other'],
+    ['username_key', 'nobody-knows'],
+    ['password_hash', 'x'],
+    ['created_at', '2000-01-01T00:00:00Z'],
+    ['permissions', ['*']],
+    ['foo', 1],
+  ];
+  test.each(smuggled)('ignores the field %s, which it does not know', async (name, value) => {
+    const { id, user, username } = await createUser();
+    const body = { name: 'New', [name]: value };
+    const changed = await auth.call('PATCH', `${url}/${id}`, { token: admin, body });
+    expect(changed.status).toBe(200);
+    expect(changed.body).toMatchObject({ id, name: 'New', createdAt: user.createdAt });
+    expect(decodeJwt((await auth.login(username, password)).body.access_token).sub).toBe(id);
+  });
+});
+
+test('the character U+0000 is refused wherever it stands', async () => {
+  expect((await auth.login('a\u0000b', 'x')).status).toBe(400);
+  const body = newUser({ name: 'a\u0000b' });
+  expect((await auth.call('POST', url, { token: admin, body })).status).toBe(400);
+  expect((await auth.call('GET', `${url}/%00`, { token: admin })).status).toBe(400);
+  const audit = '/api/v1/auth/audit?userId=%00';
+  expect((await auth.call('GET', audit, { token: admin })).status).toBe(400);
+});
+
+test('a time that does not exist is refused', async () => {
+  const audit = '/api/v1/auth/audit?since=9999-12-31T23:59:60Z';
+  expect((await auth.call('GET', audit, { token: admin })).status).toBe(400);
+});
+
 describe('the administration of users', () => {
   test.each([
     ['GET', url],

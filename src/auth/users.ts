@@ -138,9 +138,16 @@ export async function makeUser(wanted: NewUser, passwords: Passwords): Promise<U
   };
 }
 
+/** The columns that a change may write, and no other, whatever else came with it. */
 function toColumns(changes: Omit<UserChanges, 'password'> & { readonly password_hash?: string }) {
-  const { roles, ...rest } = changes;
-  return { ...rest, ...(roles ? { roles: [...new Set(roles)] } : {}) };
+  const { email, name, roles, disabled, password_hash } = changes;
+  return {
+    ...(email === undefined ? {} : { email }),
+    ...(name === undefined ? {} : { name }),
+    ...(roles === undefined ? {} : { roles: [...new Set(roles)] }),
+    ...(disabled === undefined ? {} : { disabled }),
+    ...(password_hash === undefined ? {} : { password_hash }),
+  };
 }
 
 /** What a user loses by a change: everything when disabled, the sessions with the old password. */

@@ -1,8 +1,13 @@
 import { Fault } from '../kit/errors.ts';
 import type { Completion, CompletionChunk, CompletionRequest } from './contract.ts';
-import type { Provider, ProviderCall } from './providers/provider.ts';
+import type { Provider, ProviderCall, ProviderModel } from './providers/provider.ts';
 
 const automatic = 'auto-route';
+
+/** A model and who offers it. */
+export interface OfferedModel extends ProviderModel {
+  readonly provider: string;
+}
 
 /** Completes chats with the provider that has the model asked for. */
 export class Completions {
@@ -40,7 +45,7 @@ export class Completions {
   }
 
   /** Every model of every provider. */
-  async models(call: ProviderCall) {
+  async models(call: ProviderCall): Promise<readonly OfferedModel[]> {
     const lists = await Promise.all(
       this.#providers.map(async (provider) => {
         const models = await provider.models(call);
@@ -48,6 +53,14 @@ export class Completions {
       }),
     );
     return lists.flat();
+  }
+
+  /** One model; throws `not_found` (`model_not_found`). */
+  async model(name: string, call: ProviderCall): Promise<OfferedModel> {
+    const models = await this.models(call);
+    const found = models.find((model) => model.name === name);
+    if (!found) throw modelNotFound(name);
+    return found;
   }
 
   async #route({ model }: CompletionRequest, call: ProviderCall) {
@@ -63,9 +76,13 @@ export class Completions {
       call.parent.setAttribute('gen_ai.provider.name', provider.name);
       return { provider, model: found.name };
     }
-    throw new Fault('not_found', `there is no model ${wanted ?? 'to answer with'}`, {
-      reason: 'model_not_found',
-      detail: { param: 'model' },
-    });
+    throw modelNotFound(wanted ?? 'to answer with');
   }
+}
+
+function modelNotFound(name: string): Fault {
+  return new Fault('not_found', `there is no model ${name}`, {
+    reason: 'model_not_found',
+    detail: { param: 'model' },
+  });
 }

@@ -14,10 +14,27 @@ export const CompletionRequest = Type.Object(
         description: 'a model, or `auto-route` (the default) to let the gateway choose',
       }),
     ),
+    routing_strategy: Type.Optional(
+      Type.Enum(['performance', 'quality'], { description: 'cost-optimised when absent' }),
+    ),
+    cache: Type.Optional(
+      Type.Object({
+        enabled: Type.Optional(Type.Boolean()),
+        ttl: Type.Optional(Type.Integer({ minimum: 0, description: 'seconds' })),
+        key: Type.Optional(Type.String({ maxLength: 256 })),
+      }),
+    ),
   },
-  { $id: 'CompletionRequest' },
+  { $id: 'CompletionRequest', additionalProperties: true },
 );
 export type CompletionRequest = Static<typeof CompletionRequest>;
+
+const Usage = Type.Object({
+  prompt_tokens: Type.Integer(),
+  completion_tokens: Type.Integer(),
+  total_tokens: Type.Integer(),
+  cost: Type.Number({ description: 'US dollars; 0 for local models' }),
+});
 
 export const Completion = Type.Object(
   {
@@ -26,12 +43,7 @@ export const Completion = Type.Object(
     created: Type.Integer({ description: 'Unix seconds' }),
     model: Type.String(),
     provider: Type.String(),
-    usage: Type.Object({
-      prompt_tokens: Type.Integer(),
-      completion_tokens: Type.Integer(),
-      total_tokens: Type.Integer(),
-      cost: Type.Number({ description: 'US dollars; 0 for local models' }),
-    }),
+    usage: Usage,
     choices: Type.Array(
       Type.Object({
         index: Type.Integer(),
@@ -46,7 +58,7 @@ export type Completion = Static<typeof Completion>;
 
 /** A chunk of a streamed completion, with the provider that it came from. */
 export const CompletionChunk = Type.Object(
-  { ...ChatChunk.properties, provider: Type.String() },
+  { ...ChatChunk.properties, usage: Type.Optional(Usage), provider: Type.String() },
   { $id: 'CompletionChunk' },
 );
 export type CompletionChunk = Static<typeof CompletionChunk>;
@@ -59,17 +71,17 @@ const ProviderHealth = Type.Object({
 });
 export type ProviderHealth = Static<typeof ProviderHealth>;
 
-const ModelList = Type.Object({
-  object: Type.Literal('list'),
-  data: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      object: Type.Literal('model'),
-      created: Type.Integer(),
-      owned_by: Type.String(),
-    }),
-  ),
-});
+const Model = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('model'),
+    created: Type.Integer({ description: 'Unix seconds' }),
+    owned_by: Type.String({ description: 'the provider' }),
+  },
+  { $id: 'Model' },
+);
+
+const ModelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(Model) });
 
 /** What others may know of the gateway. */
 export const gatewayContract = {
@@ -94,6 +106,13 @@ export const gatewayContract = {
       aliases: ['/v1/models'],
       summary: 'List the models that can be asked for',
       schema: { response: { 200: ModelList } },
+    },
+    readModel: {
+      method: 'GET',
+      url: '/api/v1/models/:model',
+      aliases: ['/v1/models/:model'],
+      summary: 'Read a model',
+      schema: { params: Type.Object({ model: Type.String() }), response: { 200: Model } },
     },
     health: healthRoute('/api/health', {
       providers: Type.Record(Type.String(), ProviderHealth),

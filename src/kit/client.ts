@@ -129,7 +129,13 @@ class Caller {
     if (first.statusCode !== 401 || !forgetToken) return acceptOrThrow(first);
     await first.body.dump();
     forgetToken();
-    return acceptOrThrow(await this.#sendOnce(route, input, options));
+    const second = await this.#sendOnce(route, input, options);
+    if (second.statusCode !== 401) return acceptOrThrow(second);
+    await second.body.dump();
+    // The caller of this service is not the one who was refused.
+    throw new Fault('unavailable', `${this.#service} does not know this service`, {
+      retryAfter: 1,
+    });
   }
 
   async #sendOnce(route: Route, input: AnyInput, options: SendOptions) {
@@ -165,14 +171,21 @@ class Caller {
 }
 
 function pathOf(route: Route, { params, query }: AnyInput): string {
-  const path = route.url.replaceAll(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(String(params?.[name] ?? '')),
-  );
+  const path = route.url.replaceAll(/:(\w+)/g, (_, name: string) => segmentOf(params?.[name]));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined) search.set(name, String(value));
   }
   return search.size === 0 ? path : `${path}?${search.toString()}`;
+}
+
+/** A parameter as one segment of a path; what would be another path (RFC 3986, section 5.2.4) is refused. */
+function segmentOf(parameter: string | number | undefined): string {
+  const text = String(parameter ?? '');
+  if (text === '' || text === '.' || text === '..') {
+    throw new Fault('invalid', `"${text}" cannot be a part of an address`);
+  }
+  return encodeURIComponent(text);
 }
 
 function signalOf({ signal, isStream }: SendOptions, timeoutMs: number): AbortSignal | undefined {
@@ -193,13 +206,14 @@ function refusalOf({ statusCode, headers }: Dispatcher.ResponseData, body: unkno
   const refusal = typeof error === 'object' ? error : { message: error };
   const retryAfter = Number(headers['retry-after']);
   return new Fault(Fault.codeOf(statusCode), refusal?.message ?? `HTTP status ${statusCode}`, {
-    detail: refusal?.details ?? {},
+    detail: { ...refusal?.details, ...(refusal?.param ? { param: refusal.param } : {}) },
     ...(refusal?.code ? { reason: refusal.code.toLowerCase() } : {}),
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
   });
 }
 
 interface RefusalBody {
+  readonly param?: string | null;
   readonly message?: string | undefined;
   readonly code?: string;
   readonly details?: Readonly<Record<string, unknown>>;
@@ -217,7 +231,7 @@ async function readJson(body: Dispatcher.ResponseData['body']): Promise<unknown>
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** The data of an event; one that carries an error is thrown as the Fault it was at its source. */
+/** The data of an event; one that carries an error is thrown as `upstream`, with its reason. */
 function parseEvent(data: string): unknown {
   const event = JSON.parse(data) as { error?: RefusalBody } | null;
   if (!event?.error) return event;

@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { Fault } from './errors.ts';
+import { findFlaws } from './schema-flaws.ts';
 import { convertText } from './text-values.ts';
 
 /** A value that never shows itself: text, JSON and inspection all give `***`. */
@@ -107,7 +108,7 @@ function readSetting(one: Setting, environment: Environment, flaws: string[]): u
   const { default: fallback } = one.schema as { default?: unknown };
   if (text === undefined || text === '') return fallback;
   const value = convertText(one.schema, text);
-  const [flaw] = Value.Errors(one.schema, value);
+  const [flaw] = findFlaws(Value.Errors(one.schema, value));
   if (flaw) flaws.push(`${one.env} ${flaw.message}${one.isSecret ? '' : `, not "${text}"`}`);
   return one.isSecret ? new Secret(text) : value;
 }

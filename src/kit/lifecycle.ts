@@ -48,6 +48,6 @@ export function untilSignal(limitMs: number): Promise<void> {
       setTimeout(() => process.exit(1), limitMs).unref();
       resolve();
     };
-    for (const signal of signals) process.on(signal, stop);
+    for (const signal of signals) process.removeAllListeners(signal).on(signal, stop);
   });
 }

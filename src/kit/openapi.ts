@@ -116,7 +116,7 @@ function parametersIn(place: 'path' | 'query', schema: TSchema | undefined): Jso
   return Object.entries(properties).map(([name, property]) => ({
     name,
     in: place,
-    required: place === 'path' || required.includes(name),
+    required: place === 'path' || (required.includes(name) && !('default' in property)),
     schema: property,
   }));
 }

@@ -3,6 +3,12 @@ import { Fault } from './errors.ts';
 /** A permission is `<area>:<action>`, `<area>:*`, or `*` for all. */
 export const permissionPattern = '^(\\*|[a-z][a-z0-9-]*:(\\*|[a-z][a-z0-9-]*))$';
 
+/**
+ * Held by the suite's own services, and not included in `*`: they read revocations, and have no rate
+ * limit among themselves, because whoever they work for was limited at the first edge.
+ */
+export const peerPermission = 'suite:peer';
+
 /** True when the held permissions include the needed one. */
 export function allows(held: readonly string[], needed: string): boolean {
   if (held.includes('*') || held.includes(needed)) return true;

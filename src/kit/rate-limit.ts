@@ -57,6 +57,11 @@ export class RateLimiter {
     };
   }
 
+  /** Whether `take` would succeed, without taking. */
+  hasTokens(key: string, now = Date.now()): boolean {
+    return this.#refill(key, now).tokens >= 1;
+  }
+
   #refill(key: string, now: number): Bucket {
     const bucket = this.#buckets.get(key);
     if (!bucket) {

@@ -56,8 +56,9 @@ export async function writeEvents(
     if (!response.destroyed) response.write(formatEvent(eventOf(error)));
   } finally {
     clearInterval(heartbeat);
-    await iterator.return?.();
     response.end();
+    // A source that fails or hangs while it ends must not hold the reader.
+    iterator.return?.()?.catch(() => {});
   }
 }
 

@@ -31,13 +31,13 @@ export class SpanExporter implements AsyncDisposable {
   readonly #options: ExporterOptions;
   readonly #pending: Pending[] = [];
   readonly #timer: NodeJS.Timeout;
-  #sending: Promise<void> = Promise.resolve();
+  #sending: Promise<void> | undefined;
   #pausedUntil = 0;
   #pauseMs = 0;
 
   constructor(options: ExporterOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#flush(), options.flushMs ?? 1_000);
+    this.#timer = setInterval(() => void this.#flush(), options.flushMs ?? 1_000);
     this.#timer.unref();
   }
 
@@ -47,31 +47,35 @@ export class SpanExporter implements AsyncDisposable {
       if (this.#pausedUntil !== 0 && Date.now() < this.#pausedUntil) return;
       if (this.#pending.length >= pendingMax) return;
       this.#pending.push({ resource, span });
-      if (this.#pending.length === batchMax) this.#flush();
+      if (this.#pending.length === batchMax) void this.#flush();
     };
   }
 
-  /** Sends what is pending and waits for the answer. */
+  /** Sends what is pending, for five seconds at most; what then is left is dropped. */
   async flush(): Promise<void> {
-    this.#flush();
+    const deadline = Date.now() + timeoutMs;
     await this.#sending;
+    while (this.#pending.length > 0 && Date.now() < deadline) await this.#flush();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();
+    this.#pending.length = 0;
   }
 
-  #flush(): void {
-    if (this.#pending.length === 0) return;
-    const batch = this.#pending.splice(0);
-    this.#sending = this.#sending.then(() => this.#send(batch));
+  /** Sends a batch, one at a time; what arrives meanwhile waits, or is dropped beyond the bound. */
+  #flush(): Promise<void> {
+    if (this.#pending.length > 0) this.#sending ??= this.#send(this.#pending.splice(0, batchMax));
+    return this.#sending ?? Promise.resolve();
   }
 
   async #send(batch: readonly Pending[]): Promise<void> {
     const isTaken = await this.#post(encodeOtlp(batch)).catch(() => false);
+    if (!isTaken) this.#pending.length = 0;
     this.#pauseMs = isTaken ? 0 : Math.min(pauseMsMax, Math.max(1_000, this.#pauseMs * 2));
     this.#pausedUntil = isTaken ? 0 : Date.now() + this.#pauseMs;
+    this.#sending = undefined;
   }
 
   async #post(body: string): Promise<boolean> {

@@ -11,7 +11,7 @@ export const modelsSettings = {
   queueMax: settingOr(
     'MODELS_QUEUE_MAX',
     { schema: Type.Integer({ minimum: 0, maximum: 10_000 }), or: 64 },
-    'completions that may wait; beyond that callers get 429',
+    'completions that may wait for one model; beyond that callers get 429',
   ),
   contextTokensMax: settingOr(
     'MODELS_CONTEXT_TOKENS_MAX',

@@ -32,7 +32,8 @@ export const ChatRequest = Type.Object(
     stream: Type.Optional(Type.Boolean()),
     stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
   },
-  { $id: 'ChatRequest' },
+  // What a model does not know is refused by name, so it must be seen.
+  { $id: 'ChatRequest', additionalProperties: true },
 );
 export type ChatRequest = Static<typeof ChatRequest>;
 
@@ -112,6 +113,7 @@ export const modelsContract = {
       method: 'POST',
       url: '/v1/chat/completions',
       summary: 'Complete a chat with a local model',
+      bodyBytesMax: 8 * 1024 * 1024,
       schema: { body: ChatRequest, response: { 200: ChatCompletion }, stream: ChatChunk },
     },
     listModels: {

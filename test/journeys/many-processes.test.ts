@@ -86,11 +86,10 @@ describe('a process for each service, each with a data folder of its own', () =>
     const refusal = await ask();
     expect(refusal.status).toBe(503);
     expect(await refusal.json()).toMatchObject({ error: { type: 'provider_error' } });
-    const health = await (await fetch(`${urlOf('gateway')}/api/health`)).json();
-    expect(health).toMatchObject({
-      status: 'degraded',
-      providers: { local: { status: 'degraded' } },
-    });
+    const health = async () => (await fetch(`${urlOf('gateway')}/api/health`)).json();
+    await expect
+      .poll(health)
+      .toMatchObject({ status: 'degraded', providers: { local: { status: 'degraded' } } });
     await start('models');
     expect((await ask()).status).toBe(200);
   });

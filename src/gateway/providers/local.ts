@@ -13,6 +13,7 @@ const name = 'local';
 const completionTimeoutMs = 600_000;
 const probeTimeoutMs = 2_000;
 const listTtlMs = 1_000;
+const probeTtlMs = 1_000;
 
 /** The suite's own models service as a provider; what it answers costs nothing. */
 export class LocalProvider implements Provider {
@@ -20,6 +21,8 @@ export class LocalProvider implements Provider {
   readonly #models: Client<typeof modelsContract>;
   #list: readonly ProviderModel[] = [];
   #listedAt = Number.NEGATIVE_INFINITY;
+  #probe: Promise<ProviderHealth> | undefined;
+  #probedAt = 0;
 
   constructor(models: Client<typeof modelsContract>) {
     this.#models = models;
@@ -47,17 +50,27 @@ export class LocalProvider implements Provider {
     let isFinished = false;
     for await (const chunk of this.#models.streams.chatCompletions({ body }, options)) {
       isFinished ||= chunk.choices.some((choice) => choice.finish_reason !== null);
-      yield { ...chunk, provider: name };
+      const { usage, ...rest } = chunk;
+      yield { ...rest, provider: name, ...(usage ? { usage: { ...usage, cost: 0 } } : {}) };
     }
     if (!isFinished) throw new Fault('upstream', 'the local model stopped before its answer ended');
   }
 
-  async probe(): Promise<ProviderHealth> {
+  /** Asks at most once a second, however many want to know. */
+  probe(): Promise<ProviderHealth> {
+    if (!this.#probe || performance.now() - this.#probedAt > probeTtlMs) {
+      this.#probedAt = performance.now();
+      this.#probe = this.#ask();
+    }
+    return this.#probe;
+  }
+
+  async #ask(): Promise<ProviderHealth> {
     const startedAt = performance.now();
     try {
-      const { data } = await this.#models.listModels({}, { timeoutMs: probeTimeoutMs });
+      const { models } = await this.#models.health({}, { timeoutMs: probeTimeoutMs });
       const latency = Math.round((performance.now() - startedAt) * 10) / 10;
-      return { status: data.length > 0 ? 'healthy' : 'degraded', models: data.length, latency };
+      return { status: models > 0 ? 'healthy' : 'degraded', models, latency };
     } catch (error) {
       return { status: 'degraded', error: Fault.from(error).message };
     }

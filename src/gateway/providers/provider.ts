@@ -26,6 +26,6 @@ export interface Provider {
   models(call?: ProviderCall): Promise<readonly ProviderModel[]>;
   complete(request: CompletionRequest, call: ProviderCall): Promise<Completion>;
   stream(request: CompletionRequest, call: ProviderCall): AsyncIterable<CompletionChunk>;
-  /** Asks the provider how it is, now; never rejects. */
+  /** How the provider is, as asked within the last second; never rejects. */
   probe(): Promise<ProviderHealth>;
 }

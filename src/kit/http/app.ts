@@ -23,7 +23,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   const requestTimeout = options.requestTimeoutMs ?? requestTimeoutMsDefault;
   const app = Fastify({
     logger: false,
-    exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     keepAliveTimeout: keepAliveMs,
@@ -40,14 +39,26 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler(options.refuse);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     try {
+      requireUtf8(request);
       done(null, parseJsonBody(String(body)));
     } catch (error) {
       done(error as Error);
     }
   });
   return app;
+}
+
+/** JSON between systems is UTF-8 (RFC 8259, section 8.1), and no body is inflated here. */
+function requireUtf8({ headers }: FastifyRequest): void {
+  const [, charset = 'utf-8'] = /charset="?([^\s;"]+)/i.exec(headers['content-type'] ?? '') ?? [];
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (/^(utf-?8|us-ascii)$/i.test(charset) && encoding === 'identity') return;
+  throw new Fault('invalid', 'send the body as plain UTF-8, neither encoded nor compressed', {
+    status: 415,
+    reason: 'unsupported_media_type',
+  });
 }
 
 /** Why a server could not listen, in one sentence that says what to do. */

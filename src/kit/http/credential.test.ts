@@ -48,6 +48,11 @@ describe('the session cookie', () => {
   });
 });
 
+test('a malformed session cookie is refused like any malformed token', () => {
+  const read = request({ cookie: 'session=%' });
+  expect(() => readCredential(read, rules)).toThrow('the session cookie is malformed');
+});
+
 test('a header goes before a cookie, and a malformed one is not replaced by it', () => {
   const both = { authorization: 'Bearer a.b.c', 'x-api-key': 'k', cookie };
   expect(readCredential(request(both), rules)).toBe('a.b.c');

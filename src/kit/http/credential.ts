@@ -60,7 +60,15 @@ function readSessionCookie(request: IncomingMessage): string | undefined {
       reason: 'origin_refused',
     });
   }
-  return decodeURIComponent(cookie);
+  return decodeCookie(cookie);
+}
+
+function decodeCookie(cookie: string): string {
+  try {
+    return decodeURIComponent(cookie);
+  } catch {
+    throw invalidToken('the session cookie is malformed', 'header_malformed');
+  }
 }
 
 function isSameOrigin({ headers: { origin, host } }: IncomingMessage): boolean {

@@ -3,7 +3,7 @@ import type { Contract, Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Identity } from '../identity/identity.ts';
-import { requirePermission } from '../permissions.ts';
+import { peerPermission, requirePermission } from '../permissions.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import { readCredential } from './credential.ts';
 
@@ -14,8 +14,9 @@ export interface GateOptions {
 }
 
 /**
- * Lets a request in: who calls, may they, have they calls left. A caller without a valid token is
- * limited by address, so guessing tokens is as slow as anything else.
+ * Lets a request in: who calls, may they, have they calls left. Whoever fails to say who they are
+ * spends the calls of their address; once these are used up, no credential from there is looked at
+ * that is not known already.
  */
 export class Gate {
   readonly #options: GateOptions;
@@ -45,6 +46,7 @@ export class Gate {
         acceptsSessionCookie: contract.acceptsSessionCookie ?? false,
         acceptsQueryToken: false,
       });
+      if (!authenticator.isKnown(credential)) this.#requireTries(route, reply);
       return authenticator.identify(credential);
     } catch (error) {
       return this.#refuse(route, reply, error);
@@ -52,7 +54,8 @@ export class Gate {
   }
 
   #permit(route: Route, reply: FastifyReply, identity: Identity): Identity {
-    this.#limit(route, reply, identity.subject);
+    const isPeer = identity.permissions.includes(peerPermission);
+    if (!isPeer) this.#limit(route, reply, identity.subject);
     if (route.permission) requirePermission(identity.permissions, route.permission);
     return identity;
   }
@@ -60,6 +63,13 @@ export class Gate {
   #refuse(route: Route, reply: FastifyReply, error: unknown): never {
     this.#limit(route, reply, reply.request.ip);
     throw error;
+  }
+
+  /** Checks no credential of an address that has used up its calls by failing. */
+  #requireTries(route: Route, reply: FastifyReply): void {
+    if (route.rateLimit === 'none') return;
+    const { limiter } = this.#options;
+    if (!limiter.hasTokens(reply.request.ip)) this.#limit(route, reply, reply.request.ip);
   }
 
   #limit(route: Route, reply: FastifyReply, key: string): void {

@@ -11,10 +11,11 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Parses a JSON body (RFC 8259). Refuses nesting deeper than 64 before parsing, so that no later
+ * Parses a JSON body (RFC 8259). Refuses U+0000, which PostgreSQL cannot store in a text, and nesting deeper than 64 before parsing, so that no later
  * recursion can overflow, and the keys `__proto__` and `constructor.prototype`.
  */
 export function parseJsonBody(text: string): unknown {
+  refuseNul(text);
   refuseDeepNesting(text);
   try {
     return secureJson.parse(text, undefined, { protoAction: 'error', constructorAction: 'error' });
@@ -23,6 +24,13 @@ export function parseJsonBody(text: string): unknown {
     const what = isForbiddenKey ? 'holds a forbidden key' : 'is not valid JSON';
     throw new Fault('invalid', `the body ${what}`, { reason: 'invalid_json', cause });
   }
+}
+
+const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
+
+function refuseNul(text: string): void {
+  if (!text.includes(String.raw`\u0000`) || !escapedNul.test(text)) return;
+  throw new Fault('invalid', 'the body holds the character U+0000', { reason: 'invalid_json' });
 }
 
 function refuseDeepNesting(text: string): void {

@@ -19,7 +19,9 @@ export function noRouteFault(contract: Contract, request: FastifyRequest): Fault
 function methodsOf(contract: Contract, path: string): string[] {
   const routes = Object.values(contract.routes);
   const matching = routes.filter((route) => pathsOf(route).some((url) => matches(url, path)));
-  return [...new Set(matching.map(({ method }) => method))].toSorted();
+  const methods = new Set<string>(matching.map(({ method }) => method));
+  if (methods.has('GET')) methods.add('HEAD');
+  return [...methods].toSorted();
 }
 
 function matches(url: string, path: string): boolean {

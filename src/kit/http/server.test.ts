@@ -189,7 +189,7 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
 
   test('a wrong method, with Allow', async () => {
     const answer = await fetch(`${url}/notes/7`, { method: 'DELETE' });
-    expect(answer.headers.get('allow')).toBe('GET');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
     await expectRefusal(answer, 405, 'METHOD_NOT_ALLOWED');
   });
 

@@ -32,6 +32,15 @@ export interface HttpOptions {
 }
 
 const bodyBytesMax = 1024 * 1024;
+const sweepMs = 50;
+
+/** U+0000 stands in no address that means something, and PostgreSQL cannot store it. */
+function refuseNul(url: string): void {
+  if (!url.includes('%00')) return;
+  throw new Fault('invalid', 'the address holds the character U+0000', {
+    reason: 'invalid_request',
+  });
+}
 
 type AnyHandler = (call: Call) => unknown;
 
@@ -98,12 +107,15 @@ export class HttpServer {
   /** Stops accepting, waits for running requests up to the grace, then aborts them. */
   async close(graceMs: number): Promise<void> {
     const timer = setTimeout(() => {
-      this.#stopping.abort();
+      this.#stopping.abort(new Fault('unavailable', 'the service is stopping', { retryAfter: 5 }));
       setTimeout(() => this.app.server.closeAllConnections(), 500).unref();
     }, graceMs);
+    // A connection whose answer ends from now on would stay open, idle, for its keep-alive time.
+    const sweeper = setInterval(() => this.app.server.closeIdleConnections(), sweepMs);
     this.sockets.close(graceMs);
     await this.app.close();
     clearTimeout(timer);
+    clearInterval(sweeper);
   }
 
   #addRoute(route: Route, url: string, handler: AnyHandler): void {
@@ -120,10 +132,6 @@ export class HttpServer {
         response,
       },
       onRequest: (_request, reply, done) => this.#begin(route, reply, done),
-      onResponse: (_request, reply, done) => {
-        endServerSpan(reply);
-        done();
-      },
       handler: (_request, reply) => this.#handle(reply.code(status), handler),
     });
   }
@@ -132,6 +140,7 @@ export class HttpServer {
   #begin(route: Route, reply: FastifyReply, done: (error?: Error) => void): void {
     const context = this.#open(route, reply);
     try {
+      refuseNul(reply.request.url);
       const admitted = this.#gate.admit(route, reply);
       if (admitted instanceof Promise) {
         void this.#beginWhenAdmitted(context, admitted, done);
@@ -164,6 +173,7 @@ export class HttpServer {
     const span = startServerSpan(tracer, route, reply.request);
     const context = contextOf(reply.request, span);
     reply.request.context = context;
+    reply.raw.once('close', () => endServerSpan(reply));
     void reply.header('x-request-id', context.requestId);
     return context;
   }

@@ -29,10 +29,23 @@ export class Authenticator {
   readonly #tokens = new LRUCache<string, string>({ max: keysMax });
   readonly #refused = new LRUCache<string, Fault>({ max: keysMax, ttl: refusalTtlMs });
   readonly #pending = new Map<string, Promise<string>>();
+  readonly #isApiKey: (text: string) => boolean;
 
-  constructor(verifier: Verifier, exchange: ExchangeApiKey) {
+  /** `isApiKey` tells by its form what can be no key of ours, so that the issuer is not asked for it. */
+  constructor(
+    verifier: Verifier,
+    exchange: ExchangeApiKey,
+    isApiKey: (text: string) => boolean = () => true,
+  ) {
     this.#verifier = verifier;
     this.#exchange = exchange;
+    this.#isApiKey = isApiKey;
+  }
+
+  /** Whether a credential was good before, so that checking it again costs next to nothing. */
+  isKnown(credential: string): boolean {
+    if (credential.includes('.')) return this.#verifier.isKnown(credential);
+    return this.#tokens.has(idOf(credential));
   }
 
   /** Whose credential it is; at once when it is a token seen before. */
@@ -43,7 +56,8 @@ export class Authenticator {
   }
 
   async #identifyApiKey(apiKey: string): Promise<Identity> {
-    const id = createHash('sha256').update(apiKey).digest('base64url');
+    if (!this.#isApiKey(apiKey)) throw keyRefused();
+    const id = idOf(apiKey);
     const known = this.#tokens.get(id);
     if (known) {
       const identity = await this.#verifyOrForget(id, known);
@@ -79,9 +93,18 @@ export class Authenticator {
       return accessToken;
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
-      const refusal = invalidToken('the API key is not valid', 'api_key_invalid');
+      const refusal = keyRefused();
       this.#refused.set(id, refusal);
       throw refusal;
     }
   }
+}
+
+/** What a key is remembered by: never by itself. */
+function idOf(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('base64url');
+}
+
+function keyRefused(): Fault {
+  return invalidToken('the API key is not valid', 'api_key_invalid');
 }

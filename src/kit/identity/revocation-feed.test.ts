@@ -25,14 +25,11 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one[Symbol.asyncDispose]();
 });
 
-async function createFeed(
-  fetchPage: (after: number) => Promise<RevocationPage>,
-  isBusShared = true,
-) {
+async function createFeed(fetchPage: (after: number) => Promise<RevocationPage>) {
   const bus = await openBus({ log: silentLog });
   const topic = bus.topic<Revocation>('revocations');
   const list = new RevocationList();
-  const feed = new RevocationFeed({ list, fetchPage, topic, isBusShared, log: silentLog });
+  const feed = new RevocationFeed({ list, fetchPage, topic, log: silentLog });
   opened.push(feed, bus);
   return { feed, list, topic };
 }
@@ -69,13 +66,13 @@ test('what the bus brings is in force at once', async () => {
   expect(list.covers(token('published'))).toBe(true);
 });
 
-test('without a shared bus the issuer is asked again and again, also after it was away', async () => {
+test('the issuer is asked again and again, also after it was away', async () => {
   let isAway = true;
   const { feed, list } = await createFeed(async (after) => {
     if (isAway) throw new Error('away');
     const revocations = after === 0 ? [revocationOf('late')] : [];
     return { revocations, next: 1 };
-  }, false);
+  });
   await feed.start();
   isAway = false;
   await expect.poll(() => list.covers(token('late')), { timeout: 5_000 }).toBe(true);

@@ -13,19 +13,16 @@ export interface RevocationFeedOptions {
   readonly list: RevocationList;
   readonly fetchPage: (after: number) => Promise<RevocationPage>;
   readonly topic: Topic<Revocation>;
-  /** False when the bus does not reach the issuer: then the issuer is asked twice a second. */
-  readonly isBusShared: boolean;
   readonly log: Log;
 }
 
-const pollAloneMs = 400;
-const pollBesideBusMs = 30_000;
+const pollMs = 400;
 const staleMsMax = 300_000;
 
 /**
- * Keeps a revocation list true: the bus brings each revocation at once, the issuer's own list brings
- * what was revoked before this process started or while the bus was away. Without a shared bus the
- * issuer is asked often enough to refuse a revoked token within a second.
+ * Keeps a revocation list true. The bus brings each revocation at once, where it reaches the issuer;
+ * the issuer's own list, asked twice a second, brings what was revoked before this process started,
+ * while the bus was away, or where there is no common bus.
  */
 export class RevocationFeed implements AsyncDisposable {
   readonly #options: RevocationFeedOptions;
@@ -66,8 +63,7 @@ export class RevocationFeed implements AsyncDisposable {
       this.#options.log.debug({ err: error }, 'revocations could not be read; trying again');
     });
     if (this.#stopped.signal.aborted) return;
-    const isSettled = this.#options.isBusShared && this.#readAt > 0;
-    this.#timer = setTimeout(() => void this.#poll(), isSettled ? pollBesideBusMs : pollAloneMs);
+    this.#timer = setTimeout(() => void this.#poll(), pollMs);
     this.#timer.unref();
   }
 

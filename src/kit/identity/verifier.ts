@@ -47,6 +47,11 @@ export class Verifier {
     return known ? this.#recheck(token, known) : this.#verifyFirst(token);
   }
 
+  /** Whether the token was verified before and is kept. */
+  isKnown(token: string): boolean {
+    return this.#verified.has(token);
+  }
+
   #recheck(token: string, known: Verified): Identity {
     const { revocations } = this.#options;
     if (known.identity.expiresAt + clockToleranceSeconds <= Date.now() / 1000) {

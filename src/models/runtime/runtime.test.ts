@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -70,6 +70,13 @@ async function begin(
   expect(first.value).toMatchObject({ type: 'text' });
   const rest = { [Symbol.asyncIterator]: () => events };
   return { rest, leave: () => events.return?.() };
+}
+
+/** Returns when a request fills the queue of its model: that is when its twin is refused. */
+async function queue(runtime: Runtime, options: Partial<GenerateRequest>) {
+  const twins = [1, 2].map(() => collect(runtime.generate(ask(options))));
+  await Promise.race(twins.map((twin) => twin.catch(() => {})));
+  return { answer: Promise.any(twins) };
 }
 
 describe('a request that cannot be served', () => {
@@ -175,6 +182,26 @@ describe('a place in the batch', () => {
   });
 });
 
+describe('a model that made room for a fifth one', () => {
+  test('comes back at once and answers to the end', async () => {
+    const paths = ['a', 'b', 'c', 'd', 'e'].map((name) => join(folder, `${name}.gguf`));
+    await Promise.all(paths.map((path) => copyFile(modelPath, path)));
+    const [a = '', b = '', c = '', d = '', e = ''] = paths;
+    await using runtime = create({ parallel: 1, queueMax: 1, idleUnloadMs: 100 });
+    const held = await Promise.all([a, b, c, d].map((path) => begin(runtime, { modelPath: path })));
+    const fifth = await queue(runtime, { modelPath: e, maxTokens: 1 });
+    const again = await queue(runtime, { modelPath: a });
+    await held[0]?.leave();
+    await vi.waitUntil(() => runtime.loaded().every(({ path }) => path !== a), {
+      timeout: 10_000,
+      interval: 1,
+    });
+    for (const { leave } of held) await leave();
+    expect((await fifth.answer).end.usage.completionTokens).toBe(1);
+    expect((await again.answer).end.usage.completionTokens).toBeGreaterThan(1000);
+  });
+});
+
 describe('a completion', () => {
   test('comes in pieces while it is made', async () => {
     const { texts } = await collect(shared.generate(ask({ maxTokens: 300 })));
@@ -255,6 +282,20 @@ describe('the child process', () => {
     expect((await waiting).end.usage.completionTokens).toBe(5);
     expect(runtime.pid).not.toBe(pid);
     expect(runtime.state).toBe('ready');
+  });
+
+  test('is replaced when it does not let go of a request that ran out of time', async () => {
+    await using runtime = create({ cancelGraceMs: 50 });
+    const { rest } = await begin(runtime);
+    const pid = runtime.pid ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    const late = collect(runtime.generate(ask({ deadlineMs: 20 })));
+    await expect(late).rejects.toMatchObject({ code: 'deadline' });
+    await expect(collect(rest)).rejects.toMatchObject({ code: 'unavailable' });
+    const next = await collect(runtime.generate(ask({ maxTokens: 2 })));
+    expect(next.end.usage.completionTokens).toBe(2);
+    expect(runtime.pid).not.toBe(pid);
+    expect(isAlive(pid)).toBe(false);
   });
 
   test('is not started again at once when it keeps dying', async () => {

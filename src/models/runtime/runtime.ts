@@ -40,7 +40,7 @@ export interface RuntimeOptions {
   readonly log: Log;
   /** Requests per model that are evaluated in one batch. Default 4. */
   readonly parallel?: number;
-  /** Requests that may wait for a place. Default 64. */
+  /** Requests per model that may wait for a place. Default 64. */
   readonly queueMax?: number;
   /**
    * Default: one less than the cores. llama.cpp's threads spin while they wait for one another, so
@@ -53,6 +53,11 @@ export interface RuntimeOptions {
   readonly contextTokensMax?: number;
   /** How long disposing lets open requests run. Default 10 s. */
   readonly closeGraceMs?: number;
+  /**
+   * How long the child may take to let go of a request that its caller gave up; then it counts as
+   * hung and is killed. Default 30 s: a model being loaded or a block of a long prompt has to end.
+   */
+  readonly cancelGraceMs?: number;
 }
 
 /** Costs nothing until the first request, which starts the child process. */
@@ -63,6 +68,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
 interface Running {
   readonly job: Job;
   readonly startedAt: number;
+  /** Runs from the moment the caller gave up. */
+  cancelTimer: NodeJS.Timeout | undefined;
 }
 
 class ChildRuntime implements Runtime {
@@ -71,6 +78,7 @@ class ChildRuntime implements Runtime {
   readonly #schedule: Schedule;
   readonly #idleUnloadMs: number;
   readonly #closeGraceMs: number;
+  readonly #cancelGraceMs: number;
   readonly #running = new Map<number, Running>();
   #worker: Worker | undefined;
   #isReady = false;
@@ -89,6 +97,7 @@ class ChildRuntime implements Runtime {
     this.#schedule = new Schedule({ parallel, queueMax });
     this.#idleUnloadMs = options.idleUnloadMs ?? 300_000;
     this.#closeGraceMs = options.closeGraceMs ?? 10_000;
+    this.#cancelGraceMs = options.cancelGraceMs ?? 30_000;
   }
 
   get state(): RuntimeState {
@@ -151,7 +160,7 @@ class ChildRuntime implements Runtime {
     const worker = (this.#worker ??= this.#fork());
     if (evicted) worker.send({ type: 'unload', key: evicted.key });
     clearTimeout(this.#schedule.lane(file.key)?.idleTimer);
-    this.#running.set(id, { job, startedAt: performance.now() });
+    this.#running.set(id, { job, startedAt: performance.now(), cancelTimer: undefined });
     worker.send({ type: 'generate', id, key: file.key, path: file.path, work });
   }
 
@@ -183,12 +192,14 @@ class ChildRuntime implements Runtime {
     const running = this.#running.get(id);
     if (!running) return;
     this.#running.delete(id);
+    clearTimeout(running.cancelTimer);
     running.job.settle(outcome);
     if (!(outcome instanceof Fault)) this.#crashes = 0;
     const tookMs = performance.now() - running.startedAt;
     const lane = this.#schedule.finish(running.job.file.key, tookMs);
-    this.#startNext();
+    // First the timer: starting the next request may evict this very lane, which ends its timer.
     if (lane?.active === 0) this.#awaitIdle(lane);
+    this.#startNext();
     if (this.#running.size === 0) this.#notifyDrained();
   }
 
@@ -206,16 +217,26 @@ class ChildRuntime implements Runtime {
 
   /** The caller gets the Fault now; the place in the batch is free once the child has let go. */
   #giveUp(job: Job, fault: Fault): void {
-    const isWaiting = this.#schedule.withdraw(job);
+    if (job.isSettled) return;
+    this.#schedule.withdraw(job);
     job.settle(fault);
-    if (!isWaiting && this.#running.has(job.id)) this.#worker?.send({ type: 'cancel', id: job.id });
+    const running = this.#running.get(job.id);
+    if (!running) return;
+    this.#worker?.send({ type: 'cancel', id: job.id });
+    running.cancelTimer = setTimeout(() => this.#worker?.kill(), this.#cancelGraceMs);
+  }
+
+  #takeRunning(): Job[] {
+    const running = [...this.#running.values()];
+    this.#running.clear();
+    for (const { cancelTimer } of running) clearTimeout(cancelTimer);
+    return running.map(({ job }) => job);
   }
 
   #recover(reason: string): void {
-    const inFlight = [...this.#running.values()].map(({ job }) => job);
+    const inFlight = this.#takeRunning();
     this.#log.error({ reason, inFlight: inFlight.length }, 'the model process died');
     this.#worker = undefined;
-    this.#running.clear();
     this.#schedule.lanes.forEach((lane) => this.#schedule.close(lane));
     const backoffMs = restartDelayMs(++this.#crashes);
     this.#restartAt = performance.now() + backoffMs;
@@ -234,8 +255,7 @@ class ChildRuntime implements Runtime {
   async #close(): Promise<void> {
     for (const job of this.#schedule.drainWaiting()) job.settle(closingFault());
     if (this.#running.size > 0) await this.#awaitDrained();
-    for (const { job } of this.#running.values()) job.settle(closingFault());
-    this.#running.clear();
+    for (const job of this.#takeRunning()) job.settle(closingFault());
     this.#schedule.lanes.forEach((lane) => this.#schedule.close(lane));
     await this.#retire();
   }

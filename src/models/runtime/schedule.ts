@@ -20,6 +20,7 @@ export interface Start {
 
 export interface ScheduleOptions {
   readonly parallel: number;
+  /** Waiting requests of one model; one that can start at once is never refused. */
   readonly queueMax: number;
 }
 
@@ -46,36 +47,39 @@ export class Schedule {
     return this.#lanes.get(key);
   }
 
-  /** Fault `exhausted` when too many requests wait already. */
+  /** Fault `exhausted` when the job would have to wait and too many of its model wait already. */
   enqueue(job: Job): void {
     const { parallel, queueMax } = this.#options;
-    if (this.#waiting.length >= queueMax) {
-      const waitMs = (this.#averageMs * this.#waiting.length) / parallel;
+    const { key } = job.file;
+    const ahead = this.#waiting.filter(({ file }) => file.key === key).length;
+    if (ahead >= queueMax && !this.#canStart(key)) {
+      const waitMs = (this.#averageMs * ahead) / parallel;
       const retryAfter = Math.min(60, Math.max(1, Math.ceil(waitMs / 1000)));
       throw new Fault('exhausted', 'too many requests wait for the local model', { retryAfter });
     }
     this.#waiting.push(job);
   }
 
-  /** Whether the job was still waiting. */
-  withdraw(job: Job): boolean {
+  /** Takes the job off the queue; without effect when it does not wait. */
+  withdraw(job: Job): void {
     const index = this.#waiting.indexOf(job);
     if (index >= 0) this.#waiting.splice(index, 1);
-    return index >= 0;
   }
 
   /** Takes the next job that can start now, and counts it on its lane. */
   next(): Start | undefined {
-    for (const [index, job] of this.#waiting.entries()) {
-      const place = this.#findPlace(job.file.key);
-      if (!place) continue;
-      this.#waiting.splice(index, 1);
-      this.#lanes.delete(place.lane.key);
-      this.#lanes.set(place.lane.key, place.lane);
-      place.lane.active++;
-      return { job, evicted: place.evicted };
-    }
-    return undefined;
+    const job = this.#waiting.find(({ file }) => this.#canStart(file.key));
+    if (!job) return undefined;
+    this.withdraw(job);
+    const { key } = job.file;
+    const known = this.#lanes.get(key);
+    const evicted = known || this.#lanes.size < modelsMax ? undefined : this.#findIdle();
+    if (evicted) this.close(evicted);
+    const lane = known ?? { key, active: 0, loaded: undefined, idleTimer: undefined };
+    lane.active++;
+    this.#lanes.delete(key);
+    this.#lanes.set(key, lane);
+    return { job, evicted };
   }
 
   /** Counts a job off its lane, which is answered. `tookMs` feeds the estimate of the wait. */
@@ -86,10 +90,10 @@ export class Schedule {
     return lane;
   }
 
-  /** Forgets a model that left the child. */
+  /** Forgets a model that left the child; a later lane of the same model stays. */
   close(lane: Lane): void {
     clearTimeout(lane.idleTimer);
-    this.#lanes.delete(lane.key);
+    if (this.#lanes.get(lane.key) === lane) this.#lanes.delete(lane.key);
   }
 
   /** Empties the queue. */
@@ -97,19 +101,14 @@ export class Schedule {
     return this.#waiting.splice(0);
   }
 
-  #findPlace(key: ModelKey): { lane: Lane; evicted: Lane | undefined } | undefined {
-    const known = this.#lanes.get(key);
-    if (known) return this.#hasRoom(known) ? { lane: known, evicted: undefined } : undefined;
-    const lane: Lane = { key, active: 0, loaded: undefined, idleTimer: undefined };
-    if (this.#lanes.size < modelsMax) return { lane, evicted: undefined };
-    const evicted = this.lanes.find(({ active }) => active === 0);
-    if (!evicted) return undefined;
-    this.close(evicted);
-    return { lane, evicted };
+  #canStart(key: ModelKey): boolean {
+    const lane = this.#lanes.get(key);
+    if (lane) return lane.active < this.#options.parallel;
+    return this.#lanes.size < modelsMax || this.#findIdle() !== undefined;
   }
 
-  #hasRoom(lane: Lane): boolean {
-    return lane.active < this.#options.parallel;
+  #findIdle(): Lane | undefined {
+    return this.lanes.find(({ active }) => active === 0);
   }
 }
 

@@ -46,6 +46,11 @@ export class Worker {
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
+  /** Ends a process that hangs, which its listener hears of as of any other death. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
   /**
    * Ends the process and waits for it. How it exits does not matter: native destructors may abort,
    * and a process that does not go by itself is killed.
