@@ -5,6 +5,12 @@ import { notes } from './service.ts';
 
 const databases = listTestDatabases(process.env['ENNEAD_TEST_POSTGRES_URL']);
 
+/** Notes of one millisecond have no order. */
+async function nextMillisecond(): Promise<void> {
+  const start = Date.now();
+  await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(start);
+}
+
 describe.each(databases)('notes on $title', ({ isAvailable, open }) => {
   describe.skipIf(!isAvailable)('for its owner', () => {
     let service: Awaited<ReturnType<typeof startService>>;
@@ -54,7 +60,10 @@ describe.each(databases)('notes on $title', ({ isAvailable, open }) => {
 
     test('a list is paged, newest first', async () => {
       const lister = await service.issuer.sign({ sub: 'usr_lister', permissions: ['notes:write'] });
-      for (const text of ['a', 'b', 'c']) await call('POST', '/api/v1/notes', lister, { text });
+      for (const text of ['a', 'b', 'c']) {
+        await call('POST', '/api/v1/notes', lister, { text });
+        await nextMillisecond();
+      }
       const page = await call('GET', '/api/v1/notes?limit=2&offset=1', lister);
       expect(page.json()).toMatchObject({
         notes: [{ text: 'b' }, { text: 'a' }],
