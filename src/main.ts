@@ -57,6 +57,11 @@ function explain(error: unknown): void {
   for (const line of text.split('\n')) process.stderr.write(`ennead: ${line}\n`);
 }
 
+// A reader such as `head` may leave before all is printed; that ends neither a command nor the suite.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -127,6 +128,13 @@ describe('the command', () => {
     const variables = settings({ ENNEAD_DATA_DIR: join(folder.path, 'migrated') });
     expect((await runEnnead(['migrate'], variables)).output).toContain('applied auth/001-');
     expect((await runEnnead(['migrate'], variables)).output).toBe('up to date\n');
+  });
+
+  test('a reader who leaves early is no error', async () => {
+    const doctor = startEnnead(['doctor'], settings());
+    doctor.process.stdout?.once('data', () => doctor.process.stdout?.destroy());
+    const [code] = (await once(doctor.process, 'exit')) as [number | null];
+    expect([code, doctor.output()]).toEqual([0, expect.not.stringContaining('EPIPE')]);
   });
 
   test('status fails while nothing runs', async () => {
