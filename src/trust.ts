@@ -1,7 +1,7 @@
 import type { JSONWebKeySet } from 'jose';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseApiKey } from './auth/api-key-text.ts';
+import { parseApiKey } from './auth/api-keys/api-key-text.ts';
 import { authContract, revocationTopic } from './auth/contract.ts';
 import type { Bus } from './kit/bus/bus.ts';
 import { createClient, type Client } from './kit/client.ts';

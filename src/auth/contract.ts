@@ -13,7 +13,7 @@ import {
   revocation,
   userChanges,
   userFields,
-} from './administration-schemas.ts';
+} from './schemas/administration.ts';
 import {
   apiKeyLogin,
   apiKeyToken,
@@ -26,7 +26,7 @@ import {
   tokenAnswer,
   validationAnswer,
   validationRequest,
-} from './token-schemas.ts';
+} from './schemas/tokens.ts';
 
 const api = '/api/v1/auth';
 const administration = 'auth:admin';

@@ -1,23 +1,23 @@
 import type { Revocation } from '../kit/identity/revocations.ts';
 import { Verifier } from '../kit/identity/verifier.ts';
 import type { Host } from '../kit/service.ts';
-import { ApiKeyLogin } from './api-key-login.ts';
-import { ApiKeys } from './api-keys.ts';
-import { AttemptLimit } from './attempt-limits.ts';
-import { AuditLog } from './audit.ts';
+import { ApiKeyLogin } from './api-keys/api-key-login.ts';
+import { ApiKeys } from './api-keys/api-keys.ts';
+import { AttemptLimit } from './limits/attempt-limits.ts';
+import { AuditLog } from './audit/audit.ts';
 import type { AuthConfig } from './config.ts';
 import { revocationTopic } from './contract.ts';
-import { openKeyring, type Keyring } from './keyring.ts';
-import { PasswordLogin } from './password-login.ts';
-import { Passwords } from './passwords.ts';
-import { Revoker } from './revoker.ts';
-import { readRoleTable } from './roles.ts';
-import { Sessions } from './sessions.ts';
+import { openKeyring, type Keyring } from './keys/keyring.ts';
+import { PasswordLogin } from './accounts/password-login.ts';
+import { Passwords } from './accounts/passwords.ts';
+import { Revoker } from './tokens/revoker.ts';
+import { readRoleTable } from './roles/roles.ts';
+import { Sessions } from './sessions/sessions.ts';
 import type { AuthTables, Sql } from './tables.ts';
-import { TokenRevocation } from './token-revocation.ts';
-import { TokenMint } from './tokens.ts';
-import { Users } from './users.ts';
-import { Validation } from './validation.ts';
+import { TokenRevocation } from './tokens/token-revocation.ts';
+import { TokenMint } from './tokens/tokens.ts';
+import { Users } from './accounts/users.ts';
+import { Validation } from './tokens/validation.ts';
 
 /** How often what may be tried. */
 export interface AttemptLimits {

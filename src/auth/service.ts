@@ -4,11 +4,11 @@ import type { Host, Service } from '../kit/service.ts';
 import { authSettings, type AuthConfig } from './config.ts';
 import { authContract } from './contract.ts';
 import { authEnvelope } from './envelope.ts';
-import { announceLogin, ensureAdministrator } from './first-administrator.ts';
+import { announceLogin, ensureAdministrator } from './accounts/first-administrator.ts';
 import { createParts, type AuthParts } from './parts.ts';
-import { authRoutes } from './routes.ts';
-import { ensureServiceIdentities } from './service-identities.ts';
-import { deleteOldSessions } from './session-store.ts';
+import { authRoutes } from './routes/routes.ts';
+import { ensureServiceIdentities } from './api-keys/service-identities.ts';
+import { deleteOldSessions } from './sessions/session-store.ts';
 
 /** Auth issues, refreshes, revokes and validates the tokens of the whole suite. */
 export const auth = {

@@ -19,7 +19,7 @@ import type { Host, Peer } from '../kit/service.ts';
 import { silentLog } from '../kit/testing.ts';
 import { Tracer } from '../kit/trace.ts';
 import { authSettings, type AuthConfig } from './config.ts';
-import { openSealer } from './sealing.ts';
+import { openSealer } from './keys/sealing.ts';
 import { auth } from './service.ts';
 
 /** Where tests keep what outlives one start of the service. */

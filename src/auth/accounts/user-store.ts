@@ -1,0 +1,79 @@
+import type { Sql, UserRow } from '../tables.ts';
+
+/** Rejects with a unique violation of `users_username_key` when the name is taken. */
+export async function insertUser(sql: Sql, user: UserRow): Promise<void> {
+  await sql.insertInto('users').values(user).execute();
+}
+
+export function findUser(sql: Sql, id: string): Promise<UserRow | undefined> {
+  return sql.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export function findUserByName(sql: Sql, usernameKey: string): Promise<UserRow | undefined> {
+  const users = sql.selectFrom('users').selectAll();
+  return users.where('username_key', '=', usernameKey).executeTakeFirst();
+}
+
+/** The user, locked until the transaction ends, so that what is decided about it stays true. */
+export function findUserForUpdate(trx: Sql, id: string): Promise<UserRow | undefined> {
+  return trx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+/** The user after every change that is under way: what is read here precedes any later change. */
+export function findSettledUser(sql: Sql, id: string): Promise<UserRow | undefined> {
+  return sql.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
+}
+
+/** One page, the newest user first, and how many there are. */
+export async function listUsers(
+  sql: Sql,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ users: UserRow[]; total: number }> {
+  const [users, { total }] = await Promise.all([
+    sql
+      .selectFrom('users')
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute(),
+    sql
+      .selectFrom('users')
+      .select(({ fn }) => fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow(),
+  ]);
+  return { users, total };
+}
+
+export function updateUser(
+  sql: Sql,
+  id: string,
+  changes: Partial<UserRow>,
+): Promise<UserRow | undefined> {
+  return sql
+    .updateTable('users')
+    .set(changes)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Its sessions and refresh tokens go with it. */
+export async function deleteUser(sql: Sql, id: string): Promise<void> {
+  await sql.deleteFrom('users').where('id', '=', id).execute();
+}
+
+/** How many users hold a role, those that are disabled counted only when asked. */
+export async function countUsersWithRole(
+  sql: Sql,
+  role: string,
+  options: { readonly isDisabledCounted: boolean },
+): Promise<number> {
+  const { count } = await sql
+    .selectFrom('users')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where((expression) => expression(expression.val(role), '=', expression.fn.any('roles')))
+    .$if(!options.isDisabledCounted, (users) => users.where('disabled', '=', false))
+    .executeTakeFirstOrThrow();
+  return count;
+}

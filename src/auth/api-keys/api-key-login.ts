@@ -1,0 +1,161 @@
+import { createBatch, type Batch } from '../../kit/database/batch.ts';
+import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
+import type { AuditLog, Origin } from '../audit/audit.ts';
+import { findApiKey, markApiKeysUsed } from './api-key-store.ts';
+import { isSecretOf, parseApiKey } from './api-key-text.ts';
+import type { RoleTable } from '../roles/roles.ts';
+import type { ApiKeyRow, Sql, UserRow } from '../tables.ts';
+import {
+  accessLifeSeconds,
+  intersectPermissions,
+  type Grant,
+  type TokenMint,
+} from '../tokens/tokens.ts';
+import { findSettledUser } from '../accounts/user-store.ts';
+
+export interface ApiKeyLoginOptions {
+  readonly sql: Sql;
+  readonly mint: TokenMint;
+  readonly roles: RoleTable;
+  readonly audit: AuditLog;
+  readonly log: Log;
+}
+
+export interface ApiKeyAttempt {
+  readonly apiKey: string;
+  readonly clientId: string;
+  readonly origin: Origin;
+}
+
+/** The token that an API key was traded for. */
+export interface ApiKeyToken {
+  readonly accessToken: string;
+  readonly expiresInSeconds: number;
+  readonly service: string;
+  readonly permissions: readonly string[];
+}
+
+interface Use {
+  readonly id: string;
+  readonly at: Date;
+}
+
+/** Trades API keys for access tokens. */
+export class ApiKeyLogin implements AsyncDisposable {
+  readonly #options: ApiKeyLoginOptions;
+  readonly #uses: Batch<Use>;
+
+  constructor(options: ApiKeyLoginOptions) {
+    this.#options = options;
+    this.#uses = createBatch<Use>({
+      flush: (uses) =>
+        markApiKeysUsed(options.sql, new Map(uses.map(({ id, at }) => [id, at] as const))),
+      maxItems: 1_000,
+      maxDelayMs: 2_000,
+      maxPending: 10_000,
+    });
+  }
+
+  /**
+   * A token for a key that is known, neither revoked nor expired, and whose user, if it acts for
+   * one, is not disabled. It never outlives the key. Throws `unauthenticated` otherwise; text with a
+   * wrong checksum costs no query.
+   */
+  async exchange({ apiKey, clientId, origin }: ApiKeyAttempt): Promise<ApiKeyToken> {
+    const startedAt = new Date();
+    const parts = parseApiKey(apiKey);
+    if (!parts) throw refusal('api_key_invalid');
+    const key = await findApiKey(this.#options.sql, parts.id);
+    // A disabling under way must not be overtaken: its revocation covers what was issued before it.
+    const isUsers = key?.kind === 'user';
+    const user = isUsers ? await findSettledUser(this.#options.sql, key.owner_id) : undefined;
+    const flaw = flawOf({ key, user, secret: parts.secret, now: startedAt });
+    await this.#options.audit.record({
+      eventType: flaw ? 'api_key_login_failure' : 'api_key_login_success',
+      userId: key && subjectOf(key),
+      clientId,
+      origin,
+      provider: 'api-key',
+      facts: { keyId: parts.id, service: key?.service, reason: flaw },
+    });
+    if (!key || flaw) throw refusal(flaw ?? 'api_key_invalid');
+    this.#noteUse({ id: key.id, at: startedAt });
+    return this.#sign(key, { user, clientId, startedAt });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#uses.close();
+  }
+
+  async #sign(
+    key: ApiKeyRow,
+    by: { readonly user: UserRow | undefined; readonly clientId: string; readonly startedAt: Date },
+  ): Promise<ApiKeyToken> {
+    const grant = this.#grantOf(key, by);
+    const issuedAt = Math.floor(by.startedAt.getTime() / 1000);
+    const expiresInSeconds = lifeOf(key, by.startedAt);
+    const accessToken = await this.#options.mint.signAccess(grant, issuedAt, expiresInSeconds);
+    return { accessToken, expiresInSeconds, service: key.service, permissions: grant.permissions };
+  }
+
+  #grantOf(
+    key: ApiKeyRow,
+    { user, clientId }: { readonly user: UserRow | undefined; readonly clientId: string },
+  ): Grant {
+    const grant = { subject: subjectOf(key), sessionId: key.id, clientId };
+    if (!user) return { ...grant, roles: [], permissions: key.permissions };
+    const held = this.#options.roles.permissionsOf(user.roles);
+    return {
+      ...grant,
+      roles: user.roles,
+      permissions: intersectPermissions(key.permissions, held),
+      user: { id: user.id, email: user.email, name: user.name },
+    };
+  }
+
+  /** Not waited for: a key works also when nobody can note its use. */
+  #noteUse(use: Use): void {
+    this.#uses.add(use).catch((error: unknown) => {
+      this.#options.log.warn({ err: error, keyId: use.id }, 'the use of an API key was not noted');
+    });
+  }
+}
+
+/** A user's key speaks as its user, a service's key as its service. */
+function subjectOf({ kind, owner_id, service }: ApiKeyRow): string {
+  return kind === 'user' ? owner_id : service;
+}
+
+/** Why a key gives no token; says what is wrong only to who has its secret. */
+function flawOf(attempt: {
+  readonly key: ApiKeyRow | undefined;
+  readonly user: UserRow | undefined;
+  readonly secret: string;
+  readonly now: Date;
+}): string | undefined {
+  const { key, user, secret, now } = attempt;
+  if (!key || !isSecretOfKey(key, secret, now)) return 'api_key_invalid';
+  if (key.revoked_at) return 'api_key_revoked';
+  if (key.expires_at && key.expires_at <= now) return 'api_key_expired';
+  return key.kind === 'user' && (!user || user.disabled) ? 'user_disabled' : undefined;
+}
+
+function isSecretOfKey(key: ApiKeyRow, secret: string, now: Date): boolean {
+  if (isSecretOf(key.hash, secret)) return true;
+  const { previous_hash: hash, previous_expires_at: until } = key;
+  return hash !== null && until !== null && until > now && isSecretOf(hash, secret);
+}
+
+function lifeOf({ expires_at }: ApiKeyRow, now: Date): number {
+  if (!expires_at) return accessLifeSeconds;
+  const leftSeconds = Math.ceil((expires_at.getTime() - now.getTime()) / 1000);
+  return Math.min(accessLifeSeconds, leftSeconds);
+}
+
+function refusal(reason: string): Fault {
+  return new Fault('unauthenticated', 'the API key is not valid', {
+    reason: 'invalid_api_key',
+    detail: { reason },
+  });
+}

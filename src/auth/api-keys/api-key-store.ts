@@ -1,0 +1,89 @@
+import { sql as raw } from 'kysely';
+import type { ApiKeyRow, Sql } from '../tables.ts';
+
+export async function insertApiKey(sql: Sql, key: ApiKeyRow): Promise<void> {
+  await sql.insertInto('api_keys').values(key).execute();
+}
+
+export function findApiKey(sql: Sql, id: string): Promise<ApiKeyRow | undefined> {
+  return sql.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The key, locked until the transaction ends. */
+export function findApiKeyForUpdate(trx: Sql, id: string): Promise<ApiKeyRow | undefined> {
+  return trx.selectFrom('api_keys').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+/** One page, the newest key first, revoked ones included, and how many there are. */
+export async function listApiKeys(
+  sql: Sql,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ keys: ApiKeyRow[]; total: number }> {
+  const [keys, { total }] = await Promise.all([
+    sql
+      .selectFrom('api_keys')
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute(),
+    sql
+      .selectFrom('api_keys')
+      .select(({ fn }) => fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow(),
+  ]);
+  return { keys, total };
+}
+
+export function updateApiKey(
+  sql: Sql,
+  id: string,
+  changes: Partial<ApiKeyRow>,
+): Promise<ApiKeyRow | undefined> {
+  return sql
+    .updateTable('api_keys')
+    .set(changes)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Revokes the keys that act for a user; the answer is the ids of those that were good until now. */
+export async function revokeUserKeys(sql: Sql, userId: string, at: Date): Promise<string[]> {
+  const revoked = await sql
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('owner_id', '=', userId)
+    .where('kind', '=', 'user')
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .execute();
+  return revoked.map(({ id }) => id);
+}
+
+/** Revokes all keys of one service and owner but one; the answer is the ids of those revoked now. */
+export async function revokeOtherKeys(
+  sql: Sql,
+  keep: Pick<ApiKeyRow, 'id' | 'service' | 'owner_id'>,
+  at: Date,
+): Promise<string[]> {
+  const revoked = await sql
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('service', '=', keep.service)
+    .where('owner_id', '=', keep.owner_id)
+    .where('id', '!=', keep.id)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .execute();
+  return revoked.map(({ id }) => id);
+}
+
+/** Notes when keys were last used, all in one statement. */
+export async function markApiKeysUsed(sql: Sql, usedAt: ReadonlyMap<string, Date>): Promise<void> {
+  await raw`
+    update auth.api_keys k set last_used_at = used.at
+    from unnest(${[...usedAt.keys()]}::text[], ${[...usedAt.values()]}::timestamptz[]) as used (id, at)
+    where k.id = used.id
+  `.execute(sql);
+}

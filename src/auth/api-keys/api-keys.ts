@@ -1,0 +1,186 @@
+import { Fault } from '../../kit/errors.ts';
+import { newId } from '../../kit/ids.ts';
+import { administrationEvent, requireHeld, type Administrator } from '../accounts/administrator.ts';
+import {
+  findApiKey,
+  findApiKeyForUpdate,
+  insertApiKey,
+  listApiKeys,
+  updateApiKey,
+} from './api-key-store.ts';
+import { formatApiKey, hashApiKeySecret, newApiKeySecret } from './api-key-text.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { Revoker } from '../tokens/revoker.ts';
+import type { RoleTable } from '../roles/roles.ts';
+import { inTransaction } from '../store.ts';
+import type { ApiKeyRow, Sql } from '../tables.ts';
+import { findUser } from '../accounts/user-store.ts';
+
+export interface ApiKeysOptions {
+  /** Names that only the suite's own services may have. */
+  readonly reservedNames: readonly string[];
+  readonly sql: Sql;
+  readonly roles: RoleTable;
+  readonly audit: AuditLog;
+  readonly revoker: Revoker;
+}
+
+export interface NewApiKey {
+  readonly name: string;
+  readonly service: string;
+  readonly permissions: readonly string[];
+  readonly expiresInDays?: number | undefined;
+  /** Makes it the key of this user. */
+  readonly userId?: string | undefined;
+}
+
+/** A key together with its text, which cannot be had again. */
+export interface IssuedApiKey {
+  readonly key: ApiKeyRow;
+  readonly text: string;
+}
+
+const dayMs = 86_400_000;
+const overlapSecondsDefault = 86_400;
+
+/** Administration of API keys. */
+export class ApiKeys {
+  readonly #options: ApiKeysOptions;
+
+  constructor(options: ApiKeysOptions) {
+    this.#options = options;
+  }
+
+  list(page: { readonly limit: number; readonly offset: number }) {
+    return listApiKeys(this.#options.sql, page);
+  }
+
+  async read(id: string): Promise<ApiKeyRow> {
+    return required(await findApiKey(this.#options.sql, id));
+  }
+
+  /** Issues a key with permissions that its creator holds; `forbidden` else. */
+  async create(wanted: NewApiKey, by: Administrator): Promise<IssuedApiKey> {
+    requireHeld(by, wanted.permissions);
+    this.#requireFreeName(wanted.service);
+    if (wanted.userId !== undefined) await this.#requireManageableUser(wanted.userId, by);
+    const { expiresInDays, userId } = wanted;
+    const issued = issueApiKey({
+      ...wanted,
+      kind: userId === undefined ? 'service' : 'user',
+      ownerId: userId ?? by.identity.subject,
+      expiresAt: expiresInDays === undefined ? null : new Date(Date.now() + expiresInDays * dayMs),
+    });
+    await inTransaction(this.#options.sql, async (trx) => {
+      await insertApiKey(trx, issued.key);
+      await this.#record(trx, administrationEvent(by, 'api_key_created', factsOf(issued.key)));
+    });
+    return issued;
+  }
+
+  /** The suite's own services have their keys from the suite, and nobody else passes for them. */
+  #requireFreeName(service: string): void {
+    if (!this.#options.reservedNames.includes(service)) return;
+    throw new Fault('conflict', `${service} is a service of the suite itself`, {
+      reason: 'service_name_reserved',
+    });
+  }
+
+  /** Ends a key and every token that it was traded for; ending it again changes nothing. */
+  async revoke(id: string, by: Administrator): Promise<ApiKeyRow> {
+    await this.#options.revoker.revoke(async (trx) => {
+      const key = required(await findApiKeyForUpdate(trx, id));
+      if (key.revoked_at) return [];
+      await updateApiKey(trx, id, { revoked_at: new Date() });
+      await this.#record(trx, administrationEvent(by, 'api_key_revoked', factsOf(key)));
+      return [{ kind: 'session', id }];
+    });
+    return this.read(id);
+  }
+
+  /**
+   * Gives a key a new secret. The old one is good for the overlap, a day unless told; of several
+   * rotations only the last secret but one is.
+   */
+  rotate(
+    id: string,
+    { overlapSeconds = overlapSecondsDefault }: { readonly overlapSeconds?: number | undefined },
+    by: Administrator,
+  ): Promise<IssuedApiKey> {
+    return inTransaction(this.#options.sql, async (trx) => {
+      const key = required(await findApiKeyForUpdate(trx, id));
+      requireHeld(by, key.permissions);
+      if (key.kind === 'user') await this.#requireManageableUser(key.owner_id, by, trx);
+      requireLive(key);
+      const secret = newApiKeySecret();
+      const changes = {
+        hash: hashApiKeySecret(secret),
+        previous_hash: overlapSeconds > 0 ? key.hash : null,
+        previous_expires_at:
+          overlapSeconds > 0 ? new Date(Date.now() + overlapSeconds * 1000) : null,
+      };
+      const rotated = required(await updateApiKey(trx, id, changes));
+      const facts = { ...factsOf(key), overlapSeconds };
+      await this.#record(trx, administrationEvent(by, 'api_key_rotated', facts));
+      return { key: rotated, text: formatApiKey({ id, secret }) };
+    });
+  }
+
+  /** Who has a user's key can speak as the user, so only who may do as much gets one. */
+  async #requireManageableUser(
+    userId: string,
+    by: Administrator,
+    sql: Sql = this.#options.sql,
+  ): Promise<void> {
+    const user = await findUser(sql, userId);
+    if (!user) throw new Fault('invalid', 'there is no such user', { reason: 'user_not_found' });
+    requireHeld(by, this.#options.roles.permissionsOf(user.roles));
+  }
+
+  #record(...event: Parameters<AuditLog['recordWithin']>): Promise<void> {
+    return this.#options.audit.recordWithin(...event);
+  }
+}
+
+/** A new key with a fresh secret; it counts once it is stored. */
+export function issueApiKey(
+  wanted: Pick<NewApiKey, 'name' | 'service' | 'permissions'> & {
+    readonly kind: ApiKeyRow['kind'];
+    readonly ownerId: string;
+    readonly expiresAt: Date | null;
+  },
+): IssuedApiKey {
+  const id = newId('key');
+  const secret = newApiKeySecret();
+  const key = {
+    id,
+    name: wanted.name,
+    service: wanted.service,
+    kind: wanted.kind,
+    owner_id: wanted.ownerId,
+    permissions: [...new Set(wanted.permissions)].toSorted(),
+    hash: hashApiKeySecret(secret),
+    previous_hash: null,
+    previous_expires_at: null,
+    created_at: new Date(),
+    expires_at: wanted.expiresAt,
+    last_used_at: null,
+    revoked_at: null,
+  };
+  return { key, text: formatApiKey({ id, secret }) };
+}
+
+function required(key: ApiKeyRow | undefined): ApiKeyRow {
+  if (key) return key;
+  throw new Fault('not_found', 'there is no such API key', { reason: 'api_key_not_found' });
+}
+
+function requireLive(key: ApiKeyRow): void {
+  const isExpired = key.expires_at !== null && key.expires_at.getTime() <= Date.now();
+  if (!key.revoked_at && !isExpired) return;
+  throw new Fault('conflict', 'the API key has ended: create another', { reason: 'api_key_ended' });
+}
+
+function factsOf({ id, name, service, kind, owner_id, permissions }: ApiKeyRow) {
+  return { keyId: id, name, service, kind, ownerId: owner_id, permissions };
+}

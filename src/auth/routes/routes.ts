@@ -1,0 +1,93 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Handlers } from '../../kit/http/call.ts';
+import type { Administrator } from '../accounts/administrator.ts';
+import { toApiKey, toAuditEvent, toUser } from './answers.ts';
+import type { authContract } from '../contract.ts';
+import type { AuthParts } from '../parts.ts';
+import { tokenRoutes } from './tokens.ts';
+
+/** The HTTP edge of the authentication service. */
+export function authRoutes(parts: AuthParts): Handlers<typeof authContract> {
+  return {
+    ...tokenRoutes(parts),
+    ...userRoutes(parts),
+    ...apiKeyRoutes(parts),
+    ...suiteRoutes(parts),
+  };
+}
+
+function userRoutes({ users }: AuthParts) {
+  return {
+    listUsers: async ({ query }) => {
+      const { users: rows, total } = await users.list(query);
+      return { users: rows.map(toUser), total, ...query };
+    },
+    createUser: async (call) => toUser(await users.create(call.body, administratorOf(call))),
+    readUser: async ({ params }) => toUser(await users.read(params.id)),
+    updateUser: async (call) =>
+      toUser(await users.update(call.params.id, call.body, administratorOf(call))),
+    deleteUser: async (call) => {
+      await users.delete(call.params.id, administratorOf(call));
+      return { id: call.params.id, deleted: true };
+    },
+  } satisfies Partial<Handlers<typeof authContract>>;
+}
+
+function apiKeyRoutes({ apiKeys }: AuthParts) {
+  return {
+    listApiKeys: async ({ query }) => {
+      const { keys, total } = await apiKeys.list(query);
+      return { apiKeys: keys.map(toApiKey), total, ...query };
+    },
+    createApiKey: async (call) => {
+      const { key, text } = await apiKeys.create(call.body, administratorOf(call));
+      return { ...toApiKey(key), api_key: text };
+    },
+    readApiKey: async ({ params }) => toApiKey(await apiKeys.read(params.id)),
+    revokeApiKey: async (call) =>
+      toApiKey(await apiKeys.revoke(call.params.id, administratorOf(call))),
+    rotateApiKey: async (call) => {
+      const options = call.body ?? {};
+      const { key, text } = await apiKeys.rotate(call.params.id, options, administratorOf(call));
+      return { ...toApiKey(key), api_key: text };
+    },
+  } satisfies Partial<Handlers<typeof authContract>>;
+}
+
+function suiteRoutes({ audit, revoker, keyring, host }: AuthParts) {
+  return {
+    revocations: async ({ query }) => {
+      const { revocations, next } = await revoker.read(query.after);
+      return { revocations: [...revocations], next };
+    },
+    listAudit: async ({ query: { since, until, ...query } }) => {
+      const { records, total } = await audit.list({
+        ...query,
+        ...(since === undefined ? {} : { since: toDate(since) }),
+        ...(until === undefined ? {} : { until: toDate(until) }),
+      });
+      const { limit, offset } = query;
+      return { events: records.map(toAuditEvent), total, limit, offset };
+    },
+    health: async () => {
+      const isDatabaseUp = await host.database.ping().then(
+        () => true,
+        () => false,
+      );
+      const database = isDatabaseUp ? 'healthy' : 'unhealthy';
+      const own = { database, signingKeys: keyring.keys.length };
+      return { ...host.health(), ...(isDatabaseUp ? {} : { status: 'unhealthy' }), ...own };
+    },
+  } satisfies Partial<Handlers<typeof authContract>>;
+}
+
+function administratorOf({ identity, origin }: Administrator): Administrator {
+  return { identity, origin };
+}
+
+/** Throws `invalid` for what looks like a time and is none, such as a leap second. */
+function toDate(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new Fault('invalid', `${text} is no time`);
+  return date;
+}

@@ -1,0 +1,136 @@
+import { Type } from 'typebox';
+import { permissionPattern } from '../../kit/permissions.ts';
+
+const timestamp = Type.String({ format: 'date-time' });
+const roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 16 });
+const password = Type.String({ minLength: 8, description: 'at most 1,024 bytes' });
+const email = Type.String({ maxLength: 254 });
+const displayName = Type.String({ maxLength: 200 });
+const permissions = Type.Array(Type.String({ pattern: permissionPattern, maxLength: 128 }), {
+  maxItems: 100,
+});
+
+/** Query of every listing. */
+export const page = {
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
+};
+
+export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+
+export const userFields = Type.Object(
+  {
+    id: Type.String(),
+    username: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    roles: Type.Array(Type.String()),
+    disabled: Type.Boolean(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    lastLoginAt: Type.Optional(timestamp),
+  },
+  { $id: 'User' },
+);
+
+export const newUser = Type.Object(
+  {
+    username: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'letters, digits and . _ @ + -; unique whatever its case or Unicode form',
+    }),
+    password,
+    email,
+    name: displayName,
+    roles,
+  },
+  { $id: 'NewUser' },
+);
+
+export const userChanges = Type.Object(
+  {
+    password: Type.Optional(password),
+    email: Type.Optional(email),
+    name: Type.Optional(displayName),
+    roles: Type.Optional(roles),
+    disabled: Type.Optional(Type.Boolean()),
+  },
+  { $id: 'UserChanges' },
+);
+
+const apiKeyProperties = {
+  id: Type.String(),
+  name: Type.String(),
+  service: Type.String(),
+  kind: Type.Union([Type.Literal('user'), Type.Literal('service')]),
+  ownerId: Type.String({ description: 'whom a user key acts for; who made a service key' }),
+  permissions: Type.Array(Type.String()),
+  prefix: Type.String({ description: 'how the key begins; shows nothing of the secret' }),
+  createdAt: timestamp,
+  expiresAt: Type.Optional(timestamp),
+  lastUsedAt: Type.Optional(timestamp),
+  revokedAt: Type.Optional(timestamp),
+  previousExpiresAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'until when the secret before the last rotation is good',
+    }),
+  ),
+};
+
+export const apiKeyFields = Type.Object(apiKeyProperties, { $id: 'ApiKey' });
+
+/** The one answer that holds the key itself. */
+export const apiKeyAnswer = Type.Object(
+  { ...apiKeyProperties, api_key: Type.String({ description: 'shown this once' }) },
+  { $id: 'NewApiKeyAnswer' },
+);
+
+export const newApiKey = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    service: Type.String({ pattern: '^[a-z][a-z0-9-]{0,62}$' }),
+    permissions,
+    expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
+    userId: Type.Optional(
+      Type.String({
+        maxLength: 128,
+        description:
+          'makes it the key of a user: it acts for the user and never beyond what the user may',
+      }),
+    ),
+  },
+  { $id: 'NewApiKey' },
+);
+
+export const auditEvent = Type.Object(
+  {
+    eventType: Type.String(),
+    userId: Type.String({ description: 'empty when nobody is known to be meant' }),
+    timestamp,
+    ip: Type.String(),
+    userAgent: Type.String(),
+    clientId: Type.String(),
+    metadata: Type.Object(
+      { mfa: Type.Boolean(), provider: Type.String() },
+      { additionalProperties: true },
+    ),
+  },
+  { $id: 'AuditEvent' },
+);
+
+export const revocation = Type.Object(
+  {
+    kind: Type.Union([
+      Type.Literal('token'),
+      Type.Literal('session'),
+      Type.Literal('subject'),
+      Type.Literal('key'),
+    ]),
+    id: Type.String(),
+    revokedAt: Type.Integer({ description: 'Unix seconds' }),
+    expiresAt: Type.Integer({ description: 'Unix seconds' }),
+  },
+  { $id: 'Revocation' },
+);

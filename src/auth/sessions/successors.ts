@@ -1,0 +1,26 @@
+import { createHash, hkdfSync } from 'node:crypto';
+import { decrypt, encrypt } from '../keys/sealing.ts';
+
+const context = 'ennead refresh token successor';
+
+/** What the database keeps of a refresh token. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/**
+ * Seals a refresh token's successor under a key that only the token itself yields (HKDF, RFC 5869):
+ * whoever reads the database learns nothing, whoever repeats the request gets the same answer.
+ */
+export function sealSuccessor(token: string, successor: string): Buffer {
+  return encrypt(keyOf(token), Buffer.from(successor), context);
+}
+
+/** The successor of `sealSuccessor`; throws when it was sealed for another token. */
+export function openSuccessor(token: string, sealed: Buffer): string {
+  return decrypt(keyOf(token), sealed, context).toString();
+}
+
+function keyOf(token: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', token, '', context, 32));
+}

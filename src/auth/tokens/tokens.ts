@@ -1,0 +1,155 @@
+import { errors, jwtVerify } from 'jose';
+import { Fault } from '../../kit/errors.ts';
+import { newId } from '../../kit/ids.ts';
+import { suiteAudience, type AccessClaims } from '../../kit/identity/claims.ts';
+import type { RevocationList } from '../../kit/identity/revocations.ts';
+import { mayGrant } from '../../kit/permissions.ts';
+import type { Keyring } from '../keys/keyring.ts';
+
+/** How long an access token lives. */
+export const accessLifeSeconds = 3600;
+
+/** How long a session lives from its login on; no refresh prolongs it. */
+export const sessionLifeSeconds = 30 * 86_400;
+
+/** What an access token is to state. */
+export interface Grant {
+  readonly subject: string;
+  /** Login session or API key. */
+  readonly sessionId: string;
+  readonly clientId: string;
+  readonly roles: readonly string[];
+  readonly permissions: readonly string[];
+  /** Present for users, absent for services. */
+  readonly user?: AccessClaims['user'];
+}
+
+/** What a good refresh token states. */
+export interface RefreshClaims {
+  readonly token: string;
+  readonly tokenId: string;
+  readonly subject: string;
+  readonly sessionId: string;
+  readonly clientId: string;
+}
+
+export interface TokenMintOptions {
+  /** `iss` of every token: auth's URL. */
+  readonly issuer: string;
+  readonly keyring: Keyring;
+  readonly revocations: RevocationList;
+}
+
+/** Makes the suite's tokens, and reads back its refresh tokens. */
+export class TokenMint {
+  readonly #options: TokenMintOptions;
+
+  constructor(options: TokenMintOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Signs an access token. `scope` lists the permissions, because nothing else is ever asked for.
+   * `issuedAt` is when the right to it was checked, in Unix seconds.
+   */
+  signAccess(
+    grant: Grant,
+    issuedAt: number,
+    lifeSeconds: number = accessLifeSeconds,
+  ): Promise<string> {
+    const { subject, sessionId, clientId, roles, permissions, user } = grant;
+    const claims: AccessClaims = {
+      ...this.#registeredClaims(subject, issuedAt, suiteAudience),
+      exp: issuedAt + lifeSeconds,
+      scope: permissions.join(' '),
+      roles,
+      permissions,
+      ...(user ? { user } : {}),
+      client_id: clientId,
+      sid: sessionId,
+      token_use: 'access',
+    };
+    return this.#options.keyring.sign({ ...claims, aud: [...claims.aud] });
+  }
+
+  /** Signs a refresh token: good for auth alone, until its session ends. */
+  signRefresh(grant: Grant, issuedAt: number, expiresAt: Date): Promise<string> {
+    return this.#options.keyring.sign({
+      ...this.#registeredClaims(grant.subject, issuedAt, this.#options.issuer),
+      exp: Math.floor(expiresAt.getTime() / 1000),
+      client_id: grant.clientId,
+      sid: grant.sessionId,
+      token_use: 'refresh',
+    });
+  }
+
+  /** Checks signature and claims of a refresh token; throws `invalid_grant` (RFC 6749, section 5.2). */
+  async readRefresh(token: string): Promise<RefreshClaims> {
+    const { issuer, keyring } = this.#options;
+    const { payload } = await jwtVerify(token, keyring.findKey, {
+      algorithms: ['RS256'],
+      typ: 'JWT',
+      issuer,
+      audience: issuer,
+      requiredClaims: ['sub', 'exp', 'jti'],
+    }).catch((cause: unknown) => {
+      const isExpired = cause instanceof errors.JWTExpired;
+      throw invalidGrant(isExpired ? 'token_expired' : 'token_invalid');
+    });
+    const { sub: subject, jti: tokenId, sid: sessionId, client_id: clientId } = payload;
+    const isComplete = subject !== undefined && tokenId !== undefined;
+    if (!isComplete || typeof sessionId !== 'string' || payload['token_use'] !== 'refresh') {
+      throw invalidGrant('token_invalid');
+    }
+    return { token, tokenId, subject, sessionId, clientId: String(clientId) };
+  }
+
+  /**
+   * Now, in Unix seconds, as the issue time of a session's token. A subject that was disabled and
+   * enabled again within a second would else get tokens that its own revocation covers; the session
+   * itself says that the subject may have them.
+   */
+  issueTime(subject: string): number {
+    const now = Math.floor(Date.now() / 1000);
+    const token = { tokenId: '', sessionId: '', keyId: '', subject, issuedAt: now };
+    return this.#options.revocations.covers(token) ? now + 1 : now;
+  }
+
+  #registeredClaims(subject: string, issuedAt: number, audience: string) {
+    return {
+      sub: subject,
+      iss: this.#options.issuer,
+      aud: [audience],
+      iat: issuedAt,
+      nbf: issuedAt,
+      jti: newId('tok'),
+    };
+  }
+}
+
+/** The permissions that a scope leaves; throws `invalid_scope` when it asks for more than is held. */
+export function narrowPermissions(
+  permissions: readonly string[],
+  scope: string | undefined,
+): readonly string[] {
+  const wanted = scope?.split(' ').filter((part) => part !== '') ?? [];
+  if (wanted.length === 0) return permissions;
+  if (mayGrant(permissions, wanted)) return wanted;
+  throw new Fault('invalid', 'the scope asks for more than was granted', {
+    reason: 'invalid_scope',
+  });
+}
+
+/** The refusal of a refresh token; the reason goes into the details. */
+export function invalidGrant(reason: string): Fault {
+  return new Fault('invalid', 'the refresh token is not valid', {
+    reason: 'invalid_grant',
+    detail: { reason },
+  });
+}
+
+/** What both lists allow. */
+export function intersectPermissions(a: readonly string[], b: readonly string[]): string[] {
+  const both = [...a.filter((one) => mayGrant(b, [one])), ...b.filter((one) => mayGrant(a, [one]))];
+  return [...new Set(both)].toSorted();
+}
