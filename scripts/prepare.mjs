@@ -67,12 +67,17 @@ function build() {
   const stamp = sourceStamp();
   const tsc = at('node_modules', 'typescript', 'bin', 'tsc');
   run(process.execPath, [tsc, '-p', at('tsconfig.build.json')], 'the build failed');
+  copyMigrations(at('dist'));
+  writeFileSync(stampPath, stamp);
+}
+
+/** Puts the migrations beside the compiled services that read them. */
+export function copyMigrations(folder) {
   for (const file of filesBelow(at('src')).filter((path) => path.endsWith('.sql'))) {
-    const target = at('dist', relative(at('src'), file));
+    const target = join(folder, relative(at('src'), file));
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(file, target);
   }
-  writeFileSync(stampPath, stamp);
 }
 
 /** Changes whenever a source file, the compiler's settings or the locked dependencies do. */

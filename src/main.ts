@@ -1,9 +1,18 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { apiKeysCommand } from './commands/api-keys.ts';
+import { auditCommand } from './commands/audit.ts';
 import { doctor } from './commands/doctor.ts';
+import { mappingsCommand } from './commands/group-mappings.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { providersCommand } from './commands/providers.ts';
 import { run, up } from './commands/run.ts';
+import { sessionsCommand } from './commands/sessions.ts';
+import { keysCommand } from './commands/signing-keys.ts';
 import { status } from './commands/status.ts';
+import { tokensCommand } from './commands/tokens.ts';
+import { usersCommand } from './commands/users.ts';
 import { Fault } from './kit/errors.ts';
 import { services } from './services.ts';
 
@@ -11,6 +20,7 @@ const names = services.map(({ contract }) => contract.name);
 
 const program = new Command('ennead')
   .description('Nine cooperating services for running AI agents on one laptop or many machines.')
+  .version(readVersion())
   .showHelpAfterError()
   .addHelpText('after', '\nEvery setting is an environment variable: see gen/config.md.');
 
@@ -45,6 +55,29 @@ program
   .command('doctor')
   .description('check this machine and its settings, and say what to do about what is wrong')
   .action(async () => finish(await doctor()));
+
+const administration = [
+  usersCommand,
+  apiKeysCommand,
+  keysCommand,
+  sessionsCommand,
+  mappingsCommand,
+  auditCommand,
+  providersCommand,
+  tokensCommand,
+];
+
+for (const makeCommand of administration) {
+  const group = makeCommand().copyInheritedSettings(program);
+  for (const command of group.commands) command.copyInheritedSettings(program);
+  program.addCommand(group);
+}
+
+/** The version of the package, which stands beside the folder of this file. */
+function readVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
 
 function finish(exitCode: number): void {
   process.exitCode = exitCode;

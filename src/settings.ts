@@ -46,6 +46,10 @@ export const suiteSettings = {
     { schema: Type.String({ pattern: '^[0-9a-fA-F.:/, ]*$' }), or: '' },
     'address ranges (CIDR, separated by commas) that webhooks, callbacks and agents may have besides public ones; loopback is allowed while the suite listens on loopback only',
   ),
+  token: secretSetting(
+    'ENNEAD_TOKEN',
+    'access token or API key of who administers from the command line; services never read it',
+  ),
   logLevel: settingOr(
     'ENNEAD_LOG_LEVEL',
     {

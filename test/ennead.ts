@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -59,6 +60,27 @@ export async function runEnnead(words: readonly string[], variables: Record<stri
   const ennead = startEnnead(words, variables);
   const { code } = await ennead.exit;
   return { code, output: ennead.output() };
+}
+
+export interface AskOptions {
+  readonly variables: Record<string, string>;
+  /** What stands on standard input. */
+  readonly input?: string;
+}
+
+/** Runs a command to its end; its answer and its remarks come apart, as a script reads them. */
+export async function askEnnead(words: readonly string[], { variables, input = '' }: AskOptions) {
+  const child = spawn(process.execPath, [program, ...words], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...variables },
+    stdio: 'pipe',
+  });
+  const texts = Promise.all([text(child.stdout), text(child.stderr)]);
+  // Who does not read its input may be gone before it is written.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr] = await texts;
+  return { code, stdout, stderr };
 }
 
 /** A folder of its own that is removed with `remove`. */

@@ -5,6 +5,10 @@ export interface Shot {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
+  /** Of the body; JSON unless told. */
+  readonly contentType?: string;
+  /** In place of a bearer token. */
+  readonly authorization?: string;
 }
 
 /** Keep-alive connections, each with one request under way at a time. */
@@ -22,23 +26,36 @@ export class Load implements AsyncDisposable {
 
   /** Sends a request so many times and waits for all answers; rejects unless every one is a 200. */
   async fire(shot: Shot, times: number): Promise<void> {
-    let fired = 0;
-    const work = async () => {
-      while (fired < times) {
-        fired += 1;
-        await this.send(shot, fired);
+    await this.repeat((turn) => this.send(shot, turn), times);
+  }
+
+  /**
+   * Takes a step so many times, one at a time on each connection. A step learns its turn and its
+   * connection, so that it can go on from what that connection was answered last.
+   */
+  async repeat(
+    step: (turn: number, connection: number) => Promise<unknown>,
+    times: number,
+  ): Promise<void> {
+    let taken = 0;
+    const work = async (_: unknown, connection: number) => {
+      while (taken < times) {
+        taken += 1;
+        await step(taken, connection);
       }
     };
     await awake(() => Promise.all(Array.from({ length: connections }, work)));
   }
 
   /** Sends one request, with the token whose turn it is, and answers the body. */
-  async send({ method, path, body }: Shot, turn = 0): Promise<string> {
-    const authorization = `Bearer ${this.#tokens[turn % this.#tokens.length]}`;
+  async send(shot: Shot, turn = 0): Promise<string> {
+    const { method, path, body, contentType = 'application/json' } = shot;
+    const authorization =
+      shot.authorization ?? `Bearer ${this.#tokens[turn % this.#tokens.length]}`;
     const answer = await this.#pool.request({
       method,
       path,
-      headers: body ? { authorization, 'content-type': 'application/json' } : { authorization },
+      headers: body ? { authorization, 'content-type': contentType } : { authorization },
       ...(body ? { body } : {}),
     });
     const text = await answer.body.text();

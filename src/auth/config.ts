@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { secretSetting, settingOr, type ConfigOf, type Settings } from '../kit/config.ts';
+import { secretSetting, setting, settingOr, type ConfigOf, type Settings } from '../kit/config.ts';
 
 const Count = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
 
@@ -22,7 +22,12 @@ export const authSettings = {
   loginAttempts: settingOr(
     'AUTH_LOGIN_ATTEMPTS',
     { schema: Count, or: 10 },
-    'password logins in 15 minutes per username and per address',
+    'password logins in 15 minutes of one account: from one address, and from all addresses that are new to it',
+  ),
+  loginAttemptsPerAddress: settingOr(
+    'AUTH_LOGIN_ATTEMPTS_PER_ADDRESS',
+    { schema: Count, or: 100 },
+    'password logins in 15 minutes of one address over all accounts',
   ),
   refreshesPerHour: settingOr(
     'AUTH_REFRESHES_PER_HOUR',
@@ -33,6 +38,45 @@ export const authSettings = {
     'AUTH_VALIDATIONS_PER_MINUTE',
     { schema: Count, or: 1000 },
     'validations in a minute per address',
+  ),
+  nodeEnvironment: setting(
+    'NODE_ENV',
+    Type.String({ maxLength: 64 }),
+    'production or development; when absent, an address that is not local means production',
+  ),
+  redirectUris: settingOr(
+    'AUTH_REDIRECT_URIS',
+    { schema: Type.String({ maxLength: 8192 }), or: '' },
+    "addresses, separated by commas, to which a login may return besides the provider's own callback; loopback counts only outside production",
+  ),
+  idpUrl: setting(
+    'AUTH_IDP_URL',
+    Type.String({ pattern: '^https?://', maxLength: 2048 }),
+    'base address of the GitLab that is the identity provider `idp`',
+  ),
+  idpClientId: setting(
+    'AUTH_IDP_CLIENT_ID',
+    Type.String({ maxLength: 512 }),
+    'id of this suite at the identity provider',
+  ),
+  idpClientSecret: secretSetting(
+    'AUTH_IDP_CLIENT_SECRET',
+    'secret of this suite at the identity provider',
+  ),
+  idpCallbackUrl: setting(
+    'AUTH_IDP_CALLBACK_URL',
+    Type.String({ pattern: '^https?://', maxLength: 2048 }),
+    'where the identity provider sends browsers back to',
+  ),
+  idpScopes: settingOr(
+    'AUTH_IDP_SCOPES',
+    { schema: Type.String({ maxLength: 1024 }), or: 'openid profile email read_user' },
+    'what is asked of the identity provider, separated by spaces',
+  ),
+  keyRotationDays: settingOr(
+    'AUTH_KEY_ROTATION_DAYS',
+    { schema: Type.Integer({ minimum: 0, maximum: 3650 }), or: 90 },
+    'days after which the next signing key takes over; 0 for never',
   ),
 } satisfies Settings;
 

@@ -5,7 +5,6 @@ import { authEnvelope } from './envelope.ts';
 import {
   apiKeyAnswer,
   apiKeyFields,
-  auditEvent,
   idParams,
   newApiKey,
   newUser,
@@ -14,6 +13,13 @@ import {
   userChanges,
   userFields,
 } from './schemas/administration.ts';
+import { auditRoutes } from './schemas/audit.ts';
+import { keyRoutes } from './schemas/keys.ts';
+import { metadataRoutes } from './schemas/metadata.ts';
+import { oauthRoutes } from './schemas/oauth.ts';
+import { roleRoutes } from './schemas/roles.ts';
+import { secondFactorRoutes } from './schemas/second-factor.ts';
+import { sessionRoutes } from './schemas/sessions.ts';
 import {
   apiKeyLogin,
   apiKeyToken,
@@ -37,7 +43,7 @@ const tokenRoutes = {
     url: `${api}/login`,
     summary: 'Log in with a password',
     description:
-      'The form of first-party clients, not an OAuth grant. 10 attempts in 15 minutes per username and per address, failed or not.',
+      'The form of first-party clients, not an OAuth grant. 10 attempts in 15 minutes, failed or not: of one account from one address, and from all addresses from which it was not used before. 100 of one address.',
     auth: 'none',
     rateLimit: 'none',
     schema: { body: passwordLogin, response: { 200: tokenAnswer } },
@@ -57,6 +63,7 @@ const tokenRoutes = {
       'Each refresh token is good once. Within 10 seconds it answers the same successor again, unless that was used; later use revokes the session.',
     auth: 'none',
     rateLimit: 'none',
+    acceptsForm: true,
     schema: { body: refreshRequest, response: { 200: refreshedToken } },
   },
   revoke: {
@@ -65,6 +72,7 @@ const tokenRoutes = {
     summary: 'Revoke a token of your own, or any with `auth:admin`',
     description:
       'An access token ends alone, a refresh token ends its whole session (RFC 7009). An unknown or expired token is no error.',
+    acceptsForm: true,
     schema: { body: revocationRequest, response: { 200: revocationAnswer } },
   },
   validate: {
@@ -191,28 +199,14 @@ const apiKeyRoutes = {
   },
 } as const satisfies Record<string, Route>;
 
-const auditRoutes = {
-  listAudit: {
-    method: 'GET',
-    url: `${api}/audit`,
-    summary: 'Read the audit log, the newest event first',
-    permission: administration,
-    schema: {
-      query: Type.Object({
-        ...page,
-        eventType: Type.Optional(Type.String({ maxLength: 64 })),
-        userId: Type.Optional(Type.String({ maxLength: 128 })),
-        clientId: Type.Optional(Type.String({ maxLength: 256 })),
-        since: Type.Optional(Type.String({ format: 'date-time' })),
-        until: Type.Optional(Type.String({ format: 'date-time' })),
-      }),
-      response: { 200: listOf('events', auditEvent) },
-    },
-  },
-} as const satisfies Record<string, Route>;
-
 /** The bus topic that carries each revocation to every process that verifies tokens. */
 export const revocationTopic = 'revocations';
+
+/** The bus topic that tells auth's replicas that the group mappings changed. */
+export const groupMappingTopic = 'group-mappings';
+
+/** The bus topic that tells auth's replicas that the signing keys changed. */
+export const signingKeyTopic = 'signing-keys';
 
 /** The authentication service as others see it. */
 export const authContract = {
@@ -229,7 +223,13 @@ export const authContract = {
     ...tokenRoutes,
     ...userRoutes,
     ...apiKeyRoutes,
+    ...keyRoutes,
+    ...oauthRoutes,
     ...auditRoutes,
+    ...roleRoutes,
+    ...sessionRoutes,
+    ...secondFactorRoutes,
+    ...metadataRoutes,
   },
 } as const satisfies Contract;
 

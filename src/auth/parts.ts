@@ -3,29 +3,30 @@ import { Verifier } from '../kit/identity/verifier.ts';
 import type { Host } from '../kit/service.ts';
 import { ApiKeyLogin } from './api-keys/api-key-login.ts';
 import { ApiKeys } from './api-keys/api-keys.ts';
-import { AttemptLimit } from './limits/attempt-limits.ts';
+import { Limits } from './limits/limits.ts';
 import { AuditLog } from './audit/audit.ts';
+import { CheckpointKey } from './audit/checkpoint-key.ts';
 import type { AuthConfig } from './config.ts';
-import { revocationTopic } from './contract.ts';
+import { groupMappingTopic, revocationTopic, signingKeyTopic } from './contract.ts';
 import { openKeyring, type Keyring } from './keys/keyring.ts';
+import type { Sealer } from './keys/sealing.ts';
+import { SigningKeys, type KeyChange } from './keys/signing-keys.ts';
+import { OwnPassword } from './accounts/own-password.ts';
 import { PasswordLogin } from './accounts/password-login.ts';
 import { Passwords } from './accounts/passwords.ts';
+import { OAuth } from './oauth/oauth.ts';
 import { Revoker } from './tokens/revoker.ts';
-import { readRoleTable } from './roles/roles.ts';
+import { GroupMappings, type MappingsChanged } from './roles/group-mappings.ts';
+import { LiveRoleTable } from './roles/roles.ts';
+import { SecondFactor } from './second-factor/second-factor.ts';
+import { SessionList } from './sessions/session-list.ts';
 import { Sessions } from './sessions/sessions.ts';
 import type { AuthTables, Sql } from './tables.ts';
+import { Introspection } from './tokens/introspection.ts';
 import { TokenRevocation } from './tokens/token-revocation.ts';
 import { TokenMint } from './tokens/tokens.ts';
 import { Users } from './accounts/users.ts';
 import { Validation } from './tokens/validation.ts';
-
-/** How often what may be tried. */
-export interface AttemptLimits {
-  readonly loginByUsername: AttemptLimit;
-  readonly loginByAddress: AttemptLimit;
-  readonly refreshBySession: AttemptLimit;
-  readonly validationByAddress: AttemptLimit;
-}
 
 /** The service's parts, put together. */
 export interface AuthParts {
@@ -33,18 +34,25 @@ export interface AuthParts {
   readonly config: AuthConfig;
   readonly sql: Sql;
   readonly keyring: Keyring;
+  readonly signingKeys: SigningKeys;
   readonly mint: TokenMint;
   readonly audit: AuditLog;
   readonly revoker: Revoker;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
+  readonly oauth: OAuth;
   readonly passwordLogin: PasswordLogin;
   readonly apiKeyLogin: ApiKeyLogin;
   readonly apiKeys: ApiKeys;
   readonly users: Users;
+  readonly groupMappings: GroupMappings;
+  readonly sessionList: SessionList;
+  readonly ownPassword: OwnPassword;
+  readonly secondFactor: SecondFactor;
+  readonly introspection: Introspection;
   readonly tokenRevocation: TokenRevocation;
   readonly validation: Validation;
-  readonly limits: AttemptLimits;
+  readonly limits: Limits;
 }
 
 /** Puts the service's parts together; rejects when the signing keys cannot be opened. */
@@ -52,28 +60,43 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
   const { config, log, revocations } = host;
   const sql = host.database.kysely<AuthTables>('auth');
   const [keyring, roles, passwords] = await Promise.all([
-    openKeyring(sql, host.dataFolder),
-    readRoleTable(sql),
+    openKeyring({ sql, dataFolder: host.dataFolder, revocations, log }),
+    LiveRoleTable.open(sql),
     Passwords.create(),
   ]);
   const issuer = host.url;
   const mint = new TokenMint({ issuer, keyring, revocations });
   const verifier = new Verifier({ issuer, keys: keyring.findKey, revocations });
-  const audit = new AuditLog(sql);
+  const checkpointKey = new CheckpointKey(keyring.sealer, host.dataFolder);
+  const audit = new AuditLog({ sql, checkpointKey, log });
   const topic = host.bus.topic<Revocation>(revocationTopic);
   const revoker = new Revoker({ sql, list: revocations, topic, log });
   const sessions = new Sessions({ sql, mint, roles, audit, revoker });
+  const limits = new Limits({ sql, log, config });
+  const common = { sql, audit, revoker, roles, passwords, limits, sealer: keyring.sealer };
+  const accounts = createAccountParts(host, common);
+  const { secondFactor } = accounts;
   return {
     host,
     config,
+    oauth: new OAuth({ host, sql, sealer: keyring.sealer, roles, audit, sessions, mint }),
     sql,
     keyring,
+    signingKeys: new SigningKeys({
+      sql,
+      keyring,
+      revoker,
+      audit,
+      topic: host.bus.topic<KeyChange>(signingKeyTopic),
+      rotationDays: config.keyRotationDays,
+      log,
+    }),
     mint,
     audit,
     revoker,
     passwords,
     sessions,
-    passwordLogin: new PasswordLogin({ sql, passwords, sessions, audit }),
+    passwordLogin: new PasswordLogin({ sql, passwords, sessions, secondFactor, audit, log }),
     apiKeyLogin: new ApiKeyLogin({ sql, mint, roles, audit, log }),
     apiKeys: new ApiKeys({
       sql,
@@ -83,21 +106,34 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
       reservedNames: host.peers.map(({ name }) => name),
     }),
     users: new Users({ sql, passwords, roles, audit, revoker }),
+    ...accounts,
+    introspection: new Introspection({ sql, verifier, mint, roles }),
     tokenRevocation: new TokenRevocation({ verifier, mint, sessions, revoker, audit }),
     validation: new Validation(verifier),
-    limits: createLimits(config),
+    limits,
   };
 }
 
-function createLimits(config: AuthConfig): AttemptLimits {
-  const login = { attempts: config.loginAttempts, windowSeconds: 15 * 60 };
+interface CommonParts {
+  readonly sql: Sql;
+  readonly audit: AuditLog;
+  readonly revoker: Revoker;
+  readonly roles: LiveRoleTable;
+  readonly passwords: Passwords;
+  readonly limits: Limits;
+  readonly sealer: Sealer;
+}
+
+/** What users do for themselves, and what groups give. */
+function createAccountParts({ bus, config, log }: Host<AuthConfig>, common: CommonParts) {
+  const attempts = { attempts: config.loginAttempts, windowSeconds: 15 * 60 };
+  const limit = common.limits.open('password check', attempts);
+  const ownPassword = new OwnPassword({ ...common, limit });
+  const topic = bus.topic<MappingsChanged>(groupMappingTopic);
   return {
-    loginByUsername: new AttemptLimit(login),
-    loginByAddress: new AttemptLimit(login),
-    refreshBySession: new AttemptLimit({ attempts: config.refreshesPerHour, windowSeconds: 3600 }),
-    validationByAddress: new AttemptLimit({
-      attempts: config.validationsPerMinute,
-      windowSeconds: 60,
-    }),
+    groupMappings: new GroupMappings({ ...common, topic, log }),
+    sessionList: new SessionList(common),
+    ownPassword,
+    secondFactor: new SecondFactor({ ...common, ownPassword }),
   };
 }

@@ -32,14 +32,20 @@ async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   await announceLogin(host);
   await ensureServiceIdentities(host.peers, { ...parts, folder: host.serviceKeysFolder });
   await feed.start();
+  const following = await parts.signingKeys.follow();
+  await parts.groupMappings.start();
   forbidCaching(host.http);
   host.http.serve(authContract, authRoutes(parts));
   const stopCleaning = await startCleaning(parts);
   return {
     [Symbol.asyncDispose]: async () => {
       stopCleaning();
+      await following.close();
+      await parts.groupMappings[Symbol.asyncDispose]();
       await feed[Symbol.asyncDispose]();
       await parts.apiKeyLogin[Symbol.asyncDispose]();
+      await parts.sessions[Symbol.asyncDispose]();
+      await parts.limits[Symbol.asyncDispose]();
       await parts.audit[Symbol.asyncDispose]();
     },
   };
@@ -54,12 +60,17 @@ function forbidCaching({ app }: HttpServer): void {
 }
 
 /** Removes now and every hour what has expired; answers how to stop. */
-async function startCleaning({ sql, revoker, host }: AuthParts): Promise<() => void> {
+async function startCleaning(parts: AuthParts): Promise<() => void> {
+  const { sql, revoker, host, oauth, signingKeys, limits, audit } = parts;
   const clean = async () => {
     const now = new Date();
     const consumedBefore = new Date(now.getTime() - consumedTokensKeptMs);
     await deleteOldSessions(sql, { now, consumedBefore });
     await revoker.deleteExpired();
+    await oauth.deleteExpired(now);
+    await limits.deleteExpired();
+    await audit.checkpoint();
+    await signingKeys.maintain();
   };
   await clean();
   const cleanOrLog = () => {

@@ -73,7 +73,7 @@ describe('the key file', () => {
       await expect(startAuth(ground)).rejects.toThrow(sentence);
       await expect(startAuth(ground)).rejects.toThrow(keyFile());
       expect(await readdir(join(ground.dataFolder, 'secrets'))).toEqual(files);
-      expect(await countKeys()).toBe(1);
+      expect(await countKeys()).toBe(2);
       await writeFile(keyFile(), original);
       await using service = await startAuth(ground);
       expect((await service.login('admin', adminPassword)).status).toBe(200);

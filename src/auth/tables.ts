@@ -11,6 +11,8 @@ export interface UserRow {
   password_hash: string | null;
   roles: string[];
   disabled: boolean;
+  /** The identity provider that the user came through; absent for users made here. */
+  provider?: string | null | undefined;
   created_at: Date;
   updated_at: Date;
   last_login_at: Date | null;
@@ -57,12 +59,13 @@ export interface ApiKeyRow {
   revoked_at: Date | null;
 }
 
-export type SigningKeyState = 'pending' | 'active' | 'previous' | 'retired';
+export type SigningKeyState = 'pending' | 'active' | 'previous' | 'retired' | 'revoked';
 
 export interface SigningKeyRow {
   kid: string;
   state: SigningKeyState;
   public_jwk: PublicJwk;
+  /** Sealed; empty once the key signs no more. */
   private_key: string;
   created_at: Date;
   state_changed_at: Date;
@@ -89,7 +92,7 @@ export interface RevocationRow {
 }
 
 export interface AuditRow {
-  seq: Generated<number>;
+  seq: number;
   event_type: string;
   user_id: string;
   occurred_at: Date;
@@ -97,12 +100,126 @@ export interface AuditRow {
   user_agent: string;
   client_id: string;
   metadata: Readonly<Record<string, unknown>>;
+  /** Of the event and all before it; null for those from before there was a chain. */
+  hash: Buffer | null;
+}
+
+export interface AuditHeadRow {
+  start_seq: number;
+  seq: number;
+  hash: Buffer;
+}
+
+export interface AuditCheckpointRow {
+  seq: number;
+  hash: Buffer;
+  signature: string;
+  created_at: Generated<Date>;
+}
+
+/** An event that its transaction appends to the log when it ends. */
+export interface PendingAuditRow {
+  id: Generated<number>;
+  event_type: string;
+  user_id: string;
+  occurred_at: Date;
+  ip: string;
+  user_agent: string;
+  client_id: string;
+  metadata: string;
+  digest: Buffer;
+}
+
+export interface AllowanceRow {
+  key: string;
+  full_at: Date;
+}
+
+export interface KnownAddressRow {
+  user_id: string;
+  address_key: string;
+  last_seen_at: Date;
 }
 
 export interface GroupMappingRow {
   idp_group: string;
   platform_role: string;
   permissions: string[];
+}
+
+/** What is known of a provider, less its secret. */
+export interface ProviderConfig {
+  readonly authorizationURL: string;
+  readonly tokenURL: string;
+  readonly userInfoURL: string;
+  readonly clientID: string;
+  readonly callbackURL: string;
+  readonly scopes: string;
+  readonly issuer?: string;
+  readonly jwksURL?: string;
+  readonly groupsURL?: string;
+  /** How the client names itself at the token address (RFC 6749, section 2.3.1); basic when absent. */
+  readonly tokenAuthentication?: 'basic' | 'post';
+  readonly idTokenAlgorithms?: readonly string[];
+}
+
+export interface OAuthProviderRow {
+  name: string;
+  config: ProviderConfig;
+  client_secret: string;
+  updated_at: Date;
+}
+
+export interface OAuthFlowRow {
+  challenge: string;
+  provider: string;
+  redirect_uri: string;
+  state: string;
+  nonce: string;
+  scope: string;
+  client_id: string;
+  verifier: string | null;
+  binding: Buffer | null;
+  return_to: string | null;
+  created_at: Date;
+  expires_at: Date;
+  consumed_at: Date | null;
+  code_hash: Buffer | null;
+  session_id: string | null;
+  replayed_at: Date | null;
+}
+
+export interface IdentityRow {
+  issuer: string;
+  subject: string;
+  user_id: string;
+  provider: string;
+  /** Null once the provider has taken its grant back. */
+  access_token: string | null;
+  refresh_token: string | null;
+  token_type: string;
+  scope: string;
+  issued_at: Date;
+  expires_at: Date | null;
+  token_version: number;
+  lease_until: Date | null;
+}
+
+export interface SecondFactorRow {
+  user_id: string;
+  secret: string;
+  created_at: Date;
+  /** Null until a first code was shown. */
+  enabled_at: Date | null;
+  last_step: number;
+  attempts: number;
+  attempts_since: Date;
+}
+
+export interface RecoveryCodeRow {
+  user_id: string;
+  /** SHA-256 of the code. */
+  hash: Buffer;
 }
 
 /** The tables of the schema `auth`. */
@@ -114,7 +231,17 @@ export interface AuthTables {
   signing_keys: SigningKeyRow;
   revocations: RevocationRow;
   audit: AuditRow;
+  audit_head: AuditHeadRow;
+  audit_checkpoints: AuditCheckpointRow;
+  audit_pending: PendingAuditRow;
+  allowances: AllowanceRow;
+  known_addresses: KnownAddressRow;
   group_mappings: GroupMappingRow;
+  second_factors: SecondFactorRow;
+  recovery_codes: RecoveryCodeRow;
+  oauth_providers: OAuthProviderRow;
+  oauth_flows: OAuthFlowRow;
+  identities: IdentityRow;
 }
 
 /** Where statements run: the database, or a transaction on it. */

@@ -42,7 +42,7 @@ export interface RunningAuth extends AsyncDisposable {
   readonly host: Host<AuthConfig>;
   readonly url: string;
   call(
-    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
     options?: CallOptions,
   ): Promise<Reply>;
@@ -197,6 +197,7 @@ function configOf(environment: Environment = {}): AuthConfig {
   const quick = {
     ENNEAD_ADMIN_PASSWORD: adminPassword,
     AUTH_LOGIN_ATTEMPTS: '1000000',
+    AUTH_LOGIN_ATTEMPTS_PER_ADDRESS: '1000000',
     AUTH_VALIDATIONS_PER_MINUTE: '1000000',
   };
   return readConfig({ auth: authSettings }, { ...quick, ...environment }).auth;

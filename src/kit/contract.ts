@@ -29,6 +29,8 @@ export interface Route {
   readonly rateLimit?: 'none';
   /** `none` records no span, for routes that carry spans or are polled. */
   readonly trace?: 'none';
+  /** Takes the body as `application/x-www-form-urlencoded` too; every value is a text then. */
+  readonly acceptsForm?: true;
   /** Largest request body in bytes; 1 MiB when absent. */
   readonly bodyBytesMax?: number;
   readonly schema: RouteSchema;

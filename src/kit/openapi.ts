@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { formMediaType } from './http/form-body.ts';
 import { pathsOf, type Contract, type Route, type SocketRoute } from './contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -72,7 +73,10 @@ function describeRoute(route: Route, { operationId, contract, components }: Rout
       ? {
           requestBody: {
             required: true,
-            content: { [mediaType]: { schema: components.refer(body) } },
+            content: {
+              [mediaType]: { schema: components.refer(body) },
+              ...(route.acceptsForm ? { [formMediaType]: { schema: components.refer(body) } } : {}),
+            },
           },
         }
       : {}),

@@ -11,7 +11,9 @@ export const peerPermission = 'suite:peer';
 
 /** True when the held permissions include the needed one. */
 export function allows(held: readonly string[], needed: string): boolean {
-  if (held.includes('*') || held.includes(needed)) return true;
+  if (held.includes(needed)) return true;
+  if (needed === peerPermission) return false;
+  if (held.includes('*')) return true;
   const area = needed.slice(0, needed.indexOf(':'));
   return held.includes(`${area}:*`);
 }

@@ -35,15 +35,19 @@ interface KeptLogin extends Credentials {
 }
 
 const passwordBytes = 18;
+const givenLengthMin = 8;
+const givenBytesMax = 1024;
 const noOrigin = { ip: '', userAgent: '' };
 
 /**
  * Creates an administrator when nobody has the role. A password that the operator did not give is
  * made here, kept in `admin.json` (0600), and announced; the file comes first, so that no crash
- * leaves a password that nobody knows.
+ * leaves a password that nobody knows. A given password that no user could have is refused with
+ * `invalid`, even when it would not be used.
  */
 export async function ensureAdministrator(options: FirstAdministratorOptions): Promise<void> {
   const { sql, passwords, audit } = options;
+  requireGoodPassword(options.config);
   await inTransaction(sql, async (trx) => {
     await lock(trx, 'administrators');
     if ((await countUsersWithRole(trx, adminRole, { isDisabledCounted: true })) > 0) return;
@@ -56,6 +60,14 @@ export async function ensureAdministrator(options: FirstAdministratorOptions): P
     const event = { origin: noOrigin, provider: 'suite', facts } as const;
     await audit.recordWithin(trx, { eventType: 'user_created', userId: 'suite', ...event });
   });
+}
+
+function requireGoodPassword({ adminPassword }: FirstAdministratorOptions['config']): void {
+  const given = adminPassword?.reveal();
+  if (given === undefined) return;
+  if (given.length >= givenLengthMin && Buffer.byteLength(given) <= givenBytesMax) return;
+  const message = `ENNEAD_ADMIN_PASSWORD must have at least ${givenLengthMin} characters and at most ${givenBytesMax} bytes`;
+  throw new Fault('invalid', message, { reason: 'bad_setting' });
 }
 
 async function chooseCredentials(options: FirstAdministratorOptions): Promise<Credentials> {

@@ -15,7 +15,7 @@ beforeAll(async () => {
     const body = {
       username,
       password: 'a good password',
-      email: '',
+      email: 'u@example.com',
       name: username,
       roles: ['user'],
     };
@@ -131,7 +131,8 @@ describe('too many logins', () => {
   });
 
   test('from one address, or one /64 of IPv6, are refused for every user', async () => {
-    await using limited = await startAuth(ground, { environment: { AUTH_LOGIN_ATTEMPTS: '2' } });
+    const environment = { AUTH_LOGIN_ATTEMPTS_PER_ADDRESS: '2' };
+    await using limited = await startAuth(ground, { environment });
     const statuses = [];
     for (const [at, ip] of ['2001:db8::1', '2001:db8::ffff:2', '2001:db8:0:0:1::3'].entries()) {
       statuses.push((await post({ ...form, username: `u${at}` }, ip, limited)).status);

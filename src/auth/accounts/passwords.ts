@@ -10,14 +10,19 @@ const waitingMax = 128;
 // One of the four threads that hashing shares with signing, files and names stays free.
 const slotsMax = 3;
 
+interface Waiter {
+  readonly start: () => void;
+}
+
 /**
- * Hashes and verifies passwords, as many at once as there are cores. At most 128 wait for a turn;
- * beyond that callers get `unavailable`, for each hash holds 19 MiB and tens of milliseconds.
+ * Hashes and verifies passwords, as many at once as there are cores but one: what checks tokens is
+ * never starved. At most 128 wait for a turn; beyond that callers get `unavailable`, for each hash
+ * holds 19 MiB and tens of milliseconds.
  */
 export class Passwords {
   readonly #dummyHash: string;
-  readonly #waiting: (() => void)[] = [];
-  #freeSlots = Math.min(availableParallelism(), slotsMax);
+  readonly #waiting = new Set<Waiter>();
+  #freeSlots = Math.max(1, Math.min(availableParallelism() - 1, slotsMax));
 
   private constructor(dummyHash: string) {
     this.#dummyHash = dummyHash;
@@ -40,14 +45,22 @@ export class Passwords {
     return this.#inTurn(() => hash(password, cost));
   }
 
-  /** Without a hash it does the same work and answers false, so that time tells nothing. */
-  async verify(hashed: string | null | undefined, password: string): Promise<boolean> {
-    const isMatch = await this.#inTurn(() => verify(hashed ?? this.#dummyHash, password));
+  /**
+   * Without a hash it does the same work and answers false, so that time tells nothing. Whoever
+   * aborts while waiting gives up the place and gets the signal's reason.
+   */
+  async verify(
+    hashed: string | null | undefined,
+    password: string,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    const work = () => verify(hashed ?? this.#dummyHash, password);
+    const isMatch = await this.#inTurn(work, signal);
     return isMatch && typeof hashed === 'string';
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    await this.#enter();
+  async #inTurn<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#enter(signal);
     try {
       return await work();
     } finally {
@@ -55,24 +68,53 @@ export class Passwords {
     }
   }
 
-  async #enter(): Promise<void> {
+  async #enter(signal: AbortSignal | undefined): Promise<void> {
     if (this.#freeSlots > 0) {
       this.#freeSlots -= 1;
       return;
     }
-    if (this.#waiting.length >= waitingMax) {
+    if (this.#waiting.size >= waitingMax) {
       throw new Fault('unavailable', 'too many logins at once: try again in a moment', {
         reason: 'login_queue_full',
         retryAfter: 2,
       });
     }
-    await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    await this.#wait(signal);
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        if (this.#waiting.delete(waiter)) reject(signal?.reason as Error);
+      };
+      const start = () => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const waiter: Waiter = { start };
+      this.#waiting.add(waiter);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
   }
 
   /** The slot goes to whoever waits longest. */
   #leave(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#freeSlots += 1;
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#freeSlots += 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next.start();
   }
+}
+
+/** Whether a hash costs an attacker less than one made today; false for what is no Argon2 hash. */
+export function isWeakHash(hashed: string): boolean {
+  const parts = /^\$argon2(i|d|id)\$(?:v=(\d+)\$)?m=(\d+),t=(\d+),p=\d+\$/.exec(hashed);
+  if (!parts) return false;
+  const [, kind, version, memory, time] = parts;
+  if (kind !== 'id' || version !== '19') return true;
+  return Number(memory) < cost.memoryCost || Number(time) < cost.timeCost;
 }

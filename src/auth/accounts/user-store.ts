@@ -58,6 +58,26 @@ export function updateUser(
     .executeTakeFirst();
 }
 
+/** Replaces the password of an enabled user as long as the old one is still in force; false else. */
+export async function changePasswordHash(
+  sql: Sql,
+  {
+    userId,
+    from,
+    to,
+  }: { readonly userId: string; readonly from: string | null; readonly to: string },
+): Promise<boolean> {
+  const changed = await sql
+    .updateTable('users')
+    .set({ password_hash: to, updated_at: new Date() })
+    .where('id', '=', userId)
+    .where('password_hash', '=', from)
+    .where('disabled', '=', false)
+    .returning('id')
+    .execute();
+  return changed.length === 1;
+}
+
 /** Its sessions and refresh tokens go with it. */
 export async function deleteUser(sql: Sql, id: string): Promise<void> {
   await sql.deleteFrom('users').where('id', '=', id).execute();

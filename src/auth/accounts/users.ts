@@ -6,12 +6,12 @@ import { revokeUserKeys } from '../api-keys/api-key-store.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import type { Passwords } from './passwords.ts';
 import type { Revoker, Target } from '../tokens/revoker.ts';
-import { adminRole, type RoleTable } from '../roles/roles.ts';
+import { hasEnabledUser, listGroupMappings } from '../roles/group-mapping-store.ts';
+import { createRoleTable, type RoleTable } from '../roles/roles.ts';
 import { revokeSessionsOf } from '../sessions/session-store.ts';
 import { inTransaction, lock } from '../store.ts';
 import type { Sql, SqlTransaction, UserRow } from '../tables.ts';
 import {
-  countUsersWithRole,
   deleteUser,
   findUser,
   findUserForUpdate,
@@ -169,8 +169,8 @@ function sessionTarget(id: string): Target {
 /** Undoes, by throwing `conflict`, what would leave the suite without an administrator. */
 async function requireAdministrator(trx: SqlTransaction): Promise<void> {
   await lock(trx, 'administrators');
-  const count = await countUsersWithRole(trx, adminRole, { isDisabledCounted: false });
-  if (count > 0) return;
+  const roles = createRoleTable(await listGroupMappings(trx));
+  if (await hasEnabledUser(trx, roles.rolesWith('auth:admin'))) return;
   throw new Fault('conflict', 'this is the last administrator who can log in', {
     reason: 'last_administrator',
   });

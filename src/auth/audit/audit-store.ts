@@ -1,8 +1,9 @@
 import { sql as raw } from 'kysely';
 import type { AuditRow, Sql } from '../tables.ts';
+import { digestOf } from './chain.ts';
 
 /** A stored event; `seq` orders all events. */
-export type AuditRecord = Omit<AuditRow, 'seq'>;
+export type AuditRecord = Omit<AuditRow, 'seq' | 'hash'>;
 
 export interface AuditFilter {
   readonly eventType?: string | undefined;
@@ -17,26 +18,33 @@ export interface AuditQuery extends AuditFilter {
   readonly offset: number;
 }
 
-/** Stores events in the order given, in one statement. */
-export async function insertAuditRecords(sql: Sql, records: readonly AuditRecord[]): Promise<void> {
-  const columns = [
-    records.map(({ event_type }) => event_type),
-    records.map(({ user_id }) => user_id),
-    records.map(({ occurred_at }) => occurred_at),
-    records.map(({ ip }) => ip),
-    records.map(({ user_agent }) => user_agent),
-    records.map(({ client_id }) => client_id),
-    records.map(({ metadata }) => JSON.stringify(metadata)),
-  ] as const;
-  await raw`
-    insert into auth.audit (event_type, user_id, occurred_at, ip, user_agent, client_id, metadata)
-    select type, subject, at, address, agent, client, facts::jsonb
-    from unnest(
-      ${columns[0]}::text[], ${columns[1]}::text[], ${columns[2]}::timestamptz[],
-      ${columns[3]}::text[], ${columns[4]}::text[], ${columns[5]}::text[], ${columns[6]}::text[]
-    ) with ordinality as event (type, subject, at, address, agent, client, facts, place)
-    order by place
+/** Appends events to the chain in the order given, in one statement; the answer is the last number. */
+export async function appendAuditRecords(
+  sql: Sql,
+  records: readonly AuditRecord[],
+): Promise<number> {
+  const { rows } = await raw<{ seq: number }>`
+    select auth.append_audit(
+      ${records.map(({ event_type }) => event_type)}::text[],
+      ${records.map(({ user_id }) => user_id)}::text[],
+      ${records.map(({ occurred_at }) => occurred_at)}::timestamptz[],
+      ${records.map(({ ip }) => ip)}::text[],
+      ${records.map(({ user_agent }) => user_agent)}::text[],
+      ${records.map(({ client_id }) => client_id)}::text[],
+      ${records.map(({ metadata }) => JSON.stringify(metadata))}::text[],
+      ${records.map(digestOf)}::bytea[]) as seq
   `.execute(sql);
+  return rows[0]?.seq ?? 0;
+}
+
+/** Appends an event when the transaction ends, so that the chain is locked no longer than that. */
+export async function insertPendingRecord(trx: Sql, record: AuditRecord): Promise<void> {
+  const metadata = JSON.stringify(record.metadata);
+  const digest = digestOf(record);
+  await trx
+    .insertInto('audit_pending')
+    .values({ ...record, metadata, digest })
+    .execute();
 }
 
 /** One page of the events that match, the newest first, and how many match. */

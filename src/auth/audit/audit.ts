@@ -1,8 +1,12 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
-import { insertAuditRecords, listAuditRecords } from './audit-store.ts';
-import type { AuditQuery, AuditRecord } from './audit-store.ts';
+import type { Log } from '../../kit/log.ts';
 import type { AuditEventType } from '../events.ts';
 import type { Sql } from '../tables.ts';
+import { appendAuditRecords, insertPendingRecord, listAuditRecords } from './audit-store.ts';
+import type { AuditQuery, AuditRecord } from './audit-store.ts';
+import type { CheckpointKey } from './checkpoint-key.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { verifyAudit, type AuditVerification } from './verification.ts';
 
 /** Where a request came from. */
 export interface Origin {
@@ -19,21 +23,36 @@ export interface AuditEvent {
   readonly origin: Origin;
   /** How the caller had logged in: `password`, `api-key`, `refresh-token`, `token`. */
   readonly provider: string;
+  /** Whether a second factor was shown; false when absent. */
+  readonly mfa?: boolean;
   /** Further facts; texts are cut and cleaned like everything that a caller controls. */
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
 const textLengthMax = 256;
 
-/** The audit log. An event is on the disk when its promise resolves; who cannot write it must not go on. */
+export interface AuditLogOptions {
+  readonly sql: Sql;
+  readonly checkpointKey: CheckpointKey;
+  readonly log: Log;
+}
+
+/**
+ * The audit log: a chain of hashes over all replicas, signed now and then. An event is on the disk
+ * when its promise resolves; who cannot write it must not go on.
+ */
 export class AuditLog implements AsyncDisposable {
-  readonly #sql: Sql;
+  readonly #options: AuditLogOptions;
+  readonly #checkpoints: Checkpoints;
   readonly #batch: Batch<AuditRecord>;
 
-  constructor(sql: Sql) {
-    this.#sql = sql;
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+    this.#checkpoints = new Checkpoints(options);
     this.#batch = createBatch<AuditRecord>({
-      flush: (records) => insertAuditRecords(sql, records),
+      flush: async (records) => {
+        this.#checkpoints.follow(await appendAuditRecords(options.sql, records));
+      },
       maxItems: 500,
       maxDelayMs: 2,
       maxPending: 10_000,
@@ -47,15 +66,27 @@ export class AuditLog implements AsyncDisposable {
 
   /** Writes an event in the transaction of what it tells: both happen or neither. */
   recordWithin(trx: Sql, event: AuditEvent): Promise<void> {
-    return insertAuditRecords(trx, [recordOf(event)]);
+    return insertPendingRecord(trx, recordOf(event));
   }
 
   list(query: AuditQuery): Promise<{ records: AuditRecord[]; total: number }> {
-    return listAuditRecords(this.#sql, query);
+    return listAuditRecords(this.#options.sql, query);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#batch.close();
+  /** Whether the log is what was written; reads all of it, page by page. */
+  verify(): Promise<AuditVerification> {
+    const { sql, checkpointKey } = this.#options;
+    return verifyAudit(sql, { checkpointKey });
+  }
+
+  /** Signs what the log holds now; a failure is logged, for the chain goes on without it. */
+  checkpoint(): Promise<void> {
+    return this.#checkpoints.write();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#batch.close();
+    await this.#checkpoints.write();
   }
 }
 
@@ -63,20 +94,23 @@ function recordOf(event: AuditEvent): AuditRecord {
   const { eventType, userId = '', clientId = '', origin, provider, facts = {} } = event;
   return {
     event_type: eventType,
-    user_id: userId,
+    user_id: toSafeText(userId),
     occurred_at: new Date(),
-    ip: origin.ip,
+    ip: toSafeText(origin.ip),
     user_agent: toSafeText(origin.userAgent),
     client_id: toSafeText(clientId),
-    metadata: { mfa: false, provider, ...mapTexts(facts) },
+    metadata: { mfa: event.mfa ?? false, provider, ...mapTexts(facts) },
   };
 }
 
 function mapTexts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(facts).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key, typeof value === 'string' ? toSafeText(value) : value]),
-  );
+  return Object.fromEntries(entries.map(([key, value]) => [key, toSafeFact(value)]));
+}
+
+function toSafeFact(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSafeFact);
+  return typeof value === 'string' ? toSafeText(value) : value;
 }
 
 /** At most 256 characters, with control, format and unpaired surrogate characters written as escapes. */
@@ -84,7 +118,8 @@ function toSafeText(text: string): string {
   const start = text.slice(0, textLengthMax);
   return start
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeCharacter)
-    .slice(0, textLengthMax);
+    .slice(0, textLengthMax)
+    .replace(/\p{Cs}$/u, '');
 }
 
 function escapeCharacter(character: string): string {

@@ -1,85 +1,230 @@
-import {
-  calculateJwkThumbprint,
-  createLocalJWKSet,
-  exportJWK,
-  exportPKCS8,
-  generateKeyPair,
-  importPKCS8,
-  SignJWT,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-} from 'jose';
-import { createHash } from 'node:crypto';
+import { errors, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Fault } from '../../kit/errors.ts';
+import { FreshReads } from '../../kit/identity/fresh-reads.ts';
+import type { RevocationList } from '../../kit/identity/revocations.ts';
+import type { Log } from '../../kit/log.ts';
+import { inTransaction } from '../store.ts';
+import type { PublicJwk, SigningKeyRow, Sql } from '../tables.ts';
+import { createKeyMaterial, isKeyId, signingAlgorithm } from './key-material.ts';
 import { openSealer, type Sealer } from './sealing.ts';
-import { insertSigningKey, listSigningKeys } from './signing-key-store.ts';
-import { inTransaction, lock } from '../store.ts';
-import type { PublicJwk, SigningKeyRow, Sql, SqlTransaction } from '../tables.ts';
+import { listPublishedKeys, lockSigningKeys } from './signing-key-store.ts';
+import { ensureSuccession } from './succession.ts';
 
-const algorithm = 'RS256';
-const modulusLength = 2048;
+export interface KeyringOptions {
+  readonly sql: Sql;
+  readonly dataFolder: string;
+  /** A key that it names neither signs nor verifies, whatever was read before. */
+  readonly revocations: RevocationList;
+  readonly log: Log;
+}
 
-/** The suite's signing keys: one signs, all that may still have good tokens verify. */
-export interface Keyring {
-  /** The `kid` of the key that signs. */
-  readonly activeKeyId: string;
-  /** What `/.well-known/jwks.json` shows. */
+interface Signer {
+  /** First part of every token that it signs. */
+  readonly head: string;
+  readonly privateKey: KeyObject;
+}
+
+/** What holds until the keys change. */
+interface View {
+  readonly activeKid: string | undefined;
   readonly keys: readonly PublicJwk[];
-  /** Changes with the keys. */
   readonly etag: string;
-  /** The public key that a token's header names. */
-  readonly findKey: JWTVerifyGetKey;
-  /** Signs claims as a JWT (RFC 7519) off the main thread. */
-  sign(claims: JWTPayload): Promise<string>;
+  readonly publicKeys: ReadonlyMap<string, KeyObject>;
+}
+
+const signBytes = promisify(sign);
+const freshMs = 25;
+
+/**
+ * Opens the signing keys, making those that are missing. Refuses with `conflict` when the key file
+ * in the data folder is missing or is not the one that the keys were sealed with: new keys in place
+ * of unreadable ones would silently end every session.
+ */
+export async function openKeyring(options: KeyringOptions): Promise<Keyring> {
+  const { sql } = options;
+  const folder = join(options.dataFolder, 'secrets');
+  const stored = await listPublishedKeys(sql);
+  if (hasSuccession(stored)) {
+    const sealer = await openSealer({ folder, mayCreate: false });
+    return new Keyring(options, { sealer, rows: stored });
+  }
+  const isFirstStart = stored.length === 0;
+  const made = [createKeyMaterial(), ...(isFirstStart ? [createKeyMaterial()] : [])];
+  const spares = await Promise.all(made);
+  const opened = await inTransaction(sql, async (trx) => {
+    await lockSigningKeys(trx);
+    const sealedBefore = await listPublishedKeys(trx);
+    const sealer = await openSealer({ folder, mayCreate: sealedBefore.length === 0 });
+    // A wrong key file must be found out before anything is sealed with it.
+    for (const row of sealedBefore) if (row.private_key) sealer.unseal(row.private_key, row.kid);
+    await ensureSuccession(trx, { sealer, spares });
+    return { sealer, rows: await listPublishedKeys(trx) };
+  });
+  return new Keyring(options, opened);
 }
 
 /**
- * Opens the signing keys, making the first one when there is none. Refuses with `conflict` when the
- * key file in the data folder is missing or is not the one that the keys were sealed with: new keys
- * in place of unreadable ones would silently end every session.
+ * The suite's signing keys as this process knows them: one signs, all that may still have good
+ * tokens verify. `reload` brings what other replicas changed.
  */
-export async function openKeyring(sql: Sql, dataFolder: string): Promise<Keyring> {
-  const folder = join(dataFolder, 'secrets');
-  return inTransaction(sql, async (trx) => {
-    await lock(trx, 'signing keys');
-    const stored = await listSigningKeys(trx);
-    const sealer = await openSealer({ folder, mayCreate: stored.length === 0 });
-    const rows = stored.length === 0 ? [await createSigningKey(trx, sealer)] : stored;
-    return loadKeyring(rows, sealer);
-  });
+export class Keyring {
+  /** Seals under the key file that the signing keys are sealed under. */
+  readonly sealer: Sealer;
+  readonly #options: KeyringOptions;
+  readonly #reads = new FreshReads(() => this.#read());
+  #rows: readonly SigningKeyRow[] = [];
+  #view: View = viewOf([], new Map());
+  #signers: ReadonlyMap<string, Signer> = new Map();
+  #generation = -1;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  /** Use `openKeyring`; throws `conflict` when the sealer cannot open the rows. */
+  constructor(
+    options: KeyringOptions,
+    { sealer, rows }: { readonly sealer: Sealer; readonly rows: readonly SigningKeyRow[] },
+  ) {
+    this.#options = options;
+    this.sealer = sealer;
+    this.#adopt(rows);
+  }
+
+  /** What `/.well-known/jwks.json` shows. */
+  get keys(): readonly PublicJwk[] {
+    return this.#current().keys;
+  }
+
+  /** Changes with the keys. */
+  get etag(): string {
+    return this.#current().etag;
+  }
+
+  /** The public key that a token's header names; at once when it is known. */
+  findKey: JWTVerifyGetKey = ({ kid = '' }) =>
+    this.#current().publicKeys.get(kid) ?? this.#findNew(kid);
+
+  /** Signs claims as a JWT (RFC 7519) off the main thread, never with a key known to be revoked. */
+  async sign(claims: JWTPayload): Promise<string> {
+    const signer = this.#signer() ?? (await this.#readSigner());
+    const input = `${signer.head}.${encode(claims)}`;
+    const signature = await signBytes('RSA-SHA256', Buffer.from(input), signer.privateKey);
+    return `${input}.${signature.toString('base64url')}`;
+  }
+
+  /** Takes over what the database holds once this is called; rejects when it cannot be read. */
+  reload(): Promise<void> {
+    return this.#reads.now();
+  }
+
+  /**
+   * Has `keys` show also what another replica published a moment ago, at the cost of at most 40
+   * reads a second. While the database is away they stay as they are.
+   */
+  async freshen(): Promise<void> {
+    if (performance.now() - this.#readAt < freshMs) return;
+    await this.reload().catch((error: unknown) => {
+      this.#options.log.debug({ err: error }, 'the signing keys stay as they were read before');
+    });
+  }
+
+  /** Another replica may have made the key a moment ago, so the database has the last word. */
+  async #findNew(kid: string): Promise<KeyObject> {
+    if (!isKeyId(kid) || this.#isRevoked(kid)) throw new errors.JWKSNoMatchingKey();
+    const failed = await this.#reads.paced().then(
+      () => undefined,
+      (cause: unknown) => unavailable(cause),
+    );
+    const key = this.#current().publicKeys.get(kid);
+    if (key) return key;
+    throw failed ?? new errors.JWKSNoMatchingKey();
+  }
+
+  #signer(): Signer | undefined {
+    const { activeKid } = this.#current();
+    return activeKid === undefined ? undefined : this.#signers.get(activeKid);
+  }
+
+  async #readSigner(): Promise<Signer> {
+    await this.reload().catch((cause: unknown) => {
+      throw unavailable(cause);
+    });
+    const signer = this.#signer();
+    if (!signer) throw unavailable();
+    return signer;
+  }
+
+  #current(): View {
+    const { revocations } = this.#options;
+    if (this.#generation !== revocations.generation) {
+      this.#generation = revocations.generation;
+      this.#dropRevoked();
+    }
+    return this.#view;
+  }
+
+  #dropRevoked(): void {
+    if (!this.#rows.some(({ kid }) => this.#isRevoked(kid))) return;
+    this.#show(this.#rows);
+    this.reload().catch((error: unknown) => {
+      this.#options.log.warn({ err: error }, 'the signing keys could not be read again');
+    });
+  }
+
+  async #read(): Promise<void> {
+    this.#readAt = performance.now();
+    this.#adopt(await listPublishedKeys(this.#options.sql));
+  }
+
+  #adopt(rows: readonly SigningKeyRow[]): void {
+    // Verifying goes on even where this process lacks the key file of a new signing key.
+    this.#show(rows);
+    const usable = this.#rows.filter(({ private_key }) => private_key !== '');
+    const signers = usable.map((row) => [row.kid, this.#openSigner(row)] as const);
+    this.#signers = new Map(signers);
+  }
+
+  #show(rows: readonly SigningKeyRow[]): void {
+    this.#rows = rows.filter(({ kid }) => !this.#isRevoked(kid));
+    this.#view = viewOf(this.#rows, this.#view.publicKeys);
+  }
+
+  #openSigner({ kid, private_key }: SigningKeyRow): Signer {
+    const known = this.#signers.get(kid);
+    if (known) return known;
+    const privateKey = createPrivateKey(this.sealer.unseal(private_key, kid));
+    return { head: encode({ alg: signingAlgorithm, typ: 'JWT', kid }), privateKey };
+  }
+
+  #isRevoked(keyId: string): boolean {
+    const token = { tokenId: '', sessionId: '', subject: '', keyId, issuedAt: 0 };
+    return this.#options.revocations.covers(token);
+  }
 }
 
-async function loadKeyring(rows: readonly SigningKeyRow[], sealer: Sealer): Promise<Keyring> {
-  const active = rows.find(({ state }) => state === 'active');
-  if (!active) throw new Fault('conflict', 'the database holds signing keys but none is active');
-  const pem = sealer.unseal(active.private_key, active.kid).toString();
-  const privateKey = await importPKCS8(pem, algorithm);
+function viewOf(rows: readonly SigningKeyRow[], known: ReadonlyMap<string, KeyObject>): View {
   const keys = rows.map(({ public_jwk }) => public_jwk);
-  const header = { alg: algorithm, typ: 'JWT', kid: active.kid };
   return {
-    activeKeyId: active.kid,
+    activeKid: rows.find(({ state }) => state === 'active')?.kid,
     keys,
     etag: `"${createHash('sha256').update(JSON.stringify(keys)).digest('base64url')}"`,
-    findKey: createLocalJWKSet({ keys: [...keys] }),
-    sign: (claims) => new SignJWT(claims).setProtectedHeader(header).sign(privateKey),
+    publicKeys: new Map(keys.map((jwk) => [jwk.kid, known.get(jwk.kid) ?? openPublic(jwk)])),
   };
 }
 
-async function createSigningKey(trx: SqlTransaction, sealer: Sealer): Promise<SigningKeyRow> {
-  const pair = await generateKeyPair(algorithm, { modulusLength, extractable: true });
-  const { n = '', e = '' } = await exportJWK(pair.publicKey);
-  const kid = await calculateJwkThumbprint({ kty: 'RSA', n, e });
-  const pem = Buffer.from(await exportPKCS8(pair.privateKey));
-  const now = new Date();
-  const row: SigningKeyRow = {
-    kid,
-    state: 'active',
-    public_jwk: { kty: 'RSA', kid, use: 'sig', alg: algorithm, n, e },
-    private_key: sealer.seal(pem, kid),
-    created_at: now,
-    state_changed_at: now,
-  };
-  await insertSigningKey(trx, row);
-  return row;
+function openPublic(jwk: PublicJwk): KeyObject {
+  return createPublicKey({ key: { ...jwk }, format: 'jwk' });
+}
+
+function hasSuccession(rows: readonly SigningKeyRow[]): boolean {
+  return ['active', 'pending'].every((wanted) => rows.some(({ state }) => state === wanted));
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+function unavailable(cause?: unknown): Fault {
+  return new Fault('unavailable', 'the signing keys cannot be read now', { cause, retryAfter: 1 });
 }

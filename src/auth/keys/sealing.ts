@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
@@ -10,6 +17,13 @@ export interface Sealer {
   seal(plain: Uint8Array, context: string): string;
   /** Throws `conflict`, with a sentence for the operator, when the key file is missing or another. */
   unseal(sealed: string, context: string): Buffer;
+  /**
+   * A mark that only who has the key file can make: HMAC-SHA256 under a key that is derived from the
+   * newest one for this purpose alone (RFC 5869).
+   */
+  mark(message: string, purpose: string): string;
+  /** Whether a text is the mark of the message; a mark of a missing key file is none. */
+  isMark(text: string, message: string, purpose: string): boolean;
 }
 
 export interface SealerOptions {
@@ -53,6 +67,15 @@ export async function openSealer(options: SealerOptions): Promise<Sealer> {
         );
       }
     },
+    mark: (message, purpose) => markOf(keyOf(newest), { name: nameOf(newest), message, purpose }),
+    isMark: (text, message, purpose) => {
+      const [name = ''] = text.split('.');
+      const key = keys.get(versionOf(name));
+      if (!key) return false;
+      const expected = Buffer.from(markOf(key, { name, message, purpose }));
+      const given = Buffer.from(text);
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    },
   };
 }
 
@@ -70,6 +93,14 @@ export function decrypt(key: Uint8Array, box: Buffer, context: string): Buffer {
   });
   decipher.setAAD(Buffer.from(context)).setAuthTag(box.subarray(-tagBytes));
   return Buffer.concat([decipher.update(box.subarray(ivBytes, -tagBytes)), decipher.final()]);
+}
+
+function markOf(
+  key: Uint8Array,
+  { name, message, purpose }: Readonly<Record<'name' | 'message' | 'purpose', string>>,
+): string {
+  const derived = Buffer.from(hkdfSync('sha256', key, '', purpose, keyBytes));
+  return `${name}.${createHmac('sha256', derived).update(message).digest('base64url')}`;
 }
 
 async function readKeyFiles(folder: string): Promise<Map<number, Buffer>> {

@@ -1,6 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { Fault } from '../../kit/errors.ts';
-import { RateLimiter, type Allowance } from '../../kit/rate-limit.ts';
+import type { Allowance } from '../../kit/rate-limit.ts';
+import type { AllowanceAsk, AllowanceGrant } from './allowance-store.ts';
+import type { Allowances } from './allowances.ts';
 
 export interface AttemptRate {
   readonly attempts: number;
@@ -9,31 +11,65 @@ export interface AttemptRate {
 
 const ipv6PrefixGroups = 4;
 
-/** So many attempts in a window, by key: a token bucket as large as the window's attempts. */
+/** So many attempts in a window, by key, over all replicas and restarts: a token bucket. */
 export class AttemptLimit {
-  readonly #rate: AttemptRate;
-  readonly #limiter: RateLimiter;
+  readonly rate: AttemptRate;
+  readonly #name: string;
+  readonly #allowances: Allowances;
 
-  constructor(rate: AttemptRate) {
-    this.#rate = rate;
-    const perMinute = (rate.attempts * 60) / rate.windowSeconds;
-    this.#limiter = new RateLimiter({ perMinute, burst: rate.attempts });
+  /** The name keeps the keys of one limit apart from those of others. */
+  constructor(name: string, rate: AttemptRate, allowances: Allowances) {
+    this.rate = rate;
+    this.#name = name;
+    this.#allowances = allowances;
   }
 
   /** Takes one attempt; `limit` of the answer counts per window. */
-  take(key: string): Allowance {
-    return { ...this.#limiter.take(key), limit: this.#rate.attempts };
+  async take(key: string): Promise<Allowance> {
+    const [grant] = await this.#allowances.take(() => [this.askFor(key)]);
+    return this.allowanceOf(grant);
+  }
+
+  /** What takes one attempt, for a group of several limits. */
+  askFor(key: string, options: { readonly needs?: number } = {}): AllowanceAsk {
+    const { attempts, windowSeconds } = this.rate;
+    return {
+      key: `${this.#name} ${key}`,
+      attempts,
+      spacingSeconds: windowSeconds / attempts,
+      backs: 0,
+      needs: options.needs ?? 1,
+      wants: 0,
+    };
+  }
+
+  /** A grant as callers see it; no grant is a refusal. */
+  allowanceOf(grant: AllowanceGrant | undefined): Allowance {
+    const { attempts, windowSeconds } = this.rate;
+    const isAllowed = grant !== undefined && grant.granted > 0;
+    const waitSeconds = grant?.waitSeconds ?? windowSeconds / attempts;
+    return {
+      isAllowed,
+      limit: attempts,
+      remaining: grant?.remaining ?? 0,
+      resetAt: Math.ceil(Date.now() / 1000 + (grant?.fullInSeconds ?? windowSeconds)),
+      retryAfter: isAllowed ? 0 : Math.max(1, Math.ceil(waitSeconds)),
+    };
   }
 
   /** The refusal of one attempt too many. */
   refusal({ retryAfter }: Allowance): Fault {
-    const { attempts, windowSeconds } = this.#rate;
-    return new Fault('exhausted', `too many attempts: try again in ${retryAfter} s`, {
-      reason: 'rate_limit_exceeded',
-      detail: { limit: attempts, windowSeconds, retryAfter },
-      retryAfter,
-    });
+    return refusalOf(this.rate, retryAfter);
   }
+}
+
+/** `exhausted` as every limit answers it: 429, `rate_limit_exceeded`, with `Retry-After`. */
+export function refusalOf({ attempts, windowSeconds }: AttemptRate, retryAfter: number): Fault {
+  return new Fault('exhausted', `too many attempts: try again in ${retryAfter} s`, {
+    reason: 'rate_limit_exceeded',
+    detail: { limit: attempts, windowSeconds, retryAfter },
+    retryAfter,
+  });
 }
 
 /** What counts as one address: an IPv4 address, or the /64 that an IPv6 subscriber has for himself. */

@@ -1,9 +1,15 @@
-import { Fault } from '../../kit/errors.ts';
 import type { Handlers } from '../../kit/http/call.ts';
 import type { Administrator } from '../accounts/administrator.ts';
-import { toApiKey, toAuditEvent, toUser } from './answers.ts';
+import { toApiKey, toUser } from './answers.ts';
+import { auditRoutes } from './audit.ts';
 import type { authContract } from '../contract.ts';
 import type { AuthParts } from '../parts.ts';
+import { keyRoutes } from './keys.ts';
+import { metadataRoutes } from './metadata.ts';
+import { oauthRoutes } from './oauth.ts';
+import { roleRoutes } from './roles.ts';
+import { secondFactorRoutes } from './second-factor.ts';
+import { sessionRoutes } from './sessions.ts';
 import { tokenRoutes } from './tokens.ts';
 
 /** The HTTP edge of the authentication service. */
@@ -12,6 +18,13 @@ export function authRoutes(parts: AuthParts): Handlers<typeof authContract> {
     ...tokenRoutes(parts),
     ...userRoutes(parts),
     ...apiKeyRoutes(parts),
+    ...keyRoutes(parts),
+    ...oauthRoutes(parts),
+    ...auditRoutes(parts),
+    ...roleRoutes(parts),
+    ...sessionRoutes(parts),
+    ...secondFactorRoutes(parts),
+    ...metadataRoutes(parts),
     ...suiteRoutes(parts),
   };
 }
@@ -54,20 +67,11 @@ function apiKeyRoutes({ apiKeys }: AuthParts) {
   } satisfies Partial<Handlers<typeof authContract>>;
 }
 
-function suiteRoutes({ audit, revoker, keyring, host }: AuthParts) {
+function suiteRoutes({ revoker, keyring, host }: AuthParts) {
   return {
     revocations: async ({ query }) => {
       const { revocations, next } = await revoker.read(query.after);
       return { revocations: [...revocations], next };
-    },
-    listAudit: async ({ query: { since, until, ...query } }) => {
-      const { records, total } = await audit.list({
-        ...query,
-        ...(since === undefined ? {} : { since: toDate(since) }),
-        ...(until === undefined ? {} : { until: toDate(until) }),
-      });
-      const { limit, offset } = query;
-      return { events: records.map(toAuditEvent), total, limit, offset };
     },
     health: async () => {
       const isDatabaseUp = await host.database.ping().then(
@@ -83,11 +87,4 @@ function suiteRoutes({ audit, revoker, keyring, host }: AuthParts) {
 
 function administratorOf({ identity, origin }: Administrator): Administrator {
   return { identity, origin };
-}
-
-/** Throws `invalid` for what looks like a time and is none, such as a leap second. */
-function toDate(text: string): Date {
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new Fault('invalid', `${text} is no time`);
-  return date;
 }

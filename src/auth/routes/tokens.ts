@@ -1,32 +1,32 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Call, Handlers } from '../../kit/http/call.ts';
-import { addressKey, type AttemptLimit } from '../limits/attempt-limits.ts';
+import type { Allowance } from '../../kit/rate-limit.ts';
+import { addressKey } from '../limits/attempt-limits.ts';
 import type { authContract } from '../contract.ts';
 import type { AuthParts } from '../parts.ts';
 import type { TokenPair } from '../sessions/sessions.ts';
 import { accessLifeSeconds } from '../tokens/tokens.ts';
-import { usernameKey } from '../accounts/usernames.ts';
 
 const bearer = 'Bearer' as const;
-const keysMaxAgeSeconds = 300;
 
-type TokenRoute = 'login' | 'apiKey' | 'refresh' | 'revoke' | 'validate' | 'jwks';
+type TokenRoute = 'login' | 'apiKey' | 'refresh' | 'revoke' | 'validate';
 
 /** The edge of all that makes, ends and checks tokens. */
 export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract>, TokenRoute> {
   const { config, limits, passwordLogin, apiKeyLogin, sessions, mint } = parts;
-  const { tokenRevocation, validation, keyring } = parts;
+  const { tokenRevocation, validation } = parts;
   return {
     login: async (call) => {
-      const { username, password, client_id: clientId, grant_type } = call.body;
+      const { username, password, otp, client_id: clientId, grant_type } = call.body;
       requireGrantType(grant_type, 'password');
       requirePasswordLogin(config.passwordLogin);
-      spend(call, [
-        [limits.loginByAddress, addressKey(call.origin.ip)],
-        [limits.loginByUsername, usernameKey(username)],
-      ]);
-      const { origin } = call;
-      const pair = await passwordLogin.login({ username, password, clientId, origin });
+      const { origin, signal } = call;
+      const attempt = { username, password, otp, clientId, origin, signal };
+      const candidate = await passwordLogin.find(attempt);
+      const { allowance, refusal } = await limits.login.take(candidate.source);
+      showAllowance(call, allowance);
+      if (refusal) throw refusal;
+      const pair = await passwordLogin.login(candidate);
       return { ...toTokens(pair), scope: pair.permissions.join(' ') };
     },
     apiKey: async ({ body, origin }) => {
@@ -44,7 +44,9 @@ export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
       const { refresh_token, grant_type, scope } = call.body;
       requireGrantType(grant_type, 'refresh_token');
       const claims = await mint.readRefresh(refresh_token);
-      spend(call, [[limits.refreshBySession, claims.sessionId]]);
+      const allowance = await limits.refreshBySession.take(claims.sessionId);
+      showAllowance(call, allowance);
+      if (!allowance.isAllowed) throw limits.refreshBySession.refusal(allowance);
       return toTokens(await sessions.refresh(claims, { scope, origin: call.origin }));
     },
     revoke: async ({ body, identity, origin }) => {
@@ -53,14 +55,14 @@ export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
       return { revoked: isRevoked, jti: tokenId, revokedAt: new Date().toISOString() };
     },
     validate: (call) => {
-      spend(call, [[limits.validationByAddress, addressKey(call.origin.ip)]]);
-      return validation.validate(call.body.token);
-    },
-    jwks: (call) => {
-      call.setHeader('cache-control', `public, max-age=${keysMaxAgeSeconds}`);
-      call.setHeader('etag', keyring.etag);
-      if (call.headers['if-none-match'] === keyring.etag) call.setStatus(304);
-      return { keys: [...keyring.keys] };
+      const limit = limits.validationByAddress;
+      const validate = (allowance: Allowance) => {
+        showAllowance(call, allowance);
+        if (!allowance.isAllowed) throw limit.refusal(allowance);
+        return validation.validate(call.body.token);
+      };
+      const allowance = limit.take(addressKey(call.origin.ip));
+      return allowance instanceof Promise ? allowance.then(validate) : validate(allowance);
     },
   };
 }
@@ -91,20 +93,9 @@ function requirePasswordLogin(setting: 'on' | 'off'): void {
   });
 }
 
-/** Takes an attempt of each limit; the headers show the one that is nearest. A refusal takes no more. */
-function spend(
-  call: Pick<Call, 'setHeader'>,
-  buckets: readonly (readonly [limit: AttemptLimit, key: string])[],
-): void {
-  let remaining = Number.POSITIVE_INFINITY;
-  for (const [limit, key] of buckets) {
-    const allowance = limit.take(key);
-    if (allowance.remaining < remaining) {
-      remaining = allowance.remaining;
-      call.setHeader('x-ratelimit-limit', String(allowance.limit));
-      call.setHeader('x-ratelimit-remaining', String(allowance.remaining));
-      call.setHeader('x-ratelimit-reset', String(allowance.resetAt));
-    }
-    if (!allowance.isAllowed) throw limit.refusal(allowance);
-  }
+/** How near the caller is to the limit, allowed or not. */
+function showAllowance(call: Pick<Call, 'setHeader'>, allowance: Allowance): void {
+  call.setHeader('x-ratelimit-limit', String(allowance.limit));
+  call.setHeader('x-ratelimit-remaining', String(allowance.remaining));
+  call.setHeader('x-ratelimit-reset', String(allowance.resetAt));
 }

@@ -4,7 +4,10 @@ import { permissionPattern } from '../../kit/permissions.ts';
 const timestamp = Type.String({ format: 'date-time' });
 const roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 16 });
 const password = Type.String({ minLength: 8, description: 'at most 1,024 bytes' });
-const email = Type.String({ maxLength: 254 });
+const email = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$',
+});
 const displayName = Type.String({ maxLength: 200 });
 const permissions = Type.Array(Type.String({ pattern: permissionPattern, maxLength: 128 }), {
   maxItems: 100,

@@ -17,6 +17,12 @@ export const passwordLogin = Type.Object(
     password: Type.String({ minLength: 1 }),
     client_id: clientId,
     grant_type: Type.String({ description: '`password`' }),
+    otp: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'second factor, for users who have one: six digits, or a recovery code',
+      }),
+    ),
   },
   { $id: 'PasswordLogin' },
 );

@@ -92,33 +92,71 @@ export async function findSession(
   };
 }
 
+/** One refresh token that is to give way to its successor. */
 export interface Rotation {
   readonly hash: Buffer;
   readonly successorHash: Buffer;
   readonly sealedSuccessor: Buffer;
-  readonly at: Date;
+}
+
+/** A session whose refresh token was consumed by a rotation. */
+export interface RotatedSession extends Pick<SessionState, 'session' | 'user'> {
+  /** Of the token that was consumed. */
+  readonly generation: number;
 }
 
 /**
- * Consumes a refresh token and stores its successor, in one statement: of many at once exactly one
- * is answered true. False as well when the session was revoked meanwhile.
+ * Consumes refresh tokens and stores their successors, all in one statement: of several rotations of
+ * one token exactly one succeeds. The answer holds those that did, by the hex of their successor's
+ * hash; tokens that were consumed before, or whose session or user has ended, are not in it.
  */
-export async function rotateRefreshToken(sql: Sql, rotation: Rotation): Promise<boolean> {
-  const { rows } = await raw`
-    with consumed as (
+export async function rotateRefreshTokens(
+  sql: Sql,
+  rotations: readonly Rotation[],
+  at: Date,
+): Promise<ReadonlyMap<string, RotatedSession>> {
+  const { rows } = await raw<RotatedRow>`
+    with wanted as (
+      select decode(hash, 'hex') as hash, decode(successor_hash, 'hex') as successor_hash,
+        decode(successor, 'base64') as successor
+      from unnest(
+        ${rotations.map(({ hash }) => hash.toString('hex'))}::text[],
+        ${rotations.map(({ successorHash }) => successorHash.toString('hex'))}::text[],
+        ${rotations.map(({ sealedSuccessor }) => sealedSuccessor.toString('base64'))}::text[]
+      ) as rotation (hash, successor_hash, successor)
+    ), consumed as (
       update auth.refresh_tokens t
-      set consumed_at = ${rotation.at}, successor = ${rotation.sealedSuccessor}
-      from auth.sessions s
-      where t.hash = ${rotation.hash} and t.consumed_at is null
-        and s.id = t.session_id and s.revoked_at is null and s.expires_at > ${rotation.at}
-      returning t.session_id, t.generation
+      set consumed_at = ${at}, successor = w.successor
+      from wanted w, auth.sessions s, auth.users u
+      where t.hash = w.hash and t.consumed_at is null
+        and s.id = t.session_id and s.revoked_at is null and s.expires_at > ${at}
+        and u.id = s.user_id and not u.disabled
+      returning w.successor_hash, t.generation, s.id, s.user_id, s.client_id, s.created_at,
+        s.expires_at, u.email, u.name, u.roles
+    ), successors as (
+      insert into auth.refresh_tokens (hash, session_id, generation, issued_at)
+      select successor_hash, id, generation + 1, ${at}::timestamptz from consumed
     )
-    insert into auth.refresh_tokens (hash, session_id, generation, issued_at)
-    select ${rotation.successorHash}::bytea, session_id, generation + 1, ${rotation.at}::timestamptz
-    from consumed
-    returning session_id
+    select encode(successor_hash, 'hex') as successor_key, consumed.* from consumed
   `.execute(sql);
-  return rows.length === 1;
+  return new Map(rows.map((row) => [row.successor_key, toRotated(row)]));
+}
+
+interface RotatedRow extends Omit<SessionRow, 'revoked_at'> {
+  readonly successor_key: string;
+  readonly generation: number;
+  readonly email: string;
+  readonly name: string;
+  readonly roles: string[];
+}
+
+function toRotated(row: RotatedRow): RotatedSession {
+  const { id, user_id, client_id, created_at, expires_at, email, name, roles, generation } = row;
+  return {
+    session: { id, user_id, client_id, created_at, expires_at, revoked_at: null },
+    user: { id: user_id, email, name, roles, disabled: false },
+    generation,
+  };
 }
 
 /** False when the session is unknown or was revoked before. */

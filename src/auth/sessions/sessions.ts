@@ -6,10 +6,10 @@ import {
   findSession,
   insertSession,
   revokeSession,
-  rotateRefreshToken,
   type RefreshState,
   type SessionState,
 } from './session-store.ts';
+import { Rotations } from './rotations.ts';
 import { hashToken, openSuccessor, sealSuccessor } from './successors.ts';
 import type { Sql, UserRow } from '../tables.ts';
 import {
@@ -44,11 +44,13 @@ export interface RefreshOptions {
 const graceMs = 10_000;
 
 /** Login sessions: each is a family of refresh tokens of which one at a time is good. */
-export class Sessions {
+export class Sessions implements AsyncDisposable {
   readonly #options: SessionsOptions;
+  readonly #rotations: Rotations;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#rotations = new Rotations(options.sql);
   }
 
   /** Opens a session for a user who has just proved to be one; undefined when disabled meanwhile. */
@@ -77,9 +79,15 @@ export class Sessions {
    * theft and ends the session (RFC 9700, section 4.14.2).
    */
   async refresh(claims: RefreshClaims, options: RefreshOptions): Promise<TokenPair> {
-    const { state, token } = await this.#findGood(claims, options);
-    if (token.consumedAt) return this.#repeat({ claims, state, token, options });
-    return this.#rotate({ claims, state, token, options });
+    if (options.scope !== undefined) await this.#requireScope(claims, options);
+    const refreshToken = await this.#signSuccessor(claims);
+    const rotated = await this.#rotations.rotate({
+      hash: hashToken(claims.token),
+      successorHash: hashToken(refreshToken),
+      sealedSuccessor: sealSuccessor(claims.token, refreshToken),
+    });
+    if (!rotated) return this.#repeat(claims, options);
+    return this.#answer({ claims, ...rotated, options, refreshToken, isRepeated: false });
   }
 
   /** Ends a session and all its tokens; unknown and ended ones are no error. */
@@ -89,6 +97,10 @@ export class Sessions {
       await this.#options.audit.recordWithin(trx, event);
       return isEnded ? [{ kind: 'session', id: sessionId }] : [];
     });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#rotations[Symbol.asyncDispose]();
   }
 
   async #findGood(
@@ -104,42 +116,37 @@ export class Sessions {
     return { state, token: state.token };
   }
 
-  async #rotate(attempt: Attempt): Promise<TokenPair> {
-    const { claims, state, options } = attempt;
-    const grant = this.#grantIn(state, options.scope);
-    const pair = await this.#signPair(grant, state.session.expires_at);
-    const isRotated = await rotateRefreshToken(this.#options.sql, {
-      hash: hashToken(claims.token),
-      successorHash: hashToken(pair.refreshToken),
-      sealedSuccessor: sealSuccessor(claims.token, pair.refreshToken),
-      at: new Date(),
-    });
-    if (isRotated) return this.#answer(attempt, pair);
-    const { state: now, token } = await this.#findGood(claims, options);
-    return this.#repeat({ claims, state: now, token, options });
+  /** Refuses a scope before anything is consumed for it. */
+  async #requireScope(claims: RefreshClaims, options: RefreshOptions): Promise<void> {
+    const { state } = await this.#findGood(claims, options);
+    this.#grantIn(state, options.scope);
   }
 
-  /** Answers a token that was consumed before. */
-  async #repeat(attempt: Attempt): Promise<TokenPair> {
-    const { claims, state, token, options } = attempt;
+  /** Answers a token that could not be rotated: it was consumed before, or is no good. */
+  async #repeat(claims: RefreshClaims, options: RefreshOptions): Promise<TokenPair> {
+    const { state, token } = await this.#findGood(claims, options);
     const ageMs = Date.now() - (token.consumedAt?.getTime() ?? 0);
     if (!token.successor || token.isSuccessorUsed || ageMs > graceMs) {
       return this.#endStolen(claims, options.origin);
     }
-    const grant = this.#grantIn(state, options.scope);
     const refreshToken = openSuccessor(claims.token, token.successor);
-    const accessToken = await this.#signAccess(grant);
-    return this.#answer(attempt, { accessToken, refreshToken, permissions: grant.permissions });
+    const { generation } = token;
+    return this.#answer({ claims, ...state, generation, options, refreshToken, isRepeated: true });
   }
 
-  async #answer({ claims, token, options }: Attempt, pair: TokenPair): Promise<TokenPair> {
-    const { sessionId } = claims;
-    await this.#options.audit.record({
-      ...eventOf(claims, options.origin),
-      eventType: 'token_refreshed',
-      facts: { sessionId, generation: token.generation + 1, isRepeated: token.consumedAt !== null },
-    });
-    return pair;
+  /** The access token is signed last: only who gets one costs it. */
+  async #answer(success: Success): Promise<TokenPair> {
+    const { claims, options, refreshToken, generation, isRepeated } = success;
+    const grant = this.#grantIn(success, options.scope);
+    const [accessToken] = await Promise.all([
+      this.#signAccess(grant),
+      this.#options.audit.record({
+        ...eventOf(claims, options.origin),
+        eventType: 'token_refreshed',
+        facts: { sessionId: claims.sessionId, generation: generation + 1, isRepeated },
+      }),
+    ]);
+    return { accessToken, refreshToken, permissions: grant.permissions };
   }
 
   async #refuse(
@@ -161,7 +168,10 @@ export class Sessions {
     throw invalidGrant('token_reused');
   }
 
-  #grantIn({ session, user }: SessionState, scope: string | undefined): Grant {
+  #grantIn(
+    { session, user }: Pick<SessionState, 'session' | 'user'>,
+    scope: string | undefined,
+  ): Grant {
     const grant = this.#grantOf(user, { id: session.id, clientId: session.client_id });
     return { ...grant, permissions: narrowPermissions(grant.permissions, scope) };
   }
@@ -189,17 +199,27 @@ export class Sessions {
     return { accessToken, refreshToken, permissions: grant.permissions };
   }
 
+  /** The next token of a family says what the last one did, and ends when it does. */
+  #signSuccessor({ subject, sessionId, clientId, expiresAt }: RefreshClaims): Promise<string> {
+    const { mint } = this.#options;
+    const holder = { subject, sessionId, clientId };
+    return mint.signRefresh(holder, mint.issueTime(subject), new Date(expiresAt * 1000));
+  }
+
   #signAccess(grant: Grant): Promise<string> {
     const { mint } = this.#options;
     return mint.signAccess(grant, mint.issueTime(grant.subject));
   }
 }
 
-interface Attempt {
+/** A refresh that is to be answered with tokens. */
+interface Success extends Pick<SessionState, 'session' | 'user'> {
   readonly claims: RefreshClaims;
-  readonly state: SessionState;
-  readonly token: RefreshState;
   readonly options: RefreshOptions;
+  readonly refreshToken: string;
+  /** Of the token that was presented. */
+  readonly generation: number;
+  readonly isRepeated: boolean;
 }
 
 /** Why a session gives no more tokens; undefined when it does. */

@@ -1,4 +1,4 @@
-import { createHash, hkdfSync } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { decrypt, encrypt } from '../keys/sealing.ts';
 
 const context = 'ennead refresh token successor';
@@ -9,7 +9,7 @@ export function hashToken(token: string): Buffer {
 }
 
 /**
- * Seals a refresh token's successor under a key that only the token itself yields (HKDF, RFC 5869):
+ * Seals a refresh token's successor under a key that only the token itself yields (HKDF's extraction, RFC 5869, section 2.2: one key needs no expansion):
  * whoever reads the database learns nothing, whoever repeats the request gets the same answer.
  */
 export function sealSuccessor(token: string, successor: string): Buffer {
@@ -22,5 +22,5 @@ export function openSuccessor(token: string, sealed: Buffer): string {
 }
 
 function keyOf(token: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', token, '', context, 32));
+  return createHmac('sha256', context).update(token).digest();
 }

@@ -31,6 +31,8 @@ export interface RefreshClaims {
   readonly subject: string;
   readonly sessionId: string;
   readonly clientId: string;
+  /** Unix seconds. */
+  readonly expiresAt: number;
 }
 
 export interface TokenMintOptions {
@@ -73,7 +75,11 @@ export class TokenMint {
   }
 
   /** Signs a refresh token: good for auth alone, until its session ends. */
-  signRefresh(grant: Grant, issuedAt: number, expiresAt: Date): Promise<string> {
+  signRefresh(
+    grant: Pick<Grant, 'subject' | 'sessionId' | 'clientId'>,
+    issuedAt: number,
+    expiresAt: Date,
+  ): Promise<string> {
     return this.#options.keyring.sign({
       ...this.#registeredClaims(grant.subject, issuedAt, this.#options.issuer),
       exp: Math.floor(expiresAt.getTime() / 1000),
@@ -93,15 +99,17 @@ export class TokenMint {
       audience: issuer,
       requiredClaims: ['sub', 'exp', 'jti'],
     }).catch((cause: unknown) => {
+      if (cause instanceof Fault) throw cause;
       const isExpired = cause instanceof errors.JWTExpired;
       throw invalidGrant(isExpired ? 'token_expired' : 'token_invalid');
     });
-    const { sub: subject, jti: tokenId, sid: sessionId, client_id: clientId } = payload;
-    const isComplete = subject !== undefined && tokenId !== undefined;
+    const { sub: subject, jti: tokenId, sid: sessionId, client_id: clientId, exp } = payload;
+    const isComplete = subject !== undefined && tokenId !== undefined && exp !== undefined;
     if (!isComplete || typeof sessionId !== 'string' || payload['token_use'] !== 'refresh') {
       throw invalidGrant('token_invalid');
     }
-    return { token, tokenId, subject, sessionId, clientId: String(clientId) };
+    const holder = { subject, sessionId, clientId: String(clientId) };
+    return { token, tokenId, ...holder, expiresAt: exp };
   }
 
   /**

@@ -1,8 +1,16 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { Fault } from '../errors.ts';
+import { formMediaType, parseFormBody } from './form-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { compileValidator } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route takes forms beside JSON. */
+    acceptsForm?: boolean;
+  }
+}
 
 export interface AppOptions {
   /** Answers a request that failed, wherever it did. */
@@ -39,15 +47,30 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler(options.refuse);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+  addParser(app, 'application/json', parseJsonBody);
+  addParser(app, formMediaType, parseFormBody);
+  return app;
+}
+
+function addParser(app: FastifyInstance, type: string, parse: (text: string) => unknown): void {
+  app.addContentTypeParser(type, { parseAs: 'string' }, (request, body, done) => {
     try {
+      if (type === formMediaType) requireFormRoute(request);
       requireUtf8(request);
-      done(null, parseJsonBody(String(body)));
+      done(null, parse(String(body)));
     } catch (error) {
       done(error as Error);
     }
   });
-  return app;
+}
+
+/** Forms need no preflight (Fetch, section 3.3), so only routes that ask for them get them. */
+function requireFormRoute({ routeOptions }: FastifyRequest): void {
+  if (routeOptions.config.acceptsForm) return;
+  throw new Fault('invalid', 'send the body as application/json', {
+    status: 415,
+    reason: 'unsupported_media_type',
+  });
 }
 
 /** JSON between systems is UTF-8 (RFC 8259, section 8.1), and no body is inflated here. */

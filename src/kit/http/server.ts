@@ -125,6 +125,7 @@ export class HttpServer {
       method: route.method,
       url,
       bodyLimit: route.bodyBytesMax ?? bodyBytesMax,
+      config: { acceptsForm: route.acceptsForm ?? false },
       schema: {
         ...(params ? { params } : {}),
         ...(query ? { querystring: query } : {}),

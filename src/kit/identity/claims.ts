@@ -5,6 +5,8 @@ import type { Identity } from './identity.ts';
 /** The audience that every token of the suite names. */
 export const suiteAudience = 'ennead';
 
+const timeMax = 8.64e12;
+
 /** What a token is for; a refresh token offered as an access token is refused. */
 export type TokenUse = 'access' | 'refresh';
 
@@ -30,7 +32,7 @@ export interface AccessClaims {
 /** The identity that verified claims state; throws `unauthenticated` when they are not an access token's. */
 export function identityOf(claims: JWTPayload): Identity {
   const { sub, jti, exp, sid } = claims;
-  const isComplete = isText(sub) && isText(jti) && isText(sid) && typeof exp === 'number';
+  const isComplete = isText(sub) && isText(jti) && isText(sid) && isTime(exp);
   if (!isComplete || claims['token_use'] !== 'access') throw invalidToken('not an access token');
   const user = claims['user'] as AccessClaims['user'] | undefined;
   return {
@@ -62,6 +64,11 @@ export function invalidToken(
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
+}
+
+/** Unix seconds within what a Date can hold. */
+function isTime(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) <= timeMax;
 }
 
 function textList(value: unknown): readonly string[] {

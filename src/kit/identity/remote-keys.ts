@@ -1,48 +1,53 @@
-import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { Fault } from '../errors.ts';
+import { FreshReads } from './fresh-reads.ts';
 
 export interface RemoteKeysOptions {
   readonly fetchKeys: () => Promise<JSONWebKeySet>;
 }
 
+interface KnownKeys {
+  readonly find: ReturnType<typeof createLocalJWKSet>;
+  readonly ids: ReadonlySet<string | undefined>;
+}
+
 const freshMs = 300_000;
-const cooldownMs = 1_000;
+const retryMs = 10_000;
 
 /**
- * The suite's public keys (RFC 7517), fetched when needed: at once for a key id not seen yet (at most
- * once a second, so invented ids cannot flood the issuer) and every five minutes else. While the
- * issuer is away the keys last seen stay in force.
+ * The suite's public keys (RFC 7517). A key id that is not known is refused only after a fetch that
+ * began when it had been seen, so a key that has just begun to sign is never refused; that the
+ * issuer could not be asked is `unavailable`, no refusal. Invented ids cannot flood the issuer.
+ * Known keys are asked for again every five minutes, and stay in force while the issuer is away.
  */
 export function createRemoteKeys({ fetchKeys }: RemoteKeysOptions): JWTVerifyGetKey {
-  let keySet: ReturnType<typeof createLocalJWKSet> | undefined;
-  let keyIds = new Set<string | undefined>();
-  let triedAt = Number.NEGATIVE_INFINITY;
-  let isFetching: Promise<void> | undefined;
-
-  const fetchOnce = async () => {
-    triedAt = Date.now();
+  let known: KnownKeys | undefined;
+  let checkAt = 0;
+  const reads = new FreshReads(async () => {
     const fetched = await fetchKeys();
-    keySet = createLocalJWKSet(fetched);
-    keyIds = new Set(fetched.keys.map(({ kid }) => kid));
-  };
-  const refresh = () => {
-    isFetching ??= fetchOnce().finally(() => {
-      isFetching = undefined;
-    });
-    return isFetching;
+    known = {
+      find: createLocalJWKSet(fetched),
+      ids: new Set(fetched.keys.map(({ kid }) => kid)),
+    };
+    checkAt = Date.now() + freshMs;
+  });
+  const checkWhenDue = () => {
+    if (Date.now() < checkAt) return;
+    checkAt = Date.now() + retryMs;
+    reads.now().catch(() => {});
   };
 
   return async (header, token) => {
-    const ageMs = Date.now() - triedAt;
-    const isUnknown = !keyIds.has(header.kid);
-    if (isFetching || (isUnknown && ageMs > cooldownMs) || ageMs > freshMs) {
-      await refresh().catch((cause: unknown) => {
-        if (!keySet) throw unavailable(cause);
-      });
-    }
-    if (!keySet) throw unavailable();
-    return keySet(header, token);
+    if (header.kid === undefined) throw new errors.JWKSNoMatchingKey();
+    if (known?.ids.has(header.kid)) checkWhenDue();
+    else await reads.paced().catch(throwUnavailable);
+    if (!known) throw unavailable();
+    return known.find(header, token);
   };
+}
+
+function throwUnavailable(cause: unknown): never {
+  throw unavailable(cause);
 }
 
 function unavailable(cause?: unknown): Fault {

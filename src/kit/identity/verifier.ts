@@ -1,6 +1,7 @@
 import { decodeProtectedHeader, jwtVerify, errors, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { Fault } from '../errors.ts';
+import { countMembers, scanJson } from '../json-scan.ts';
 import { identityOf, invalidToken, suiteAudience } from './claims.ts';
 import type { Identity } from './identity.ts';
 import type { RevocableToken, RevocationList } from './revocations.ts';
@@ -23,6 +24,9 @@ interface Verified extends RevocableToken {
 const cacheBytesMax = 32 * 1024 * 1024;
 const tokenLengthMax = 16_384;
 const clockToleranceSeconds = 5;
+const claimsDepthMax = 64;
+/** Three parts of base64url without blanks or padding (RFC 7515, section 7.1). */
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const refusedHeaders = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'zip'] as const;
 
 /**
@@ -67,7 +71,9 @@ export class Verifier {
 
   async #verifyFirst(token: string): Promise<Identity> {
     if (token.length > tokenLengthMax) throw invalidToken('the token is too long');
+    if (!compactForm.test(token)) throw invalidToken('the token is malformed');
     const keyId = readKeyId(token);
+    refuseAmbiguousJson(token);
     const { payload } = await this.#verifySignature(token);
     const identity = identityOf(payload);
     const verified: Verified = {
@@ -114,6 +120,24 @@ function readKeyId(token: string): string {
   return header.kid;
 }
 
+/** Names must be unique in header and claims (RFC 7515 and 7519, section 4): readers differ on which holds. */
+function refuseAmbiguousJson(token: string): void {
+  for (const part of token.split('.', 2)) {
+    const text = Buffer.from(part, 'base64url').toString();
+    const { depth, members } = scanJson(text, claimsDepthMax);
+    if (depth <= claimsDepthMax && members === countMembers(parse(text))) continue;
+    throw invalidToken('the token is ambiguous or nested too deep');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidToken('the token is not valid');
+  }
+}
+
 function readHeader(token: string) {
   try {
     return decodeProtectedHeader(token);
@@ -129,6 +153,7 @@ function refusalOf(error: unknown): Fault {
 }
 
 function expired(expiresAt: number): Fault {
-  const expiredAt = new Date(expiresAt * 1000).toISOString();
+  const date = new Date(expiresAt * 1000);
+  const expiredAt = Number.isNaN(date.getTime()) ? undefined : date.toISOString();
   return invalidToken('the token has expired', 'token_expired', { expiredAt });
 }

@@ -1,0 +1,19 @@
+// What the authentication service costs: validation, refresh, login, a known token; and whether a login
+// tells by its time who exists.
+import { measureTokens } from './foundation/tokens.ts';
+import { quick, whole } from './foundation/depth.ts';
+import { measureLogin } from './auth/login.ts';
+import { measureLoginTiming } from './auth/login-timing.ts';
+import { measureRefresh } from './auth/refresh.ts';
+import { measureValidation } from './auth/validation.ts';
+import { printReport } from './harness/report.ts';
+
+const depth = process.argv.includes('--quick') ? quick : whole;
+
+await printReport([
+  ['validation', () => measureValidation(depth)],
+  ['refresh', () => measureRefresh(depth)],
+  ['login', () => measureLogin(depth)],
+  ['the time of a refused login', () => measureLoginTiming(depth)],
+  ['tokens', () => measureTokens(depth)],
+]);

@@ -1,0 +1,65 @@
+import { isIPv4 } from 'node:net';
+import { Fault } from '../../kit/errors.ts';
+
+/** Whether plain HTTP and loopback addresses are refused, because others than developers log in. */
+export function isProduction(environment: string | undefined, ownUrl: string): boolean {
+  if (environment !== undefined) return environment === 'production';
+  return !isLocal(ownUrl);
+}
+
+/** Throws `redirect_uri_mismatch` unless the address is one of those registered, to the letter. */
+export function requireRegistered(
+  redirectUri: string,
+  registered: readonly string[],
+  options: { readonly isProduction: boolean },
+): void {
+  const isKnown = registered.includes(redirectUri);
+  if (isKnown && !(options.isProduction && isLocal(redirectUri))) return;
+  throw redirectMismatch();
+}
+
+/** The refusal of an address that nobody registered, or that another one began with. */
+export function redirectMismatch(): Fault {
+  return new Fault('invalid', 'redirect_uri is not the registered address', {
+    reason: 'redirect_uri_mismatch',
+  });
+}
+
+/** The path on this origin that was asked for, or `/` for whatever could lead elsewhere. */
+export function toReturnPath(text: string | undefined): string {
+  const isPath = text !== undefined && /^\/(?!\/)[^\\\p{Cc}]*$/u.test(text);
+  if (!isPath) return '/';
+  const base = 'http://own.invalid';
+  return URL.canParse(text, base) && new URL(text, base).origin === base ? text : '/';
+}
+
+/** Throws `invalid` for what is no plain http(s) address, or is one without encryption in production. */
+export function requireWebAddress(
+  text: string,
+  options: { readonly name: string; readonly isProduction: boolean },
+): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) throw badAddress(options.name, 'is no http(s) URL');
+  if (url.username || url.password) throw badAddress(options.name, 'must not hold credentials');
+  if (url.hash || text.includes('#')) throw badAddress(options.name, 'must not hold a fragment');
+  if (options.isProduction && url.protocol !== 'https:') {
+    throw badAddress(options.name, 'must be https in production');
+  }
+  return url;
+}
+
+/** The refusal of an address in a provider's configuration. */
+export function badAddress(name: string, flaw: string, cause?: unknown): Fault {
+  return new Fault('invalid', `${name} ${flaw}`, {
+    reason: 'invalid_provider',
+    detail: { param: `config.${name}` },
+    cause,
+  });
+}
+
+/** Loopback, or a name that is reserved for tests (RFC 6761). */
+function isLocal(address: string): boolean {
+  const host = URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') : '';
+  const isLoopback = host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
+  return isLoopback || /(^|\.)(localhost|test)$/.test(host);
+}

@@ -1,0 +1,218 @@
+import type { AuditLog, Origin } from '../audit/audit.ts';
+import type { Sessions, TokenPair } from '../sessions/sessions.ts';
+import type { OAuthFlowRow, Sql, UserRow } from '../tables.ts';
+import type { TokenMint } from '../tokens/tokens.ts';
+import { redirectMismatch } from './addresses.ts';
+import type { FederatedUsers } from './federated-users.ts';
+import { consumeFlow, finishFlow, markReplayed } from './flow-store.ts';
+import { isSameText, sha256, type FlowProof, type Flows } from './flows.ts';
+import { readGroupRoles, rolesOf, type GroupRole } from './group-roles.ts';
+import type { Profile } from './profile.ts';
+import { accessDenied, refusedCode, type ProviderClient } from './provider-client.ts';
+import { issuerOf, type Provider, type Providers } from './providers.ts';
+
+export interface CodeExchangeOptions {
+  readonly sql: Sql;
+  readonly flows: Flows;
+  readonly providers: Providers;
+  readonly client: ProviderClient;
+  readonly users: FederatedUsers;
+  readonly sessions: Sessions;
+  readonly mint: TokenMint;
+  readonly audit: AuditLog;
+}
+
+/** What a caller brings back from the provider. */
+export interface CodeRequest {
+  readonly code: string | undefined;
+  readonly proof: FlowProof | undefined;
+  readonly redirectUri: string | undefined;
+  readonly clientId: string | undefined;
+  /** Of the callback; checked in addition to a cookie or verifier. */
+  readonly state: string | undefined;
+  /** Of the callback (RFC 9207). */
+  readonly issuer: string | undefined;
+  /** What the provider answered in place of a code. */
+  readonly error: string | undefined;
+  readonly origin: Origin;
+}
+
+/** A login through a provider that went well. */
+export interface FederatedSession {
+  readonly pair: TokenPair;
+  readonly user: UserRow;
+  readonly profile: Profile;
+  readonly groups: readonly GroupRole[];
+  /** Only where the service kept the verifier. */
+  readonly returnTo: string | undefined;
+  /** The state of the flow, which names its cookie. */
+  readonly state: string;
+}
+
+/** Trades authorization codes for sessions (RFC 6749, section 4.1.3; RFC 7636, section 4.5). */
+export class CodeExchange {
+  readonly #options: CodeExchangeOptions;
+
+  constructor(options: CodeExchangeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens a session. A flow and a code are good once, within ten minutes; a code that comes again
+   * ends the session that it gave (RFC 9700, section 2.1.1), whichever of the two was faster.
+   */
+  async exchange(request: CodeRequest): Promise<FederatedSession> {
+    const attempt: Attempt = { provider: 'oauth' };
+    try {
+      return await this.#exchange(request, attempt);
+    } catch (error) {
+      await this.#options.audit.record({
+        eventType: 'login_failure',
+        userId: attempt.userId,
+        clientId: request.clientId,
+        origin: request.origin,
+        provider: attempt.provider,
+        facts: { reason: reasonOf(error) },
+      });
+      throw error;
+    }
+  }
+
+  async #exchange(request: CodeRequest, attempt: Attempt): Promise<FederatedSession> {
+    const { providers, client, flows } = this.#options;
+    const { code, flow } = await this.#claim(request, attempt);
+    const provider = await providers.read(flow.provider);
+    const { tokens, profile } = await client.login(provider, {
+      code,
+      redirectUri: flow.redirect_uri,
+      verifier: verifierOf(request, flow, flows),
+      nonce: flow.nonce,
+      scope: flow.scope,
+    });
+    const login = { request, flow, provider, profile };
+    const groups = await readGroupRoles(this.#options.sql, profile.groups);
+    const user = await this.#options.users.admit({
+      provider: provider.name,
+      issuer: issuerOf(provider),
+      profile,
+      tokens,
+      roles: rolesOf(groups),
+      clientId: clientOf(login),
+      origin: request.origin,
+    });
+    attempt.userId = user.id;
+    const pair = await this.#open(user, login);
+    const returnTo = flow.return_to ?? undefined;
+    return { pair, user, profile, groups, returnTo, state: flow.state };
+  }
+
+  /** Takes the flow for this code, after all that can be checked before. */
+  async #claim(
+    request: CodeRequest,
+    attempt: Attempt,
+  ): Promise<{ readonly code: string; readonly flow: OAuthFlowRow }> {
+    const { sql, flows, providers } = this.#options;
+    const { code, proof } = request;
+    const flow = proof && (await flows.find(proof));
+    if (flow) attempt.provider = flow.provider;
+    if (request.error !== undefined) throw errorOf(request.error);
+    if (code === undefined) throw refusedCode('code_missing');
+    const codeHash = sha256(code);
+    if (!flow || flow.consumed_at) return this.#refuseAgain(codeHash, { request, flow });
+    if (flow.expires_at.getTime() <= Date.now()) throw refusedCode('code_expired');
+    requireSameRequest(request, flow, await providers.read(flow.provider));
+    const { challenge } = flow;
+    const isOurs = await consumeFlow(sql, { challenge, codeHash, at: new Date() });
+    if (!isOurs) return this.#refuseAgain(codeHash, { request, flow });
+    return { code, flow };
+  }
+
+  /** Ends what a code gave when it comes a second time, whoever brings it. */
+  async #refuseAgain(
+    codeHash: Buffer,
+    { request, flow }: { readonly request: CodeRequest; readonly flow: OAuthFlowRow | undefined },
+  ): Promise<never> {
+    const replayed = await markReplayed(this.#options.sql, codeHash, new Date());
+    for (const { session_id: sessionId, provider } of replayed) {
+      if (sessionId) await this.#endReplayed(sessionId, { request, provider });
+    }
+    if (replayed.length > 0 || flow) throw refusedCode('code_used');
+    const isStated = request.proof !== undefined && 'state' in request.proof;
+    throw refusedCode(isStated || !request.proof ? 'state_mismatch' : 'verifier_mismatch');
+  }
+
+  async #endReplayed(
+    sessionId: string,
+    { request, provider }: { readonly request: CodeRequest; readonly provider: string },
+  ): Promise<void> {
+    await this.#options.sessions.end(sessionId, {
+      eventType: 'code_replayed',
+      clientId: request.clientId,
+      origin: request.origin,
+      provider,
+      facts: { sessionId },
+    });
+  }
+
+  async #open(user: UserRow, login: Login): Promise<TokenPair> {
+    const { sql, sessions, mint, audit } = this.#options;
+    const { request, flow, provider } = login;
+    const clientId = clientOf(login);
+    const pair = user.disabled ? undefined : await sessions.open(user, clientId);
+    if (!pair) throw accessDenied();
+    const { sessionId } = await mint.readRefresh(pair.refreshToken);
+    await audit.record({
+      eventType: 'login_success',
+      userId: user.id,
+      clientId,
+      origin: request.origin,
+      provider: provider.name,
+      facts: { username: user.username },
+    });
+    const isReplayed = await finishFlow(sql, { challenge: flow.challenge, sessionId });
+    if (isReplayed) await this.#endReplayed(sessionId, { request, provider: provider.name });
+    return pair;
+  }
+}
+
+/** What the audit log is to say of an attempt, as far as it came. */
+interface Attempt {
+  provider: string;
+  userId?: string;
+}
+
+interface Login {
+  readonly request: CodeRequest;
+  readonly flow: OAuthFlowRow;
+  readonly provider: Provider;
+  readonly profile: Profile;
+}
+
+function requireSameRequest(request: CodeRequest, flow: OAuthFlowRow, provider: Provider): void {
+  const { redirectUri, state, issuer, clientId } = request;
+  // It may be left out only where it was at the start (RFC 6749, section 4.1.3).
+  const expected = redirectUri ?? provider.config.callbackURL;
+  if (expected !== flow.redirect_uri) throw redirectMismatch();
+  if (state !== undefined && !isSameText(state, flow.state)) throw refusedCode('state_mismatch');
+  if (issuer !== undefined && issuer !== issuerOf(provider)) throw refusedCode('issuer_mismatch');
+  const isOther = flow.client_id !== '' && clientId !== undefined && clientId !== flow.client_id;
+  if (isOther) throw refusedCode('client_mismatch');
+}
+
+function verifierOf({ proof }: CodeRequest, flow: OAuthFlowRow, flows: Flows): string {
+  return proof && 'verifier' in proof ? proof.verifier : flows.openVerifier(flow);
+}
+
+function clientOf({ request, flow }: Pick<Login, 'request' | 'flow'>): string {
+  return request.clientId ?? (flow.client_id || 'oauth');
+}
+
+function errorOf(error: string): Error {
+  return error === 'access_denied' ? accessDenied() : refusedCode('provider_error');
+}
+
+function reasonOf(error: unknown): string {
+  const { reason, detail } = (error ?? {}) as { reason?: string; detail?: { reason?: unknown } };
+  const finer = detail?.reason;
+  return typeof finer === 'string' ? finer : (reason ?? 'internal');
+}

@@ -1,0 +1,125 @@
+import { Fault } from '../../kit/errors.ts';
+import { findUser } from '../accounts/user-store.ts';
+import type { AuditLog, Origin } from '../audit/audit.ts';
+import { listGroupMappings } from '../roles/group-mapping-store.ts';
+import { inTransaction } from '../store.ts';
+import type { IdentityRow, Sql } from '../tables.ts';
+import { findIdentityOf, narrowRoles } from './identity-store.ts';
+import type { IdpTokens } from './idp-tokens.ts';
+import type { ProviderGroup } from './profile.ts';
+import type { ProviderClient } from './provider-client.ts';
+import type { Providers } from './providers.ts';
+
+/** A group with the platform role that it gives, where a mapping names it. */
+export interface GroupRole {
+  readonly id?: number;
+  readonly name: string;
+  readonly role?: string;
+}
+
+/** The role of each group whose path a mapping names exactly. */
+export async function readGroupRoles(
+  sql: Sql,
+  groups: readonly ProviderGroup[],
+): Promise<GroupRole[]> {
+  const mappings = await listGroupMappings(sql);
+  const roleOf = new Map(mappings.map((mapping) => [mapping.idp_group, mapping.platform_role]));
+  return groups.map(({ id, path }) => {
+    const role = roleOf.get(path);
+    return {
+      ...(id === undefined ? {} : { id }),
+      name: path,
+      ...(role === undefined ? {} : { role }),
+    };
+  });
+}
+
+/** The roles that groups give, each once. */
+export function rolesOf(groups: readonly GroupRole[]): string[] {
+  return [...new Set(groups.flatMap(({ role }) => role ?? []))].toSorted();
+}
+
+export interface RoleSyncOptions {
+  readonly sql: Sql;
+  readonly providers: Providers;
+  readonly client: ProviderClient;
+  readonly idpTokens: IdpTokens;
+  readonly audit: AuditLog;
+}
+
+const timeoutMs = 3_000;
+const ownOrigin: Origin = { ip: '', userAgent: '' };
+
+/** Takes from users the roles that their groups no longer give. */
+export class RoleSync {
+  readonly #options: RoleSyncOptions;
+
+  constructor(options: RoleSyncOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads the groups of a user again and leaves the roles that they still give; only a login adds
+   * any. A provider that does not answer within 3 seconds changes nothing; one that refuses the
+   * user's token for good takes every role. Nothing happens for users who came through no provider.
+   */
+  async syncRoles(userId: string, origin: Origin = ownOrigin): Promise<void> {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const isLate = new Promise<undefined>((resolve) => {
+      timeout.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+    const roles = await Promise.race([this.#readRoles(userId), isLate]);
+    if (roles) await this.#narrow(userId, roles, origin);
+  }
+
+  /** Undefined when there is nothing to be learned. */
+  async #readRoles(userId: string): Promise<readonly string[] | undefined> {
+    const { sql, providers, client, idpTokens } = this.#options;
+    try {
+      const identity = await findIdentityOf(sql, userId);
+      if (!identity) return undefined;
+      if (identity.access_token === null) return [];
+      const provider = await providers.read(identity.provider);
+      const { accessToken } = await idpTokens.fresh(identity);
+      const profile = await client
+        .readProfile(provider, accessToken, timeoutMs)
+        .catch((error: unknown) => this.#explain(error, identity));
+      if (profile.subject !== identity.subject) return [];
+      return rolesOf(await readGroupRoles(sql, profile.groups));
+    } catch (error) {
+      return rolesAfter(error);
+    }
+  }
+
+  /** A token that the provider refuses is of no use to anybody else either. */
+  async #explain(error: unknown, identity: IdentityRow): Promise<never> {
+    if (isRefusal(error)) await this.#options.idpTokens.forget(identity);
+    throw error;
+  }
+
+  async #narrow(userId: string, roles: readonly string[], origin: Origin): Promise<void> {
+    const { sql, audit } = this.#options;
+    const user = await findUser(sql, userId);
+    if (!user || user.roles.every((role) => roles.includes(role))) return;
+    await inTransaction(sql, async (trx) => {
+      if (!(await narrowRoles(trx, userId, roles))) return;
+      await audit.recordWithin(trx, {
+        eventType: 'roles_narrowed',
+        userId,
+        origin,
+        provider: 'refresh-token',
+        facts: { groupRoles: roles.join(' ') },
+      });
+    });
+  }
+}
+
+/** No roles after a refusal of the user, no change after any other failure of the provider. */
+function rolesAfter(error: unknown): readonly string[] | undefined {
+  if (!(error instanceof Fault) || error.code === 'internal') throw error;
+  return isRefusal(error) ? [] : undefined;
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Fault && error.reason === 'idp_login_required';
+}

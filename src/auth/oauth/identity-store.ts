@@ -1,0 +1,112 @@
+import { sql as raw } from 'kysely';
+import type { IdentityRow, Sql } from '../tables.ts';
+
+/** The provider's tokens as they are stored: sealed. */
+export type SealedTokens = Pick<
+  IdentityRow,
+  'access_token' | 'refresh_token' | 'token_type' | 'scope' | 'issued_at' | 'expires_at'
+>;
+
+/** A subject at an issuer: the only thing that says who somebody is. */
+export type IdentityKey = Pick<IdentityRow, 'issuer' | 'subject'>;
+
+export function findIdentity(sql: Sql, key: IdentityKey): Promise<IdentityRow | undefined> {
+  return sql
+    .selectFrom('identities')
+    .selectAll()
+    .where('issuer', '=', key.issuer)
+    .where('subject', '=', key.subject)
+    .executeTakeFirst();
+}
+
+export function findIdentityOf(sql: Sql, userId: string): Promise<IdentityRow | undefined> {
+  return sql.selectFrom('identities').selectAll().where('user_id', '=', userId).executeTakeFirst();
+}
+
+/** Rejects with a unique violation of `identities_pkey` when somebody was faster. */
+export async function insertIdentity(sql: Sql, identity: IdentityRow): Promise<void> {
+  await sql.insertInto('identities').values(identity).execute();
+}
+
+/** Replaces the tokens after a login, whatever refresh is under way. */
+export async function storeLoginTokens(
+  sql: Sql,
+  { issuer, subject, ...changes }: IdentityKey & SealedTokens & { readonly provider: string },
+): Promise<void> {
+  await sql
+    .updateTable('identities')
+    .set(({ eb }) => ({
+      ...changes,
+      token_version: eb('token_version', '+', 1),
+      lease_until: null,
+    }))
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .execute();
+}
+
+/** Claims the right to refresh the tokens of this version; of many at once exactly one gets it. */
+export async function claimLease(
+  sql: Sql,
+  { user_id, token_version }: Pick<IdentityRow, 'user_id' | 'token_version'>,
+  { now, until }: { readonly now: Date; readonly until: Date },
+): Promise<boolean> {
+  const claimed = await sql
+    .updateTable('identities')
+    .set({ lease_until: until })
+    .where('user_id', '=', user_id)
+    .where('token_version', '=', token_version)
+    .where((row) => row('lease_until', 'is', null).or('lease_until', '<', now))
+    .returning('user_id')
+    .execute();
+  return claimed.length === 1;
+}
+
+/** Ends the lease with new tokens, unless a login has replaced the version that was refreshed. */
+export function storeRefreshedTokens(
+  sql: Sql,
+  { user_id, token_version }: Pick<IdentityRow, 'user_id' | 'token_version'>,
+  tokens: Partial<SealedTokens>,
+): Promise<IdentityRow | undefined> {
+  return sql
+    .updateTable('identities')
+    .set(({ eb }) => ({
+      ...tokens,
+      token_version: eb('token_version', '+', 1),
+      lease_until: null,
+    }))
+    .where('user_id', '=', user_id)
+    .where('token_version', '=', token_version)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Ends the lease with the tokens as they are. */
+export async function releaseLease(
+  sql: Sql,
+  { user_id, token_version }: Pick<IdentityRow, 'user_id' | 'token_version'>,
+): Promise<void> {
+  await sql
+    .updateTable('identities')
+    .set({ lease_until: null })
+    .where('user_id', '=', user_id)
+    .where('token_version', '=', token_version)
+    .execute();
+}
+
+/** Leaves a user only those roles that are among these; false when that takes none away. */
+export async function narrowRoles(
+  sql: Sql,
+  userId: string,
+  roles: readonly string[],
+): Promise<boolean> {
+  const { rows } = await raw`
+    update auth.users set updated_at = now(), roles = array(
+      select held.role from unnest(roles) with ordinality as held (role, place)
+      where held.role = any(${[...roles]}::text[]) order by held.place
+    )
+    where id = ${userId} and not roles <@ ${[...roles]}::text[]
+    returning id
+  `.execute(sql);
+  return rows.length === 1;
+}

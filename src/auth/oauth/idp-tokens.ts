@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../kit/errors.ts';
+import type { Sealer } from '../keys/sealing.ts';
+import type { IdentityRow, Sql } from '../tables.ts';
+import {
+  claimLease,
+  findIdentityOf,
+  releaseLease,
+  storeRefreshedTokens,
+} from './identity-store.ts';
+import { idpLoginRequired, providerError, providerTimeoutMs } from './provider-fetch.ts';
+import type { ProviderClient, ProviderTokens } from './provider-client.ts';
+import { openTokens, sealTokens } from './provider-tokens.ts';
+import type { Providers } from './providers.ts';
+
+export interface IdpTokensOptions {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly providers: Providers;
+  readonly client: ProviderClient;
+}
+
+const earlyMs = 5 * 60_000;
+const leaseMs = providerTimeoutMs + 5_000;
+const pollMs = 50;
+const gone = { access_token: null, refresh_token: null };
+
+/**
+ * The provider's own tokens of users. Providers that rotate refresh tokens take a second use for
+ * theft, so of all processes one alone refreshes at a time, and the others wait for what it gets.
+ */
+export class IdpTokens {
+  readonly #options: IdpTokensOptions;
+  readonly #underWay = new Map<string, Promise<ProviderTokens>>();
+
+  constructor(options: IdpTokensOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Tokens with at least five minutes left, where the provider gives them. Throws
+   * `idp_login_required` when it gives no more, and `provider_error` when it cannot be reached and
+   * what is stored has expired.
+   */
+  async fresh(identity: IdentityRow): Promise<ProviderTokens> {
+    const tokens = this.#open(identity);
+    if (!isAging(tokens) || tokens.refreshToken === undefined) return requireLiving(tokens);
+    const waiting = this.#underWay.get(identity.user_id);
+    if (waiting) return waiting;
+    const refreshed = this.#refresh(identity).finally(() =>
+      this.#underWay.delete(identity.user_id),
+    );
+    this.#underWay.set(identity.user_id, refreshed);
+    return refreshed;
+  }
+
+  /** Drops tokens that the provider refuses, so that the user is asked to log in again. */
+  async forget(identity: IdentityRow): Promise<void> {
+    await storeRefreshedTokens(this.#options.sql, identity, gone);
+  }
+
+  #open(identity: IdentityRow): ProviderTokens {
+    const tokens = openTokens(this.#options.sealer, identity);
+    if (tokens) return tokens;
+    throw idpLoginRequired();
+  }
+
+  async #refresh(identity: IdentityRow): Promise<ProviderTokens> {
+    const now = new Date();
+    const until = new Date(now.getTime() + leaseMs);
+    const isOurs = await claimLease(this.#options.sql, identity, { now, until });
+    return isOurs ? this.#ask(identity) : this.#await(identity, until);
+  }
+
+  /** Asks the provider; the lease ends whatever it answers. */
+  async #ask(identity: IdentityRow): Promise<ProviderTokens> {
+    const { sql, sealer, providers, client } = this.#options;
+    const old = this.#open(identity);
+    try {
+      const provider = await providers.read(identity.provider);
+      const tokens = await client.refresh(provider, old.refreshToken ?? '', old.scope);
+      const sealed = sealTokens(sealer, identity, tokens);
+      const stored = await storeRefreshedTokens(sql, identity, sealed);
+      return stored ? tokens : await this.#readAgain(identity);
+    } catch (error) {
+      const isGone = error instanceof Fault && error.reason === 'idp_login_required';
+      if (!isGone) return this.#keep(identity, old, error);
+      const stored = await storeRefreshedTokens(sql, identity, gone);
+      if (stored) throw error;
+      return this.#readAgain(identity);
+    }
+  }
+
+  /** What is stored stays good for its own time when the provider cannot be asked. */
+  async #keep(
+    identity: IdentityRow,
+    tokens: ProviderTokens,
+    error: unknown,
+  ): Promise<ProviderTokens> {
+    await releaseLease(this.#options.sql, identity);
+    if (hasExpired(tokens)) throw error;
+    return tokens;
+  }
+
+  /** Waits for the process that holds the lease. */
+  async #await(identity: IdentityRow, until: Date): Promise<ProviderTokens> {
+    while (Date.now() < until.getTime()) {
+      const now = await findIdentityOf(this.#options.sql, identity.user_id);
+      if (!now) throw idpLoginRequired();
+      if (now.token_version !== identity.token_version) return this.#open(now);
+      if (now.lease_until === null) break;
+      await sleep(pollMs);
+    }
+    const tokens = this.#open(identity);
+    if (hasExpired(tokens)) throw providerError('cannot be reached');
+    return tokens;
+  }
+
+  /** A login has replaced the tokens meanwhile. */
+  async #readAgain(identity: IdentityRow): Promise<ProviderTokens> {
+    const now = await findIdentityOf(this.#options.sql, identity.user_id);
+    if (now) return this.#open(now);
+    throw idpLoginRequired();
+  }
+}
+
+/** Whole seconds that a provider's access token has left, 0 when it has expired or has no end. */
+export function secondsLeft({ expiresAt }: ProviderTokens): number {
+  if (!expiresAt) return 0;
+  return Math.max(0, Math.floor((expiresAt.getTime() - Date.now()) / 1000));
+}
+
+function isAging({ expiresAt }: ProviderTokens): boolean {
+  return expiresAt !== undefined && expiresAt.getTime() - Date.now() < earlyMs;
+}
+
+function hasExpired({ expiresAt }: ProviderTokens): boolean {
+  return expiresAt !== undefined && expiresAt.getTime() <= Date.now();
+}
+
+function requireLiving(tokens: ProviderTokens): ProviderTokens {
+  if (hasExpired(tokens)) throw idpLoginRequired();
+  return tokens;
+}

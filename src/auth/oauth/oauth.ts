@@ -1,0 +1,122 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Identity } from '../../kit/identity/identity.ts';
+import type { Host } from '../../kit/service.ts';
+import type { AuditLog, Origin } from '../audit/audit.ts';
+import type { AuthConfig } from '../config.ts';
+import type { Sealer } from '../keys/sealing.ts';
+import type { RoleTable } from '../roles/roles.ts';
+import type { Sessions, TokenPair } from '../sessions/sessions.ts';
+import type { Sql } from '../tables.ts';
+import { invalidGrant, type RefreshClaims, type TokenMint } from '../tokens/tokens.ts';
+import { isProduction } from './addresses.ts';
+import { CodeExchange } from './code-exchange.ts';
+import { FederatedUsers } from './federated-users.ts';
+import { deleteOldFlows } from './flow-store.ts';
+import { Flows } from './flows.ts';
+import { RoleSync } from './group-roles.ts';
+import { findIdentityOf } from './identity-store.ts';
+import { IdpTokens } from './idp-tokens.ts';
+import { ProviderClient, type ProviderTokens } from './provider-client.ts';
+import { Providers } from './providers.ts';
+
+export interface OAuthOptions {
+  readonly host: Host<AuthConfig>;
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly roles: RoleTable;
+  readonly audit: AuditLog;
+  readonly sessions: Sessions;
+  readonly mint: TokenMint;
+}
+
+const consumedFlowsKeptMs = 86_400_000;
+
+/** Logins through identity providers, and what is kept of them. */
+export class OAuth {
+  readonly providers: Providers;
+  readonly flows: Flows;
+  readonly codes: CodeExchange;
+  readonly #options: OAuthOptions;
+  readonly #idpTokens: IdpTokens;
+  readonly #roleSync: RoleSync;
+
+  constructor(options: OAuthOptions) {
+    const { host, sql, audit } = options;
+    const { config, egress } = host;
+    const shared = { ...options, config, egress };
+    const isLive = { isProduction: isProduction(config.nodeEnvironment, host.url) };
+    const client = new ProviderClient(egress);
+    const providers = new Providers({ ...shared, ...isLive });
+    const flows = new Flows({ ...shared, ...isLive, providers });
+    const idpTokens = new IdpTokens({ ...shared, providers, client });
+    const users = new FederatedUsers(shared);
+    this.#options = options;
+    this.providers = providers;
+    this.flows = flows;
+    this.codes = new CodeExchange({ ...shared, flows, providers, client, users });
+    this.#idpTokens = idpTokens;
+    this.#roleSync = new RoleSync({ sql, audit, providers, client, idpTokens });
+  }
+
+  /** Whether browsers reach this service over TLS, so that cookies are to be kept to it. */
+  get isEncrypted(): boolean {
+    return this.#options.host.url.startsWith('https:');
+  }
+
+  /**
+   * Takes from a user the roles that the groups at the provider no longer give; changes nothing when
+   * the provider does not answer within 3 seconds, or the user came through none.
+   */
+  syncRoles(userId: string, origin?: Origin): Promise<void> {
+    return this.#roleSync.syncRoles(userId, origin);
+  }
+
+  /** The provider's tokens of the caller's own login; throws `idp_login_required` once they are gone. */
+  async ownIdpTokens(identity: Identity, origin: Origin): Promise<ProviderTokens> {
+    const isLogin = identity.kind === 'user' && identity.sessionId.startsWith('ses_');
+    if (!isLogin) {
+      throw new Fault('forbidden', 'only a login session may read these tokens', {
+        reason: 'login_session_required',
+      });
+    }
+    const { sql, audit } = this.#options;
+    const stored = await findIdentityOf(sql, identity.subject);
+    if (!stored) {
+      throw new Fault('not_found', 'this user came through no identity provider', {
+        reason: 'idp_token_not_found',
+      });
+    }
+    const tokens = await this.#idpTokens.fresh(stored);
+    await audit.record({
+      eventType: 'idp_token_issued',
+      userId: identity.subject,
+      clientId: identity.clientId,
+      origin,
+      provider: stored.provider,
+    });
+    return tokens;
+  }
+
+  /** The next pair of a login through a provider, and that provider's tokens. */
+  async refresh(
+    claims: RefreshClaims,
+    { provider, origin }: { readonly provider: string | undefined; readonly origin: Origin },
+  ): Promise<{ readonly pair: TokenPair; readonly tokens: ProviderTokens }> {
+    const { sql, sessions } = this.#options;
+    const identity = await findIdentityOf(sql, claims.subject);
+    const isTheirs = identity && (provider === undefined || identity.provider === provider);
+    if (!isTheirs) throw invalidGrant('wrong_provider');
+    await this.#idpTokens.fresh(identity);
+    await this.syncRoles(claims.subject, origin);
+    const pair = await sessions.refresh(claims, { origin });
+    const current = await findIdentityOf(sql, claims.subject);
+    const tokens = await this.#idpTokens.fresh(current ?? identity);
+    return { pair, tokens };
+  }
+
+  /** Removes logins that led nowhere, and those that ended a day ago. */
+  async deleteExpired(now: Date): Promise<void> {
+    const consumedBefore = new Date(now.getTime() - consumedFlowsKeptMs);
+    await deleteOldFlows(this.#options.sql, { now, consumedBefore });
+  }
+}

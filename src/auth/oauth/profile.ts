@@ -1,0 +1,122 @@
+import type { Egress } from '../../kit/egress/egress.ts';
+import type { ProviderConfig } from '../tables.ts';
+import { fetchResource, providerError } from './provider-fetch.ts';
+
+/** Somebody as the identity provider describes them. */
+export interface Profile {
+  /** Stable and never given to another (OpenID Connect Core, section 5.7). */
+  readonly subject: string;
+  readonly username: string;
+  readonly name: string;
+  readonly email: string;
+  readonly avatarUrl: string;
+  /** The provider's own number of the user, where it has one. */
+  readonly numericId: number | undefined;
+  readonly groups: readonly ProviderGroup[];
+}
+
+export interface ProviderGroup {
+  readonly id?: number;
+  /** The whole path, as group mappings name it. */
+  readonly path: string;
+}
+
+export interface ProfileRequest {
+  readonly egress: Egress;
+  readonly accessToken: string;
+  /** For each request; the provider's own deadline unless told. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const groupsMax = 1000;
+const pagesMax = 10;
+
+/** Reads who holds a provider's token; throws when the groups cannot be told, never guesses none. */
+export async function readProfile(
+  config: Pick<ProviderConfig, 'userInfoURL' | 'groupsURL'>,
+  request: ProfileRequest,
+): Promise<Profile> {
+  const { content } = await fetchResource(request.egress, config.userInfoURL, request);
+  const claims = toRecord(content);
+  const groups = claims['groups'];
+  const { groupsURL } = config;
+  const isClaimed = Array.isArray(groups);
+  const listed = !isClaimed && groupsURL ? await listGroups(groupsURL, request) : [];
+  return toProfile(claims, isClaimed ? groups.flatMap(toGroup) : listed);
+}
+
+function toProfile(claims: Claims, groups: readonly ProviderGroup[]): Profile {
+  const subject = firstText([claims['sub'], toText(claims['id'])]);
+  if (subject === '' || subject.length > 255) throw providerError('names no subject');
+  const names = [claims['preferred_username'], claims['nickname'], claims['username']];
+  const username = firstText([...names, claims['login']]);
+  const numericId = toInteger(claims['id']) ?? toInteger(subject);
+  return {
+    subject,
+    username,
+    name: cleanText(firstText([claims['name'], username]), 200),
+    email: cleanText(firstText([claims['email']]), 254),
+    avatarUrl: toWebAddress(firstText([claims['picture'], claims['avatar_url']])),
+    numericId,
+    groups: groups.slice(0, groupsMax),
+  };
+}
+
+/** GitLab's groups, page by page; more than a thousand are cut off. */
+async function listGroups(url: string, request: ProfileRequest): Promise<ProviderGroup[]> {
+  const groups: ProviderGroup[] = [];
+  let page = '1';
+  for (let count = 0; count < pagesMax && page !== ''; count += 1) {
+    const address = new URL(url);
+    address.searchParams.set('page', page);
+    const { content, headers } = await fetchResource(request.egress, address.href, request);
+    if (!Array.isArray(content)) throw providerError('lists no groups');
+    groups.push(...content.flatMap(toGroup));
+    const next = headers.get('x-next-page') ?? '';
+    page = /^\d{1,6}$/.test(next) ? next : '';
+  }
+  return groups;
+}
+
+/** A path alone, or an object of GitLab's groups API. */
+function toGroup(value: unknown): ProviderGroup[] {
+  if (typeof value === 'string') return [{ path: value }];
+  const { id, full_path: path } = toRecord(value);
+  if (typeof path !== 'string') return [];
+  const number = toInteger(id);
+  return [{ path, ...(number === undefined ? {} : { id: number }) }];
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+function toRecord(value: unknown): Claims {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  // An object of JSON has string keys, and nothing is assumed of their values.
+  return isObject ? (value as Claims) : {};
+}
+
+function firstText(values: readonly unknown[]): string {
+  return values.find((value) => typeof value === 'string' && value !== '')?.toString() ?? '';
+}
+
+function toText(value: unknown): string | undefined {
+  return toInteger(value)?.toString();
+}
+
+function toInteger(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^[1-9]\d{0,14}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** One line without control characters, cut to a length. */
+function cleanText(text: string, lengthMax: number): string {
+  return text
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '')
+    .trim()
+    .slice(0, lengthMax);
+}
+
+function toWebAddress(text: string): string {
+  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  return isWeb && text.length <= 2048 ? text : '';
+}

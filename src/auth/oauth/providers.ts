@@ -1,0 +1,154 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Egress } from '../../kit/egress/egress.ts';
+import { administrationEvent, requireHeld, type Administrator } from '../accounts/administrator.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { AuthConfig } from '../config.ts';
+import type { Sealer } from '../keys/sealing.ts';
+import { listGroupMappings } from '../roles/group-mapping-store.ts';
+import type { RoleTable } from '../roles/roles.ts';
+import { inTransaction } from '../store.ts';
+import type { OAuthProviderRow, ProviderConfig, Sql } from '../tables.ts';
+import { discoverProvider } from './discovery.ts';
+import { checkProvider, type WantedProvider } from './provider-check.ts';
+import { deleteProvider, findProvider, listProviders, saveProvider } from './provider-store.ts';
+
+/** An identity provider that logins may go through. */
+export interface Provider {
+  readonly name: string;
+  readonly config: ProviderConfig;
+  readonly clientSecret: string;
+  /** Differs whenever the configuration does. */
+  readonly version: string;
+}
+
+export interface ProvidersOptions {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly egress: Egress;
+  readonly audit: AuditLog;
+  readonly roles: RoleTable;
+  readonly config: AuthConfig;
+  readonly isProduction: boolean;
+}
+
+/** The provider that the environment describes. */
+export const defaultProvider = 'idp';
+
+/** Whose word an identity is: the issuer, or the origin of a provider that has none. */
+export function issuerOf({ config }: Pick<Provider, 'config'>): string {
+  return config.issuer ?? new URL(config.authorizationURL).origin;
+}
+
+/** The identity providers, read from the database each time, so that all replicas agree at once. */
+export class Providers {
+  readonly #options: ProvidersOptions;
+
+  constructor(options: ProvidersOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `provider_not_configured` or `unknown_provider`. */
+  async read(name: string): Promise<Provider> {
+    const row = await findProvider(this.#options.sql, name);
+    if (row) return this.#open(row);
+    const provider = name === defaultProvider ? ofEnvironment(this.#options.config) : undefined;
+    if (provider) return provider;
+    const isDefault = name === defaultProvider;
+    throw new Fault(
+      'invalid',
+      isDefault ? 'no identity provider is configured' : 'no such provider',
+      {
+        reason: isDefault ? 'provider_not_configured' : 'unknown_provider',
+      },
+    );
+  }
+
+  /** Those of the database, and the environment's unless one of them has its name. */
+  async list(): Promise<{ name: string; config: ProviderConfig; updatedAt: Date | undefined }[]> {
+    const rows = await listProviders(this.#options.sql);
+    const stored = rows.map((row) => ({ ...row, updatedAt: row.updated_at }));
+    const own = ofEnvironment(this.#options.config);
+    if (!own || rows.some(({ name }) => name === own.name)) return stored;
+    return [{ ...own, updatedAt: undefined }, ...stored];
+  }
+
+  /**
+   * Puts a provider in force. Whoever names a provider decides whom it lets in, so that needs all
+   * that any group mapping gives. With an issuer, its metadata must name the same one (OpenID
+   * Connect Discovery, section 4.3).
+   */
+  async configure(name: string, wanted: WantedProvider, by: Administrator): Promise<Date> {
+    const { sql, sealer, audit, egress, isProduction } = this.#options;
+    await this.#requireAllGrants(by);
+    checkProvider(wanted, { egress, isProduction });
+    const { clientSecret, ...config } = await discoverProvider(wanted, egress);
+    const updatedAt = new Date();
+    const row = {
+      name,
+      config: { ...config, scopes: scopesOf(config) },
+      client_secret: sealer.seal(Buffer.from(clientSecret), sealContext(name)),
+      updated_at: updatedAt,
+    };
+    const facts = { name, issuer: config.issuer, tokenURL: config.tokenURL };
+    await inTransaction(sql, async (trx) => {
+      await saveProvider(trx, row);
+      await audit.recordWithin(trx, administrationEvent(by, 'provider_configured', facts));
+    });
+    return updatedAt;
+  }
+
+  /** Takes a provider out of force; `idp` falls back to the environment. */
+  async delete(name: string, by: Administrator): Promise<void> {
+    const { sql, audit } = this.#options;
+    await this.#requireAllGrants(by);
+    await inTransaction(sql, async (trx) => {
+      if (!(await deleteProvider(trx, name))) {
+        throw new Fault('not_found', 'no such provider', { reason: 'provider_not_found' });
+      }
+      await audit.recordWithin(trx, administrationEvent(by, 'provider_deleted', { name }));
+    });
+  }
+
+  async #requireAllGrants(by: Administrator): Promise<void> {
+    const { sql, roles } = this.#options;
+    const mappings = await listGroupMappings(sql);
+    requireHeld(by, roles.permissionsOf(mappings.map(({ platform_role }) => platform_role)));
+  }
+
+  #open({ name, config, client_secret, updated_at }: OAuthProviderRow): Provider {
+    const clientSecret = this.#options.sealer.unseal(client_secret, sealContext(name)).toString();
+    return { name, config, clientSecret, version: `${name} ${updated_at.toISOString()}` };
+  }
+}
+
+function scopesOf({ scopes, issuer }: Pick<WantedProvider, 'scopes' | 'issuer'>): string {
+  const wanted = scopes ?? 'openid profile email';
+  const isComplete = issuer === undefined || wanted.split(' ').includes('openid');
+  return isComplete ? wanted : `openid ${wanted}`;
+}
+
+function sealContext(name: string): string {
+  return `oauth provider ${name}`;
+}
+
+/** GitLab at the address that the environment names; undefined when that says too little. */
+function ofEnvironment(config: AuthConfig): Provider | undefined {
+  const { idpUrl, idpClientId, idpClientSecret, idpCallbackUrl, idpScopes: scopes } = config;
+  if (!idpUrl || !idpClientId || !idpClientSecret || !idpCallbackUrl) return undefined;
+  const base = idpUrl.replace(/\/+$/, '');
+  const isOpenId = scopes.split(' ').includes('openid');
+  return {
+    name: defaultProvider,
+    config: {
+      authorizationURL: `${base}/oauth/authorize`,
+      tokenURL: `${base}/oauth/token`,
+      userInfoURL: isOpenId ? `${base}/oauth/userinfo` : `${base}/api/v4/user`,
+      groupsURL: `${base}/api/v4/groups?min_access_level=10&per_page=100`,
+      clientID: idpClientId,
+      callbackURL: idpCallbackUrl,
+      scopes,
+    },
+    clientSecret: idpClientSecret.reveal(),
+    version: 'environment',
+  };
+}

@@ -1,0 +1,35 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Handlers } from '../../kit/http/call.ts';
+import type { authContract } from '../contract.ts';
+import type { AuthParts } from '../parts.ts';
+import { toAuditEvent } from './answers.ts';
+
+type AuditRoute = 'listAudit' | 'verifyAudit';
+
+/** The edge of the audit log. */
+export function auditRoutes({
+  audit,
+}: Pick<AuthParts, 'audit'>): Pick<Handlers<typeof authContract>, AuditRoute> {
+  return {
+    listAudit: async ({ query: { since, until, ...query } }) => {
+      const { records, total } = await audit.list({
+        ...query,
+        ...(since === undefined ? {} : { since: toDate(since) }),
+        ...(until === undefined ? {} : { until: toDate(until) }),
+      });
+      const { limit, offset } = query;
+      return { events: records.map(toAuditEvent), total, limit, offset };
+    },
+    verifyAudit: async () => {
+      const { head, ...verdict } = await audit.verify();
+      return { ...verdict, head: { seq: head.seq, hash: head.hash.toString('hex') } };
+    },
+  };
+}
+
+/** Throws `invalid` for what looks like a time and is none, such as a leap second. */
+function toDate(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new Fault('invalid', `${text} is no time`);
+  return date;
+}

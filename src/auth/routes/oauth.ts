@@ -1,0 +1,239 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Call, Handlers } from '../../kit/http/call.ts';
+import type { authContract } from '../contract.ts';
+import type { CodeRequest, FederatedSession } from '../oauth/code-exchange.ts';
+import { cookieName, flowLifeSeconds, type FlowProof } from '../oauth/flows.ts';
+import { secondsLeft } from '../oauth/idp-tokens.ts';
+import { refusedCode, type ProviderTokens } from '../oauth/provider-client.ts';
+import type { AuthParts } from '../parts.ts';
+import type { oauthRoutes as routes } from '../schemas/oauth.ts';
+import type { TokenPair } from '../sessions/sessions.ts';
+import { accessLifeSeconds, type RefreshClaims } from '../tokens/tokens.ts';
+
+const bearer = 'Bearer' as const;
+const cookiePath = '/api/v1/auth/oauth';
+
+type OAuthRoute =
+  | 'oauthAuthorize'
+  | 'oauthToken'
+  | 'oauthIdpToken'
+  | 'oauthRefresh'
+  | 'oauthConfigure'
+  | 'oauthProviders'
+  | 'deleteOAuthProvider';
+
+/** The edge of logins through identity providers. */
+export function oauthRoutes(parts: AuthParts): Pick<Handlers<typeof authContract>, OAuthRoute> {
+  const { oauth } = parts;
+  return {
+    oauthAuthorize: (call) => authorize(call, parts),
+    oauthToken: async (call) => {
+      const { grant_type: grantType } = call.body;
+      if (grantType === 'refresh_token') return refreshPlainly(call, parts);
+      requireGrantType(grantType, ['authorization_code', 'refresh_token']);
+      const session = await oauth.codes.exchange(toCodeRequest(call));
+      if (session.returnTo !== undefined) setCookie(call, parts, { ...session, value: '' });
+      return toFederatedTokens(session);
+    },
+    oauthIdpToken: async ({ identity, origin }) =>
+      toIdpToken(await oauth.ownIdpTokens(identity, origin)),
+    oauthRefresh: async (call) => {
+      const { grant_type: grantType, refresh_token: refreshToken, provider } = call.body;
+      requireGrantType(grantType, ['refresh_token']);
+      const claims = await readRefresh(call, { parts, refreshToken });
+      const { pair, tokens } = await oauth.refresh(claims, { provider, origin: call.origin });
+      const { token_type: _type, created_at: _at, scope: _scope, ...idpToken } = toIdpToken(tokens);
+      return { ...toTokens(pair), idp_token: idpToken };
+    },
+    ...administrationRoutes(parts),
+  };
+}
+
+function administrationRoutes({ oauth }: AuthParts) {
+  return {
+    oauthConfigure: async ({ body, identity, origin }) => {
+      const { provider, config } = body;
+      const updatedAt = await oauth.providers.configure(provider, config, { identity, origin });
+      return { provider, configured: true as const, updatedAt: updatedAt.toISOString() };
+    },
+    oauthProviders: async () => {
+      const providers = await oauth.providers.list();
+      return {
+        providers: providers.map(({ name, config, updatedAt }) => ({
+          provider: name,
+          config,
+          ...(updatedAt ? { updatedAt: updatedAt.toISOString() } : {}),
+        })),
+      };
+    },
+    deleteOAuthProvider: async ({ params, identity, origin }) => {
+      await oauth.providers.delete(params.provider, { identity, origin });
+      return { provider: params.provider, deleted: true };
+    },
+  } satisfies Partial<Handlers<typeof authContract>>;
+}
+
+type AuthorizeCall = Call<typeof routes.oauthAuthorize>;
+type TokenCall = Call<typeof routes.oauthToken>;
+
+async function authorize(call: AuthorizeCall, parts: AuthParts) {
+  const { query } = call;
+  requireCodeFlow(query);
+  const { location, cookie } = await parts.oauth.flows.begin({
+    provider: query.provider,
+    redirectUri: query.redirect_uri,
+    state: query.state,
+    scope: query.scope,
+    clientId: query.client_id,
+    challenge: query.code_challenge,
+    nonce: query.nonce,
+    returnTo: query.return_to,
+  });
+  if (cookie) call.setHeader('set-cookie', cookieText(parts, cookie));
+  call.setHeader('location', location);
+  call.setHeader('referrer-policy', 'no-referrer');
+  call.setStatus(302);
+  return { location };
+}
+
+/** Throws `invalid_request` unless this is a code flow whose challenge, if any, is S256 (RFC 7636). */
+function requireCodeFlow(query: AuthorizeCall['query']): void {
+  const { response_type: type, code_challenge: challenge, code_challenge_method: method } = query;
+  if (type !== undefined && type !== 'code') {
+    throw new Fault('invalid', 'response_type must be code', {
+      reason: 'unsupported_response_type',
+    });
+  }
+  const isGiven = challenge !== undefined;
+  const isWhole = isGiven ? /^[A-Za-z0-9_-]{43}$/.test(challenge) : true;
+  // Without a method RFC 7636 means `plain`, which shows the verifier to whoever sees the address.
+  const isS256 = method === 'S256' || (!isGiven && method === undefined);
+  if (isWhole && isS256 && (isGiven || method === undefined)) return;
+  throw new Fault('invalid', 'code_challenge must be S256: 43 characters of base64url', {
+    reason: 'invalid_request',
+  });
+}
+
+function toCodeRequest({ body, headers, origin }: TokenCall): CodeRequest {
+  return {
+    code: body.code,
+    proof: proofOf(body, headers.cookie ?? ''),
+    redirectUri: body.redirect_uri,
+    clientId: body.client_id,
+    state: body.state,
+    issuer: body.iss,
+    error: body.error,
+    origin,
+  };
+}
+
+function proofOf(
+  { code_verifier: verifier, state }: TokenCall['body'],
+  cookies: string,
+): FlowProof | undefined {
+  if (verifier !== undefined) {
+    if (/^[\w.~-]{43,128}$/.test(verifier)) return { verifier };
+    throw refusedCode('verifier_mismatch');
+  }
+  const binding = state === undefined ? undefined : readCookie(cookies, cookieName(state));
+  return state === undefined || binding === undefined ? undefined : { state, binding };
+}
+
+function readCookie(header: string, name: string): string | undefined {
+  const parts = header.split(';').map((part) => part.trim());
+  return parts.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+/** Replaces the cookie of a flow; an empty value removes it. */
+function setCookie(
+  call: Pick<Call, 'setHeader'>,
+  parts: AuthParts,
+  { state, value }: { readonly state: string; readonly value: string },
+): void {
+  call.setHeader('set-cookie', cookieText(parts, { name: cookieName(state), value }));
+}
+
+function cookieText(
+  { oauth }: AuthParts,
+  { name, value }: { readonly name: string; readonly value: string },
+): string {
+  const life = value === '' ? 0 : flowLifeSeconds;
+  const secure = oauth.isEncrypted ? '; Secure' : '';
+  return `${name}=${value}; Path=${cookiePath}; Max-Age=${life}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** What `/refresh` does, for clients that know one token address alone. */
+async function refreshPlainly(call: TokenCall, parts: AuthParts) {
+  const { refresh_token: refreshToken, scope } = call.body;
+  if (refreshToken === undefined) {
+    throw new Fault('invalid', 'refresh_token is missing', { reason: 'invalid_request' });
+  }
+  const claims = await readRefresh(call, { parts, refreshToken });
+  await parts.oauth.syncRoles(claims.subject, call.origin);
+  const pair = await parts.sessions.refresh(claims, { scope, origin: call.origin });
+  return { ...toTokens(pair), scope: pair.permissions.join(' ') };
+}
+
+/** Reads a refresh token and takes one of its session's refreshes. */
+async function readRefresh(
+  call: Pick<Call, 'setHeader'>,
+  { parts, refreshToken }: { readonly parts: AuthParts; readonly refreshToken: string },
+): Promise<RefreshClaims> {
+  const { refreshBySession: limit } = parts.limits;
+  const claims = await parts.mint.readRefresh(refreshToken);
+  const allowance = await limit.take(claims.sessionId);
+  call.setHeader('x-ratelimit-limit', String(allowance.limit));
+  call.setHeader('x-ratelimit-remaining', String(allowance.remaining));
+  call.setHeader('x-ratelimit-reset', String(allowance.resetAt));
+  if (!allowance.isAllowed) throw limit.refusal(allowance);
+  return claims;
+}
+
+/** Throws `unsupported_grant_type` (RFC 6749, section 5.2). */
+function requireGrantType(given: string, supported: readonly string[]): void {
+  if (supported.includes(given)) return;
+  throw new Fault('invalid', `grant_type must be ${supported.join(' or ')}`, {
+    reason: 'unsupported_grant_type',
+    detail: { supported },
+  });
+}
+
+function toTokens({ accessToken, refreshToken }: TokenPair) {
+  return {
+    access_token: accessToken,
+    refresh_token: refreshToken,
+    token_type: bearer,
+    expires_in: accessLifeSeconds,
+  };
+}
+
+function toFederatedTokens({ pair, user, profile, groups, returnTo }: FederatedSession) {
+  const { id, username, email, name, roles } = user;
+  return {
+    ...toTokens(pair),
+    scope: pair.permissions.join(' '),
+    user: {
+      id,
+      username,
+      email,
+      name,
+      avatar_url: profile.avatarUrl,
+      ...(profile.numericId === undefined ? {} : { idp_id: profile.numericId }),
+      roles,
+      groups: [...groups],
+    },
+    ...(returnTo === undefined ? {} : { return_to: returnTo }),
+  };
+}
+
+function toIdpToken(tokens: ProviderTokens) {
+  const { accessToken, refreshToken, scope, issuedAt } = tokens;
+  return {
+    access_token: accessToken,
+    token_type: bearer,
+    expires_in: secondsLeft(tokens),
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    created_at: Math.floor(issuedAt.getTime() / 1000),
+    scope,
+  };
+}

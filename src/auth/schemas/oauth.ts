@@ -1,0 +1,225 @@
+import { Type } from 'typebox';
+import type { Route } from '../../kit/contract.ts';
+
+const api = '/api/v1/auth/oauth';
+const administration = 'auth:admin';
+const url = Type.String({ minLength: 1, maxLength: 2048 });
+const token = Type.String({ maxLength: 32_768 });
+const plainText = '^[\\x20-\\x7E]*$';
+const scope = Type.String({ maxLength: 1024, pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E ]*$' });
+const clientId = Type.String({ minLength: 1, maxLength: 256, pattern: plainText });
+const providerName = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' });
+const bearer = Type.Literal('Bearer');
+
+const issued = {
+  access_token: Type.String({ description: 'JWT signed with RS256' }),
+  refresh_token: Type.String({ description: 'JWT signed with RS256, good once' }),
+  token_type: bearer,
+  expires_in: Type.Integer({ description: 'seconds' }),
+};
+
+const group = Type.Object({
+  id: Type.Optional(Type.Integer()),
+  name: Type.String({ description: 'the whole path' }),
+  role: Type.Optional(Type.String({ description: 'absent when no mapping names the group' })),
+});
+
+const federatedUser = Type.Object({
+  id: Type.String(),
+  username: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  avatar_url: Type.String({ description: 'empty when there is none' }),
+  idp_id: Type.Optional(Type.Integer({ description: "the provider's own number of the user" })),
+  roles: Type.Array(Type.String()),
+  groups: Type.Array(group),
+});
+
+const providerFields = {
+  authorizationURL: url,
+  tokenURL: url,
+  userInfoURL: url,
+  clientID: Type.String({ minLength: 1, maxLength: 512 }),
+  callbackURL: url,
+  issuer: Type.Optional(url),
+  jwksURL: Type.Optional(url),
+  groupsURL: Type.Optional(url),
+  scopes: Type.Optional(scope),
+};
+
+const redirection = Type.Object({ location: Type.String({ description: 'as in the header' }) });
+
+/** The routes of logins through identity providers. */
+export const oauthRoutes = {
+  oauthAuthorize: {
+    method: 'GET',
+    url: `${api}/authorize`,
+    summary: 'Send the browser to an identity provider',
+    description:
+      'With `code_challenge` (S256) the caller keeps the verifier. Without it the service keeps one and sets a cookie; the exchange then takes `state` in place of `code_verifier`.',
+    auth: 'none',
+    schema: {
+      query: Type.Object({
+        provider: Type.Optional(Type.String({ maxLength: 64 })),
+        redirect_uri: Type.Optional(url),
+        state: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+        scope: Type.Optional(scope),
+        client_id: Type.Optional(clientId),
+        response_type: Type.Optional(Type.String({ maxLength: 64 })),
+        code_challenge: Type.Optional(Type.String({ maxLength: 256 })),
+        code_challenge_method: Type.Optional(Type.String({ maxLength: 64 })),
+        return_to: Type.Optional(Type.String({ maxLength: 2048 })),
+        nonce: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+      }),
+      response: { 200: redirection, 302: redirection },
+    },
+  },
+  oauthToken: {
+    method: 'POST',
+    url: `${api}/token`,
+    summary: 'Trade an authorization code, or a refresh token, for tokens',
+    description:
+      'A code is good once, for 10 minutes; a second use revokes the session of the first. `state` goes with the cookie of `authorize`.',
+    auth: 'none',
+    acceptsForm: true,
+    schema: {
+      body: Type.Object(
+        {
+          grant_type: Type.String({ description: '`authorization_code` or `refresh_token`' }),
+          code: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+          redirect_uri: Type.Optional(url),
+          client_id: Type.Optional(clientId),
+          code_verifier: Type.Optional(
+            Type.String({ maxLength: 256, description: '43 to 128 characters (RFC 7636)' }),
+          ),
+          state: Type.Optional(Type.String({ maxLength: 1024 })),
+          iss: Type.Optional(Type.String({ maxLength: 2048, description: 'RFC 9207' })),
+          error: Type.Optional(Type.String({ maxLength: 256 })),
+          refresh_token: Type.Optional(token),
+          scope: Type.Optional(scope),
+        },
+        { $id: 'CodeExchange' },
+      ),
+      response: {
+        200: Type.Object(
+          {
+            ...issued,
+            scope: Type.String({ description: 'the permissions, separated by spaces' }),
+            user: Type.Optional(federatedUser),
+            return_to: Type.Optional(Type.String({ description: 'a path on the own origin' })),
+          },
+          { $id: 'FederatedTokens' },
+        ),
+      },
+    },
+  },
+  oauthIdpToken: {
+    method: 'GET',
+    url: `${api}/idp-token`,
+    summary: "Read the identity provider's own token of your login",
+    description: 'Refreshed at the provider when it has less than five minutes left.',
+    schema: {
+      response: {
+        200: Type.Object(
+          {
+            access_token: Type.String(),
+            token_type: bearer,
+            expires_in: Type.Integer({ description: 'seconds; 0 when the provider names no end' }),
+            refresh_token: Type.Optional(Type.String()),
+            created_at: Type.Integer({ description: 'Unix seconds' }),
+            scope: Type.String(),
+          },
+          { $id: 'IdpToken' },
+        ),
+      },
+    },
+  },
+  oauthRefresh: {
+    method: 'POST',
+    url: `${api}/refresh`,
+    summary: "Refresh a login and the identity provider's token with it",
+    description: 'Roles that the groups at the provider no longer give are gone then.',
+    auth: 'none',
+    rateLimit: 'none',
+    schema: {
+      body: Type.Object(
+        {
+          grant_type: Type.String({ description: '`refresh_token`' }),
+          refresh_token: token,
+          provider: Type.String({ maxLength: 64 }),
+        },
+        { $id: 'OAuthRefresh' },
+      ),
+      response: {
+        200: Type.Object(
+          {
+            ...issued,
+            idp_token: Type.Object({
+              access_token: Type.String(),
+              refresh_token: Type.Optional(Type.String()),
+              expires_in: Type.Integer(),
+            }),
+          },
+          { $id: 'OAuthRefreshed' },
+        ),
+      },
+    },
+  },
+  oauthConfigure: {
+    method: 'POST',
+    url: `${api}/configure`,
+    summary: 'Put an identity provider in force',
+    description:
+      'Needs all that the group mappings give. With `issuer`, its metadata must name the same one and id_tokens are checked.',
+    permission: administration,
+    schema: {
+      body: Type.Object(
+        {
+          provider: providerName,
+          config: Type.Object({
+            ...providerFields,
+            clientSecret: Type.String({ minLength: 1, maxLength: 1024 }),
+          }),
+        },
+        { $id: 'ProviderConfiguration' },
+      ),
+      response: {
+        200: Type.Object({
+          provider: Type.String(),
+          configured: Type.Literal(true),
+          updatedAt: Type.String({ format: 'date-time' }),
+        }),
+      },
+    },
+  },
+  oauthProviders: {
+    method: 'GET',
+    url: `${api}/providers`,
+    summary: 'List the identity providers, without their secrets',
+    permission: administration,
+    schema: {
+      response: {
+        200: Type.Object({
+          providers: Type.Array(
+            Type.Object({
+              provider: Type.String(),
+              config: Type.Object(providerFields),
+              updatedAt: Type.Optional(Type.String({ format: 'date-time' })),
+            }),
+          ),
+        }),
+      },
+    },
+  },
+  deleteOAuthProvider: {
+    method: 'DELETE',
+    url: `${api}/providers/:provider`,
+    summary: 'Take an identity provider out of force',
+    description: '`idp` falls back to what the environment says.',
+    permission: administration,
+    schema: {
+      params: Type.Object({ provider: Type.String({ minLength: 1, maxLength: 64 }) }),
+      response: { 200: Type.Object({ provider: Type.String(), deleted: Type.Boolean() }) },
+    },
+  },
+} as const satisfies Record<string, Route>;

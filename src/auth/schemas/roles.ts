@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+import type { Route } from '../../kit/contract.ts';
+import { permissionPattern } from '../../kit/permissions.ts';
+
+const permissions = Type.Array(Type.String({ pattern: permissionPattern, maxLength: 128 }), {
+  maxItems: 100,
+});
+
+// Without a name, for the serializer takes no name twice in one answer.
+const mapping = Type.Object({
+  idpGroup: Type.String({ minLength: 1, maxLength: 512, description: 'the full path' }),
+  platformRole: Type.String({ minLength: 1, maxLength: 64 }),
+  permissions,
+});
+
+const mappings = Type.Object({ mappings: Type.Array(mapping) });
+
+const preview = Type.Object({
+  dryRun: Type.Literal(true),
+  added: Type.Array(mapping),
+  removed: Type.Array(mapping),
+  changed: Type.Array(Type.Object({ idpGroup: Type.String(), before: mapping, after: mapping })),
+  affectedUsers: Type.Array(
+    Type.Object({
+      userId: Type.String(),
+      username: Type.String(),
+      before: Type.Array(Type.String({ description: 'a permission' })),
+      after: Type.Array(Type.String({ description: 'a permission' })),
+    }),
+    { description: 'at most 100' },
+  ),
+  affectedTotal: Type.Integer(),
+});
+
+const url = '/api/v1/auth/group-mappings';
+const permission = 'auth:admin';
+
+/** What the groups of identity providers give. */
+export const roleRoutes = {
+  listGroupMappings: {
+    method: 'GET',
+    url,
+    summary: 'List what role and permissions each group gives',
+    permission,
+    schema: { response: { 200: mappings } },
+  },
+  replaceGroupMappings: {
+    method: 'PUT',
+    url,
+    summary: 'Replace all group mappings, or with `dryRun` say what that would do',
+    description:
+      'The same role in several mappings carries the permissions of all. Roles that you could not have yourself stay as they are. In force for the next tokens.',
+    permission,
+    schema: {
+      query: Type.Object({ dryRun: Type.Boolean({ default: false }) }),
+      body: Type.Object({ mappings: Type.Array(mapping, { maxItems: 1000 }) }),
+      response: { 200: Type.Union([preview, mappings]) },
+    },
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,117 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { authContract } from '../auth/contract.ts';
+import type { AnswerOf } from '../kit/contract.ts';
+import { Fault } from '../kit/errors.ts';
+import {
+  addCommand,
+  administer,
+  isUnreachable,
+  readPlace,
+  show,
+  type AdministrationOptions,
+} from './administration.ts';
+import { anonymousClient, type AuthClient } from './auth-session.ts';
+import { printFacts, printRemark, printTable, type Column } from './output.ts';
+import { parseCount, readItems, remarkOnRest } from './pages.ts';
+import { verifyStoppedAudit, type VerifiedAudit } from './stopped-audit.ts';
+import { findUser } from './users.ts';
+
+type AuditEvent = AnswerOf<typeof authContract.routes.listAudit>['events'][number];
+
+interface ListOptions extends AdministrationOptions {
+  readonly limit: number;
+  readonly event?: string;
+  readonly user?: string;
+  readonly since?: string;
+}
+
+/** A whole log is read: a million events take about a minute. */
+const verificationMs = 600_000;
+
+/** `ennead audit …` */
+export function auditCommand(): Command {
+  const group = new Command('audit').description('read and check the audit log');
+  addCommand(group, 'list', '--event login_failure --since 2026-01-31')
+    .description('list events, the newest first')
+    .option('--event <type>', 'only events of this type')
+    .option('--user <user>', 'only events of this user, by id or name')
+    .option('--since <time>', 'only events from this time on, ISO 8601', parseTime)
+    .option('--limit <count>', 'at most so many', parseCount, 100)
+    .action((options: ListOptions) => administer(options, (client) => list(client, options)));
+  addCommand(group, 'verify', '--json')
+    .description('check the hash chain of the log, while the suite runs or while it is stopped')
+    .action((options: AdministrationOptions) => verify(options));
+  return group;
+}
+
+/** Asks auth; when nothing answers at the address of this suite, reads the database itself. */
+async function verify(options: AdministrationOptions): Promise<void> {
+  const { suite, url, isElsewhere } = readPlace();
+  if (!isElsewhere && (await isStopped(url))) {
+    const verified = await verifyStoppedAudit(suite);
+    printRemark('the suite is stopped: the database was read itself');
+    process.exitCode = report(options, verified);
+    return;
+  }
+  await administer(options, async (client) =>
+    report(options, await client.verifyAudit({}, { timeoutMs: verificationMs })),
+  );
+}
+
+async function isStopped(url: string): Promise<boolean> {
+  try {
+    await anonymousClient(url).health({});
+    return false;
+  } catch (error) {
+    return isUnreachable(error);
+  }
+}
+
+function report(options: AdministrationOptions, verified: VerifiedAudit): number {
+  show(options, verified, ({ head, ...facts }) => {
+    printFacts({ ...facts, head: `${head.seq} ${head.hash}` });
+  });
+  return verified.valid ? 0 : 1;
+}
+
+async function list(client: AuthClient, options: ListOptions): Promise<void> {
+  const { event, user, since } = options;
+  const filters = {
+    ...(event === undefined ? {} : { eventType: event }),
+    ...(user === undefined ? {} : { userId: await idOf(client, user) }),
+    ...(since === undefined ? {} : { since }),
+  };
+  const { items, total } = await readItems(options.limit, async (page) => {
+    const { events, total: all } = await client.listAudit({ query: { ...page, ...filters } });
+    return { items: events, total: all };
+  });
+  show(options, { events: items, total }, () => {
+    printTable(items, columns);
+    remarkOnRest({ items, total });
+  });
+}
+
+/** Events outlive their users, so who is not found is asked for as given. */
+async function idOf(client: AuthClient, user: string): Promise<string> {
+  try {
+    return (await findUser(client, user)).id;
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'not_found') return user;
+    throw error;
+  }
+}
+
+function parseTime(text: string): string {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be a time, ISO 8601.');
+  return time.toISOString();
+}
+
+const columns: readonly Column<AuditEvent>[] = [
+  { title: 'TIME', of: ({ timestamp }) => timestamp },
+  { title: 'EVENT', of: ({ eventType }) => eventType },
+  { title: 'USER', of: ({ userId }) => userId },
+  { title: 'CLIENT', of: ({ clientId }) => clientId },
+  { title: 'ADDRESS', of: ({ ip }) => ip },
+  { title: 'PROVIDER', of: ({ metadata }) => metadata.provider },
+];

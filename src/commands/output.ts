@@ -1,0 +1,54 @@
+/** One column of a table: its heading and what it shows of a row. */
+export interface Column<Row> {
+  readonly title: string;
+  readonly of: (row: Row) => string | number | undefined;
+}
+
+type Shown = string | number | boolean | undefined;
+
+/** Prints a value for machines; characters that could steer a terminal are escaped. */
+export function printJson(value: unknown): void {
+  const text = JSON.stringify(value, undefined, 2);
+  process.stdout.write(`${text.replaceAll(/[\u007F-\u009F\u2028\u2029\p{Cf}]/gu, escape)}\n`);
+}
+
+/** Prints rows below their headings, each column as wide as its widest entry. */
+export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
+  const titles = columns.map(({ title }) => title);
+  const cells = rows.map((row) => columns.map(({ of }) => plain(of(row))));
+  const lines = [titles, ...cells];
+  const widths = columns.map((_, index) =>
+    Math.max(...lines.map((line) => line[index]?.length ?? 0)),
+  );
+  for (const line of lines) {
+    printLine(line.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '));
+  }
+}
+
+/** Prints one thing as lines of name and value; what it does not have is left out. */
+export function printFacts(facts: Readonly<Record<string, Shown>>): void {
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '');
+  const width = Math.max(0, ...known.map(([name]) => name.length));
+  for (const [name, value] of known) printLine(`${name.padEnd(width)}  ${plain(value)}`);
+}
+
+/** Prints a line of the answer; others may have chosen its words, so they cannot steer a terminal. */
+export function printLine(line: string): void {
+  const lines = line.split('\n').map((one) => plain(one).trimEnd());
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Prints a remark for the operator that is no part of the answer. */
+export function printRemark(line: string): void {
+  process.stderr.write(`${plain(line)}\n`);
+}
+
+/** Text without control and direction characters: a user name must not rewrite the screen. */
+function plain(value: Shown): string {
+  return String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');
+}
+
+function escape(character: string): string {
+  const units = character.split('');
+  return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+}

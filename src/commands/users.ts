@@ -1,0 +1,198 @@
+import { Command } from 'commander';
+import { usernameKey } from '../auth/accounts/usernames.ts';
+import { authContract } from '../auth/contract.ts';
+import type { AnswerOf } from '../kit/contract.ts';
+import { Fault } from '../kit/errors.ts';
+import { newSecret } from '../kit/ids.ts';
+import { addCommand, administer, show, type AdministrationOptions } from './administration.ts';
+import type { AuthClient } from './auth-session.ts';
+import { printFacts, printLine, printTable, type Column } from './output.ts';
+import { parseCount, readItems, remarkOnRest } from './pages.ts';
+import { readSecret } from './secret-input.ts';
+
+type User = AnswerOf<typeof authContract.routes.readUser>;
+
+interface ListOptions extends AdministrationOptions {
+  readonly limit: number;
+}
+
+interface PasswordOptions extends AdministrationOptions {
+  readonly passwordStdin?: boolean;
+}
+
+interface CreateOptions extends PasswordOptions {
+  readonly email: string;
+  readonly name: string;
+  readonly role: readonly string[];
+}
+
+interface UpdateOptions extends AdministrationOptions {
+  readonly email?: string;
+  readonly name?: string;
+  readonly role?: readonly string[];
+}
+
+const passwordBytes = 18;
+
+/** `ennead users …`; each command takes a user's id or name. */
+export function usersCommand(): Command {
+  const group = new Command('users').description('administer the users of the suite');
+  addReading(group);
+  addMaking(group);
+  addSwitching(group);
+  addRecovery(group);
+  return group;
+}
+
+/** The user with this id, else the one with this name; throws `not_found`. */
+export async function findUser(client: AuthClient, idOrName: string): Promise<User> {
+  try {
+    return await client.readUser({ params: { id: idOrName } });
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'not_found') throw error;
+  }
+  const key = usernameKey(idOrName);
+  const { items } = await readUsers(client, Infinity);
+  const user = items.find(({ username }) => usernameKey(username) === key);
+  if (!user) throw new Fault('not_found', `there is no user ${idOrName}`);
+  return user;
+}
+
+function addReading(group: Command): void {
+  addCommand(group, 'list', '--json')
+    .description('list users, the newest first')
+    .option('--limit <count>', 'at most so many', parseCount, 100)
+    .action((options: ListOptions) => administer(options, (client) => list(client, options)));
+  addCommand(group, 'show <user>', 'alice')
+    .description('show a user')
+    .action((user: string, options: AdministrationOptions) =>
+      administer(options, async (client) => {
+        show(options, await findUser(client, user), printUser);
+      }),
+    );
+}
+
+async function list(client: AuthClient, options: ListOptions): Promise<void> {
+  const { items, total } = await readUsers(client, options.limit);
+  show(options, { users: items, total }, ({ users }) => {
+    printTable(users, columns);
+    remarkOnRest({ items: users, total });
+  });
+}
+
+function readUsers(client: AuthClient, limit: number) {
+  return readItems(limit, async (query) => {
+    const { users: items, total } = await client.listUsers({ query });
+    return { items, total };
+  });
+}
+
+function addMaking(group: Command): void {
+  addCommand(group, 'create <username>', 'alice --email alice@example.com --role developer')
+    .description('create a user; a password is made and printed once, or read')
+    .requiredOption('--email <address>', 'e-mail address')
+    .option('--name <name>', 'name for people', '')
+    .option('--role <role...>', 'roles; a role that you could have yourself', [])
+    .option('--password-stdin', 'read the password from standard input')
+    .action((username: string, options: CreateOptions) =>
+      administer(options, (client) => create(client, username, options)),
+    );
+  addCommand(group, 'update <user>', 'alice --role developer admin')
+    .description('change a user; what is not named stays as it is')
+    .option('--email <address>', 'e-mail address')
+    .option('--name <name>', 'name for people')
+    .option('--role <role...>', 'roles, in place of those held')
+    .action((user: string, options: UpdateOptions) =>
+      administer(options, (client) => update(client, user, options)),
+    );
+  addCommand(group, 'delete <user>', 'alice')
+    .description('delete a user, with sessions and API keys')
+    .action((user: string, options: AdministrationOptions) =>
+      administer(options, async (client) => {
+        const { id, username } = await findUser(client, user);
+        const answer = await client.deleteUser({ params: { id } });
+        show(options, answer, () => printLine(`deleted ${username}`));
+      }),
+    );
+}
+
+async function create(client: AuthClient, username: string, options: CreateOptions) {
+  const { email, name, role: roles } = options;
+  const chosen = await choosePassword(options);
+  const profile = { username, email, name: name || username, roles: [...roles] };
+  const user = await client.createUser({ body: { ...profile, password: chosen.password } });
+  show(options, { ...user, ...chosen.shown }, printUser);
+}
+
+async function update(client: AuthClient, idOrName: string, options: UpdateOptions) {
+  const { email, name, role } = options;
+  const changes = {
+    ...(email === undefined ? {} : { email }),
+    ...(name === undefined ? {} : { name }),
+    ...(role === undefined ? {} : { roles: [...role] }),
+  };
+  if (Object.keys(changes).length === 0) {
+    throw new Fault('invalid', 'nothing to change: give --email, --name or --role');
+  }
+  const { id } = await findUser(client, idOrName);
+  show(options, await client.updateUser({ params: { id }, body: changes }), printUser);
+}
+
+function addSwitching(group: Command): void {
+  const add = (verb: 'enable' | 'disable', description: string) =>
+    addCommand(group, `${verb} <user>`, 'alice')
+      .description(description)
+      .action((user: string, options: AdministrationOptions) =>
+        administer(options, async (client) => {
+          const { id } = await findUser(client, user);
+          const body = { disabled: verb === 'disable' };
+          show(options, await client.updateUser({ params: { id }, body }), printUser);
+        }),
+      );
+  add('disable', 'shut a user out; every token and session ends at once');
+  add('enable', 'let a user in again');
+}
+
+function addRecovery(group: Command): void {
+  addCommand(group, 'password <user>', 'alice --password-stdin < password.txt')
+    .description('set a new password, made and printed once, or read; every session ends')
+    .option('--password-stdin', 'read the password from standard input')
+    .action((user: string, options: PasswordOptions) =>
+      administer(options, async (client) => {
+        const { id } = await findUser(client, user);
+        const { password, shown } = await choosePassword(options);
+        const changed = await client.updateUser({ params: { id }, body: { password } });
+        show(options, { ...changed, ...shown }, printUser);
+      }),
+    );
+  addCommand(group, 'reset-mfa <user>', 'alice')
+    .description("remove a user's second factor, for who has lost it")
+    .action((user: string, options: AdministrationOptions) =>
+      administer(options, async (client) => {
+        const { id, username } = await findUser(client, user);
+        const answer = await client.resetSecondFactor({ params: { id } });
+        show(options, answer, () => printLine(`${username} has no second factor now`));
+      }),
+    );
+}
+
+/** The password to set, and as `shown` what the operator must be told of it. */
+async function choosePassword({ passwordStdin }: PasswordOptions) {
+  if (passwordStdin) return { password: await readSecret('the new password'), shown: {} };
+  const password = newSecret(passwordBytes);
+  return { password, shown: { password } };
+}
+
+const columns: readonly Column<User>[] = [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'USERNAME', of: ({ username }) => username },
+  { title: 'NAME', of: ({ name }) => name },
+  { title: 'ROLES', of: ({ roles }) => roles.join(',') },
+  { title: 'STATE', of: ({ disabled }) => (disabled ? 'disabled' : 'enabled') },
+  { title: 'LAST LOGIN', of: ({ lastLoginAt }) => lastLoginAt ?? 'never' },
+];
+
+function printUser(user: User & { readonly password?: string }): void {
+  const { roles, disabled, ...rest } = user;
+  printFacts({ ...rest, roles: roles.join(', '), state: disabled ? 'disabled' : 'enabled' });
+}
