@@ -29,12 +29,16 @@ export async function verifyStoppedAudit(suite: SuiteConfig): Promise<VerifiedAu
   if ('folder' in where && !existsSync(where.folder)) {
     throw new Fault('not_found', `there is no database in ${dataFolder}: set ENNEAD_DATA_DIR`);
   }
-  await using _lock = 'folder' in where ? await lockDataFolder(dataFolder) : undefined;
-  await using database = await openDatabase(where);
-  const checkpointKey = await openCheckpointKey(dataFolder);
-  const sql = database.kysely<AuthTables>(authContract.name);
-  const { head, ...verified } = await verifyAudit(sql, { checkpointKey }).catch(explain);
-  return { ...verified, head: { seq: head.seq, hash: head.hash.toString('hex') } };
+  const lock = 'folder' in where ? await lockDataFolder(dataFolder) : undefined;
+  try {
+    await using database = await openDatabase(where);
+    const checkpointKey = await openCheckpointKey(dataFolder);
+    const sql = database.kysely<AuthTables>(authContract.name);
+    const { head, ...verified } = await verifyAudit(sql, { checkpointKey }).catch(explain);
+    return { ...verified, head: { seq: head.seq, hash: head.hash.toString('hex') } };
+  } finally {
+    await lock?.[Symbol.asyncDispose]();
+  }
 }
 
 const undefinedTableOrColumn = new Set(['42P01', '42703', '3F000']);

@@ -6,7 +6,7 @@ export interface RouteSchema {
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
-  /** By status. The lowest 2xx is the one that a handler's return value is sent with. */
+  /** By status. The lowest 2xx or 3xx is the one that a handler's return value is sent with. */
   readonly response: Readonly<Record<number, TSchema>>;
   /** What each server-sent event carries, on routes that can answer as a stream. */
   readonly stream?: TSchema;
@@ -85,7 +85,7 @@ export type EventOf<R extends Route> = R['schema']['stream'] extends TSchema
 /** The status that a handler's return value is sent with. */
 export function successStatus(route: Route): number {
   const statuses = Object.keys(route.schema.response).map(Number);
-  return Math.min(...statuses.filter((status) => status >= 200 && status < 300));
+  return Math.min(...statuses.filter((status) => status >= 200 && status < 400));
 }
 
 /** All paths of a route, the main one first. */

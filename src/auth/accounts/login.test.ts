@@ -253,6 +253,6 @@ test.each(['/api/v1/health', '/health'])('the health at %s is measured and publi
     version: '1.0.0',
     uptime: 0,
     database: 'healthy',
-    signingKeys: 1,
+    signingKeys: 2,
   });
 });

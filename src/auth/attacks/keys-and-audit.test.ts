@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startAuth } from '../testing.ts';
+import { adminPassword, startAuth } from '../testing.ts';
+import { decode } from './forge.ts';
 import {
   auditEvents,
   createVictim,
@@ -251,6 +252,33 @@ const cases: readonly AttackCase[] = [
     },
     expected: 400,
   })),
+  {
+    name: 'A10: after a rotation tokens of both keys are good, everywhere and at once',
+    run: async () => {
+      const { good, kid } = target.forge;
+      const rotated = await target.auth.call('POST', '/api/v1/auth/keys/rotate', { token: good });
+      const fresh = (await login('admin', { password: adminPassword })).body.access_token;
+      return [
+        rotated.status,
+        decode(fresh, 0)['kid'] === kid,
+        await verdictsOf(target, good),
+        await verdictsOf(target, fresh),
+      ];
+    },
+    expected: [200, false, accepted, accepted],
+  },
+  {
+    name: 'own 67: who does not administer neither rotates nor ends a key',
+    run: async () => {
+      const { accessToken: token } = await createVictim(target);
+      const ending = `/api/v1/auth/keys/${target.forge.kid}/revoke`;
+      return [
+        refusalOf(await target.auth.call('POST', '/api/v1/auth/keys/rotate', { token })).status,
+        refusalOf(await target.auth.call('POST', ending, { token })).status,
+      ];
+    },
+    expected: [403, 403],
+  },
 ];
 
 async function listKeyIds(): Promise<string[]> {

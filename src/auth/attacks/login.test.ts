@@ -1,3 +1,4 @@
+import { generate } from 'otplib';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { adminPassword, startAuth, type Reply, type RunningAuth } from '../testing.ts';
 import { decode } from './forge.ts';
@@ -316,7 +317,42 @@ const cases: readonly AttackCase[] = [
     },
     expected: 1,
   },
+  {
+    name: 'own 65: a password alone does not pass a second factor, nor does a code seen before',
+    run: async () => {
+      const { username, shown } = await enroll();
+      const form = { username, password: userPassword };
+      const codes = [undefined, shown, '', '000000 or 1=1'];
+      const replies = await Promise.all(codes.map((otp) => login({ ...form, otp })));
+      return replies.map(({ status }) => [400, 401].includes(status));
+    },
+    expected: [true, true, true, true],
+  },
+  {
+    name: 'own 66: of four logins at once with one recovery code one succeeds, and none later',
+    run: async () => {
+      const { username, recoveryCodes } = await enroll();
+      const form = { username, password: userPassword, otp: recoveryCodes[0] };
+      // More than five tries at once would meet the limit of wrong codes instead.
+      const replies = await Promise.all(Array.from({ length: 4 }, () => login(form)));
+      const won = replies.filter(({ status }) => status === 200).length;
+      return [won, (await login(form)).status];
+    },
+    expected: [1, 401],
+  },
 ];
+
+/** A user with a second factor, the code that put it in force, and the recovery codes. */
+async function enroll() {
+  const { username, accessToken: token } = await createVictim(target);
+  const url = '/api/v1/auth/mfa/totp';
+  const body = { password: userPassword };
+  const { secret } = (await target.auth.call('POST', url, { token, body })).body;
+  const shown = await generate({ secret });
+  const enabled = await target.auth.call('POST', `${url}/verify`, { token, body: { code: shown } });
+  const recoveryCodes: readonly string[] = enabled.body.recoveryCodes;
+  return { username, shown, recoveryCodes };
+}
 
 test.each(cases)('$name', async ({ run, expected }) => {
   expect(await run()).toEqual(expected);

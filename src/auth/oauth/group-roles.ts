@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Fault } from '../../kit/errors.ts';
 import { findUser } from '../accounts/user-store.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
@@ -48,11 +49,14 @@ export interface RoleSyncOptions {
 }
 
 const timeoutMs = 3_000;
+const localUsersMax = 10_000;
 const ownOrigin: Origin = { ip: '', userAgent: '' };
 
 /** Takes from users the roles that their groups no longer give. */
 export class RoleSync {
   readonly #options: RoleSyncOptions;
+  /** Users who came through no provider; that never changes. */
+  readonly #local = new LRUCache<string, true>({ max: localUsersMax });
 
   constructor(options: RoleSyncOptions) {
     this.#options = options;
@@ -64,6 +68,7 @@ export class RoleSync {
    * user's token for good takes every role. Nothing happens for users who came through no provider.
    */
   async syncRoles(userId: string, origin: Origin = ownOrigin): Promise<void> {
+    if (this.#local.has(userId)) return;
     const timeout = AbortSignal.timeout(timeoutMs);
     const isLate = new Promise<undefined>((resolve) => {
       timeout.addEventListener('abort', () => resolve(undefined), { once: true });
@@ -77,7 +82,10 @@ export class RoleSync {
     const { sql, providers, client, idpTokens } = this.#options;
     try {
       const identity = await findIdentityOf(sql, userId);
-      if (!identity) return undefined;
+      if (!identity) {
+        this.#local.set(userId, true);
+        return undefined;
+      }
       if (identity.access_token === null) return [];
       const provider = await providers.read(identity.provider);
       const { accessToken } = await idpTokens.fresh(identity);

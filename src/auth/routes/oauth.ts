@@ -7,8 +7,7 @@ import { secondsLeft } from '../oauth/idp-tokens.ts';
 import { refusedCode, type ProviderTokens } from '../oauth/provider-client.ts';
 import type { AuthParts } from '../parts.ts';
 import type { oauthRoutes as routes } from '../schemas/oauth.ts';
-import type { TokenPair } from '../sessions/sessions.ts';
-import { accessLifeSeconds, type RefreshClaims } from '../tokens/tokens.ts';
+import { readRefresh, refreshTokens, requireGrantType, toTokens } from './token-answers.ts';
 
 const bearer = 'Bearer' as const;
 const cookiePath = '/api/v1/auth/oauth';
@@ -92,7 +91,6 @@ async function authorize(call: AuthorizeCall, parts: AuthParts) {
   if (cookie) call.setHeader('set-cookie', cookieText(parts, cookie));
   call.setHeader('location', location);
   call.setHeader('referrer-policy', 'no-referrer');
-  call.setStatus(302);
   return { location };
 }
 
@@ -168,43 +166,8 @@ async function refreshPlainly(call: TokenCall, parts: AuthParts) {
   if (refreshToken === undefined) {
     throw new Fault('invalid', 'refresh_token is missing', { reason: 'invalid_request' });
   }
-  const claims = await readRefresh(call, { parts, refreshToken });
-  await parts.oauth.syncRoles(claims.subject, call.origin);
-  const pair = await parts.sessions.refresh(claims, { scope, origin: call.origin });
+  const pair = await refreshTokens(call, { parts, refreshToken, scope });
   return { ...toTokens(pair), scope: pair.permissions.join(' ') };
-}
-
-/** Reads a refresh token and takes one of its session's refreshes. */
-async function readRefresh(
-  call: Pick<Call, 'setHeader'>,
-  { parts, refreshToken }: { readonly parts: AuthParts; readonly refreshToken: string },
-): Promise<RefreshClaims> {
-  const { refreshBySession: limit } = parts.limits;
-  const claims = await parts.mint.readRefresh(refreshToken);
-  const allowance = await limit.take(claims.sessionId);
-  call.setHeader('x-ratelimit-limit', String(allowance.limit));
-  call.setHeader('x-ratelimit-remaining', String(allowance.remaining));
-  call.setHeader('x-ratelimit-reset', String(allowance.resetAt));
-  if (!allowance.isAllowed) throw limit.refusal(allowance);
-  return claims;
-}
-
-/** Throws `unsupported_grant_type` (RFC 6749, section 5.2). */
-function requireGrantType(given: string, supported: readonly string[]): void {
-  if (supported.includes(given)) return;
-  throw new Fault('invalid', `grant_type must be ${supported.join(' or ')}`, {
-    reason: 'unsupported_grant_type',
-    detail: { supported },
-  });
-}
-
-function toTokens({ accessToken, refreshToken }: TokenPair) {
-  return {
-    access_token: accessToken,
-    refresh_token: refreshToken,
-    token_type: bearer,
-    expires_in: accessLifeSeconds,
-  };
 }
 
 function toFederatedTokens({ pair, user, profile, groups, returnTo }: FederatedSession) {

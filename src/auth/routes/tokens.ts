@@ -1,11 +1,10 @@
 import { Fault } from '../../kit/errors.ts';
-import type { Call, Handlers } from '../../kit/http/call.ts';
+import type { Handlers } from '../../kit/http/call.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
 import { addressKey } from '../limits/attempt-limits.ts';
 import type { authContract } from '../contract.ts';
 import type { AuthParts } from '../parts.ts';
-import type { TokenPair } from '../sessions/sessions.ts';
-import { accessLifeSeconds } from '../tokens/tokens.ts';
+import { refreshTokens, requireGrantType, showAllowance, toTokens } from './token-answers.ts';
 
 const bearer = 'Bearer' as const;
 
@@ -13,12 +12,12 @@ type TokenRoute = 'login' | 'apiKey' | 'refresh' | 'revoke' | 'validate';
 
 /** The edge of all that makes, ends and checks tokens. */
 export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract>, TokenRoute> {
-  const { config, limits, passwordLogin, apiKeyLogin, sessions, mint } = parts;
+  const { config, limits, passwordLogin, apiKeyLogin } = parts;
   const { tokenRevocation, validation } = parts;
   return {
     login: async (call) => {
       const { username, password, otp, client_id: clientId, grant_type } = call.body;
-      requireGrantType(grant_type, 'password');
+      requireGrantType(grant_type, ['password']);
       requirePasswordLogin(config.passwordLogin);
       const { origin, signal } = call;
       const attempt = { username, password, otp, clientId, origin, signal };
@@ -42,12 +41,8 @@ export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
     },
     refresh: async (call) => {
       const { refresh_token, grant_type, scope } = call.body;
-      requireGrantType(grant_type, 'refresh_token');
-      const claims = await mint.readRefresh(refresh_token);
-      const allowance = await limits.refreshBySession.take(claims.sessionId);
-      showAllowance(call, allowance);
-      if (!allowance.isAllowed) throw limits.refreshBySession.refusal(allowance);
-      return toTokens(await sessions.refresh(claims, { scope, origin: call.origin }));
+      requireGrantType(grant_type, ['refresh_token']);
+      return toTokens(await refreshTokens(call, { parts, refreshToken: refresh_token, scope }));
     },
     revoke: async ({ body, identity, origin }) => {
       const { isRevoked, tokenId } = await tokenRevocation.revoke(body.token, { identity, origin });
@@ -67,35 +62,10 @@ export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
   };
 }
 
-function toTokens({ accessToken, refreshToken }: TokenPair) {
-  return {
-    access_token: accessToken,
-    refresh_token: refreshToken,
-    token_type: bearer,
-    expires_in: accessLifeSeconds,
-  };
-}
-
-/** Throws `unsupported_grant_type` (RFC 6749, section 5.2) for another grant than the route's own. */
-function requireGrantType(given: string, wanted: string): void {
-  if (given === wanted) return;
-  throw new Fault('invalid', `grant_type must be ${wanted}`, {
-    reason: 'unsupported_grant_type',
-    detail: { supported: [wanted] },
-  });
-}
-
 function requirePasswordLogin(setting: 'on' | 'off'): void {
   if (setting === 'on') return;
   throw new Fault('invalid', 'the login with a password is turned off here', {
     reason: 'unsupported_grant_type',
     detail: { supported: [] },
   });
-}
-
-/** How near the caller is to the limit, allowed or not. */
-function showAllowance(call: Pick<Call, 'setHeader'>, allowance: Allowance): void {
-  call.setHeader('x-ratelimit-limit', String(allowance.limit));
-  call.setHeader('x-ratelimit-remaining', String(allowance.remaining));
-  call.setHeader('x-ratelimit-reset', String(allowance.resetAt));
 }

@@ -71,7 +71,7 @@ export const oauthRoutes = {
         return_to: Type.Optional(Type.String({ maxLength: 2048 })),
         nonce: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
       }),
-      response: { 200: redirection, 302: redirection },
+      response: { 302: redirection },
     },
   },
   oauthToken: {

@@ -2,6 +2,8 @@ import { sql as raw } from 'kysely';
 import type { SessionRow, Sql } from '../tables.ts';
 
 export interface NewSession {
+  /** What the user logged in with: a session is refused when the password has changed meanwhile. */
+  readonly passwordHash: string | null;
   readonly session: Omit<SessionRow, 'revoked_at'>;
   readonly refreshTokenHash: Buffer;
 }
@@ -31,13 +33,17 @@ export interface SessionState {
 
 /**
  * Opens a session with its first refresh token and notes the login, in one statement. False, and
- * nothing happened, when the user is gone or disabled by now.
+ * nothing happened, when the user is gone or disabled by now, or has another password.
  */
-export async function insertSession(sql: Sql, { session, refreshTokenHash }: NewSession) {
+export async function insertSession(
+  sql: Sql,
+  { session, refreshTokenHash, passwordHash }: NewSession,
+) {
   const { rows } = await raw`
     with account as (
       update auth.users set last_login_at = ${session.created_at}
       where id = ${session.user_id} and not disabled
+        and password_hash is not distinct from ${passwordHash}
       returning id
     ), opened as (
       insert into auth.sessions (id, user_id, client_id, created_at, expires_at)

@@ -139,6 +139,7 @@ describe('a refused refresh', () => {
     expect(third.status).toBe(429);
     expect(third.body.error.code).toBe('rate_limit_exceeded');
     expect(Number(third.headers['retry-after'])).toBeGreaterThan(0);
+    await ground.database.query('delete from auth.allowances');
     expect((await refresh(second.body.refresh_token)).status).toBe(200);
   });
 

@@ -55,7 +55,7 @@ export class Sessions implements AsyncDisposable {
 
   /** Opens a session for a user who has just proved to be one; undefined when disabled meanwhile. */
   async open(
-    user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles'>,
+    user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'password_hash'>,
     clientId: string,
   ): Promise<TokenPair | undefined> {
     const now = new Date();
@@ -69,7 +69,11 @@ export class Sessions implements AsyncDisposable {
     const grant = this.#grantOf(user, { id: session.id, clientId });
     const pair = await this.#signPair(grant, session.expires_at);
     const refreshTokenHash = hashToken(pair.refreshToken);
-    const isOpen = await insertSession(this.#options.sql, { session, refreshTokenHash });
+    const isOpen = await insertSession(this.#options.sql, {
+      session,
+      refreshTokenHash,
+      passwordHash: user.password_hash,
+    });
     return isOpen ? pair : undefined;
   }
 

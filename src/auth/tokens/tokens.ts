@@ -12,6 +12,9 @@ export const accessLifeSeconds = 3600;
 /** How long a session lives from its login on; no refresh prolongs it. */
 export const sessionLifeSeconds = 30 * 86_400;
 
+// A token may be issued for the next second: see `issueTime`.
+const clockToleranceSeconds = 5;
+
 /** What an access token is to state. */
 export interface Grant {
   readonly subject: string;
@@ -97,6 +100,7 @@ export class TokenMint {
       typ: 'JWT',
       issuer,
       audience: issuer,
+      clockTolerance: clockToleranceSeconds,
       requiredClaims: ['sub', 'exp', 'jti'],
     }).catch((cause: unknown) => {
       if (cause instanceof Fault) throw cause;
