@@ -3,6 +3,7 @@ import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import { administrationEvent, requireHeld, type Administrator } from './administrator.ts';
 import { revokeUserKeys } from '../api-keys/api-key-store.ts';
+import { secretSessionIds } from '../api-keys/api-key-text.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import type { Passwords } from './passwords.ts';
 import type { Revoker, Target } from '../tokens/revoker.ts';
@@ -101,7 +102,7 @@ export class Users {
       await deleteUser(trx, id);
       await requireAdministrator(trx);
       await audit.recordWithin(trx, administrationEvent(by, 'user_deleted', factsOf(user)));
-      return [...targets, ...keys.map(sessionTarget)];
+      return [...targets, ...keys.flatMap(secretSessionIds).map(sessionTarget)];
     });
   }
 

@@ -3,7 +3,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import { findApiKey, markApiKeysUsed } from './api-key-store.ts';
-import { isSecretOf, parseApiKey } from './api-key-text.ts';
+import { isSecretOf, parseApiKey, secretSessionId } from './api-key-text.ts';
 import type { RoleTable } from '../roles/roles.ts';
 import type { ApiKeyRow, Sql, UserRow } from '../tables.ts';
 import {
@@ -70,7 +70,8 @@ export class ApiKeyLogin implements AsyncDisposable {
     // A disabling under way must not be overtaken: its revocation covers what was issued before it.
     const isUsers = key?.kind === 'user';
     const user = isUsers ? await findSettledUser(this.#options.sql, key.owner_id) : undefined;
-    const flaw = flawOf({ key, user, secret: parts.secret, now: startedAt });
+    const use = key && findSecret(key, parts.secret, startedAt);
+    const flaw = flawOf({ key, user, use, now: startedAt });
     await this.#options.audit.record({
       eventType: flaw ? 'api_key_login_failure' : 'api_key_login_success',
       userId: key && subjectOf(key),
@@ -79,9 +80,9 @@ export class ApiKeyLogin implements AsyncDisposable {
       provider: 'api-key',
       facts: { keyId: parts.id, service: key?.service, reason: flaw },
     });
-    if (!key || flaw) throw refusal(flaw ?? 'api_key_invalid');
+    if (!key || !use || flaw) throw refusal(flaw ?? 'api_key_invalid');
     this.#noteUse({ id: key.id, at: startedAt });
-    return this.#sign(key, { user, clientId, startedAt });
+    return this.#sign(key, { user, use, clientId, startedAt });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -90,20 +91,33 @@ export class ApiKeyLogin implements AsyncDisposable {
 
   async #sign(
     key: ApiKeyRow,
-    by: { readonly user: UserRow | undefined; readonly clientId: string; readonly startedAt: Date },
+    by: {
+      readonly user: UserRow | undefined;
+      readonly use: SecretUse;
+      readonly clientId: string;
+      readonly startedAt: Date;
+    },
   ): Promise<ApiKeyToken> {
     const grant = this.#grantOf(key, by);
     const issuedAt = Math.floor(by.startedAt.getTime() / 1000);
-    const expiresInSeconds = lifeOf(key, by.startedAt);
+    const expiresInSeconds = lifeOf([key.expires_at, by.use.expiresAt], by.startedAt);
     const accessToken = await this.#options.mint.signAccess(grant, issuedAt, expiresInSeconds);
     return { accessToken, expiresInSeconds, service: key.service, permissions: grant.permissions };
   }
 
   #grantOf(
     key: ApiKeyRow,
-    { user, clientId }: { readonly user: UserRow | undefined; readonly clientId: string },
+    {
+      user,
+      use,
+      clientId,
+    }: {
+      readonly user: UserRow | undefined;
+      readonly use: SecretUse;
+      readonly clientId: string;
+    },
   ): Grant {
-    const grant = { subject: subjectOf(key), sessionId: key.id, clientId };
+    const grant = { subject: subjectOf(key), sessionId: use.sessionId, clientId };
     if (!user) return { ...grant, roles: [], permissions: key.permissions };
     const held = this.#options.roles.permissionsOf(user.roles);
     return {
@@ -131,26 +145,37 @@ function subjectOf({ kind, owner_id, service }: ApiKeyRow): string {
 function flawOf(attempt: {
   readonly key: ApiKeyRow | undefined;
   readonly user: UserRow | undefined;
-  readonly secret: string;
+  readonly use: SecretUse | undefined;
   readonly now: Date;
 }): string | undefined {
-  const { key, user, secret, now } = attempt;
-  if (!key || !isSecretOfKey(key, secret, now)) return 'api_key_invalid';
+  const { key, user, use, now } = attempt;
+  if (!key || !use) return 'api_key_invalid';
   if (key.revoked_at) return 'api_key_revoked';
   if (key.expires_at && key.expires_at <= now) return 'api_key_expired';
   return key.kind === 'user' && (!user || user.disabled) ? 'user_disabled' : undefined;
 }
 
-function isSecretOfKey(key: ApiKeyRow, secret: string, now: Date): boolean {
-  if (isSecretOf(key.hash, secret)) return true;
-  const { previous_hash: hash, previous_expires_at: until } = key;
-  return hash !== null && until !== null && until > now && isSecretOf(hash, secret);
+/** Which of its secrets a key was used with. */
+interface SecretUse {
+  readonly sessionId: string;
+  /** When the secret ends before its key; null when it does not. */
+  readonly expiresAt: Date | null;
 }
 
-function lifeOf({ expires_at }: ApiKeyRow, now: Date): number {
-  if (!expires_at) return accessLifeSeconds;
-  const leftSeconds = Math.ceil((expires_at.getTime() - now.getTime()) / 1000);
-  return Math.min(accessLifeSeconds, leftSeconds);
+/** Undefined for what is no secret of the key, or no longer. */
+function findSecret(key: ApiKeyRow, secret: string, now: Date): SecretUse | undefined {
+  const { id, hash, previous_hash: previous, previous_expires_at: until } = key;
+  if (isSecretOf(hash, secret)) return { sessionId: secretSessionId(id, hash), expiresAt: null };
+  if (!previous || !until || until <= now || !isSecretOf(previous, secret)) return undefined;
+  return { sessionId: secretSessionId(id, previous), expiresAt: until };
+}
+
+/** Seconds: no token outlives what it was traded for. */
+function lifeOf(ends: readonly (Date | null)[], now: Date): number {
+  const left = ends.flatMap((end) =>
+    end ? [Math.ceil((end.getTime() - now.getTime()) / 1000)] : [],
+  );
+  return Math.min(accessLifeSeconds, ...left);
 }
 
 function refusal(reason: string): Fault {

@@ -48,35 +48,33 @@ export function updateApiKey(
     .executeTakeFirst();
 }
 
-/** Revokes the keys that act for a user; the answer is the ids of those that were good until now. */
-export async function revokeUserKeys(sql: Sql, userId: string, at: Date): Promise<string[]> {
-  const revoked = await sql
+/** Revokes the keys that act for a user; the answer is those that were good until now. */
+export function revokeUserKeys(sql: Sql, userId: string, at: Date): Promise<ApiKeyRow[]> {
+  return sql
     .updateTable('api_keys')
     .set({ revoked_at: at })
     .where('owner_id', '=', userId)
     .where('kind', '=', 'user')
     .where('revoked_at', 'is', null)
-    .returning('id')
+    .returningAll()
     .execute();
-  return revoked.map(({ id }) => id);
 }
 
-/** Revokes all keys of one service and owner but one; the answer is the ids of those revoked now. */
-export async function revokeOtherKeys(
+/** Revokes all keys of one service and owner but one; the answer is those revoked now. */
+export function revokeOtherKeys(
   sql: Sql,
   keep: Pick<ApiKeyRow, 'id' | 'service' | 'owner_id'>,
   at: Date,
-): Promise<string[]> {
-  const revoked = await sql
+): Promise<ApiKeyRow[]> {
+  return sql
     .updateTable('api_keys')
     .set({ revoked_at: at })
     .where('service', '=', keep.service)
     .where('owner_id', '=', keep.owner_id)
     .where('id', '!=', keep.id)
     .where('revoked_at', 'is', null)
-    .returning('id')
+    .returningAll()
     .execute();
-  return revoked.map(({ id }) => id);
 }
 
 /** Notes when keys were last used, all in one statement. */

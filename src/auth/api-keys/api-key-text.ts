@@ -39,6 +39,24 @@ export function hashApiKeySecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
+/**
+ * What tokens are issued under that were traded for a secret of the key: each secret has its own, so
+ * that the tokens of an old one can be ended alone.
+ */
+export function secretSessionId(keyId: string, hash: Buffer): string {
+  return `${keyId}.${hash.toString('hex', 0, 8)}`;
+}
+
+/** What every token of the key is issued under. */
+export function secretSessionIds(key: {
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly previous_hash: Buffer | null;
+}): string[] {
+  const hashes = key.previous_hash ? [key.hash, key.previous_hash] : [key.hash];
+  return hashes.map((hash) => secretSessionId(key.id, hash));
+}
+
 /** Whether a secret has the hash, in a time that does not depend on how much of it is right. */
 export function isSecretOf(hash: Buffer, secret: string): boolean {
   return timingSafeEqual(hash, hashApiKeySecret(secret));

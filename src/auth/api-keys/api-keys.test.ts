@@ -227,7 +227,7 @@ describe('a good key', () => {
     const claims = decodeJwt(access_token);
     expect(claims).toMatchObject({
       sub: 'deploy',
-      sid: id,
+      sid: expect.stringMatching(`^${id}\\.[0-9a-f]{16}$`),
       client_id: 'ci',
       roles: [],
       permissions: rest.permissions,
@@ -269,6 +269,9 @@ describe('a good key', () => {
 });
 
 describe('rotating a key', () => {
+  const validate = async (token: string) =>
+    (await auth.call('POST', '/api/v1/auth/validate', { body: { token } })).body;
+
   test('that is unknown answers 404', async () => {
     const { status, body } = await rotate('key_unknown');
     expect([status, body.error.code]).toEqual([404, 'api_key_not_found']);
@@ -289,11 +292,22 @@ describe('rotating a key', () => {
     expect((await exchange(body.api_key)).status).toBe(200);
   });
 
-  test('without an overlap ends the old secret at once', async () => {
+  test('without an overlap ends the old secret and its tokens at once', async () => {
     const { id, api_key } = await createKey();
+    const old = (await exchange(api_key)).body.access_token;
     const { body } = await rotate(id, { overlapSeconds: 0 });
     expect((await exchange(api_key)).status).toBe(401);
-    expect((await exchange(body.api_key)).status).toBe(200);
+    expect((await validate(old)).error).toBe('token_revoked');
+    const { access_token } = (await exchange(body.api_key)).body;
+    expect((await validate(access_token)).valid).toBe(true);
+  });
+
+  test('keeps the tokens of the old secret for the overlap, and none for longer', async () => {
+    const { id, api_key } = await createKey();
+    const before = (await exchange(api_key)).body;
+    await rotate(id, { overlapSeconds: 100 });
+    expect((await validate(before.access_token)).valid).toBe(true);
+    expect((await exchange(api_key)).body.expires_in).toBeLessThanOrEqual(100);
   });
 
   test('twice ends the first secret', async () => {

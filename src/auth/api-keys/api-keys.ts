@@ -8,9 +8,15 @@ import {
   listApiKeys,
   updateApiKey,
 } from './api-key-store.ts';
-import { formatApiKey, hashApiKeySecret, newApiKeySecret } from './api-key-text.ts';
+import {
+  formatApiKey,
+  hashApiKeySecret,
+  newApiKeySecret,
+  secretSessionId,
+  secretSessionIds,
+} from './api-key-text.ts';
 import type { AuditLog } from '../audit/audit.ts';
-import type { Revoker } from '../tokens/revoker.ts';
+import type { Revoker, Target } from '../tokens/revoker.ts';
 import type { RoleTable } from '../roles/roles.ts';
 import { inTransaction } from '../store.ts';
 import type { ApiKeyRow, Sql } from '../tables.ts';
@@ -93,37 +99,38 @@ export class ApiKeys {
       if (key.revoked_at) return [];
       await updateApiKey(trx, id, { revoked_at: new Date() });
       await this.#record(trx, administrationEvent(by, 'api_key_revoked', factsOf(key)));
-      return [{ kind: 'session', id }];
+      return secretSessionIds(key).map(sessionTarget);
     });
     return this.read(id);
   }
 
   /**
    * Gives a key a new secret. The old one is good for the overlap, a day unless told; of several
-   * rotations only the last secret but one is.
+   * rotations only the last secret but one is. The tokens of a secret that is dropped end with it.
    */
-  rotate(
+  async rotate(
     id: string,
     { overlapSeconds = overlapSecondsDefault }: { readonly overlapSeconds?: number | undefined },
     by: Administrator,
   ): Promise<IssuedApiKey> {
-    return inTransaction(this.#options.sql, async (trx) => {
+    const secret = newApiKeySecret();
+    await this.#options.revoker.revoke(async (trx) => {
       const key = required(await findApiKeyForUpdate(trx, id));
       requireHeld(by, key.permissions);
       if (key.kind === 'user') await this.#requireManageableUser(key.owner_id, by, trx);
       requireLive(key);
-      const secret = newApiKeySecret();
-      const changes = {
+      const kept = overlapSeconds > 0 ? key.hash : null;
+      await updateApiKey(trx, id, {
         hash: hashApiKeySecret(secret),
-        previous_hash: overlapSeconds > 0 ? key.hash : null,
-        previous_expires_at:
-          overlapSeconds > 0 ? new Date(Date.now() + overlapSeconds * 1000) : null,
-      };
-      const rotated = required(await updateApiKey(trx, id, changes));
+        previous_hash: kept,
+        previous_expires_at: kept && new Date(Date.now() + overlapSeconds * 1000),
+      });
       const facts = { ...factsOf(key), overlapSeconds };
       await this.#record(trx, administrationEvent(by, 'api_key_rotated', facts));
-      return { key: rotated, text: formatApiKey({ id, secret }) };
+      const dropped = [key.previous_hash, kept ? null : key.hash].filter((hash) => hash !== null);
+      return dropped.map((hash) => sessionTarget(secretSessionId(id, hash)));
     });
+    return { key: await this.read(id), text: formatApiKey({ id, secret }) };
   }
 
   /** Who has a user's key can speak as the user, so only who may do as much gets one. */
@@ -168,6 +175,10 @@ export function issueApiKey(
     revoked_at: null,
   };
   return { key, text: formatApiKey({ id, secret }) };
+}
+
+function sessionTarget(id: string): Target {
+  return { kind: 'session', id };
 }
 
 function required(key: ApiKeyRow | undefined): ApiKeyRow {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Peer } from '../../kit/service.ts';
 import { findApiKey, insertApiKey, revokeOtherKeys, updateApiKey } from './api-key-store.ts';
-import { isSecretOf, parseApiKey } from './api-key-text.ts';
+import { isSecretOf, parseApiKey, secretSessionIds } from './api-key-text.ts';
 import { issueApiKey } from './api-keys.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import type { Revoker } from '../tokens/revoker.ts';
@@ -67,7 +67,7 @@ async function replaceKey(
     const event = { userId: owner, origin: noOrigin, provider: 'suite', facts } as const;
     await audit.recordWithin(trx, { eventType: 'api_key_created', ...event });
     const revoked = await revokeOtherKeys(trx, issued.key, new Date());
-    return revoked.map((id) => ({ kind: 'session', id }) as const);
+    return revoked.flatMap(secretSessionIds).map((id) => ({ kind: 'session', id }) as const);
   });
 }
 
