@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Fault } from '../../kit/errors.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
@@ -74,7 +75,8 @@ export function refusalOf({ attempts, windowSeconds }: AttemptRate, retryAfter: 
 
 /** What counts as one address: an IPv4 address, or the /64 that an IPv6 subscriber has for himself. */
 export function addressKey(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip;
+  // The form that sockets give; everything else is brought into it.
+  if (isIPv4(ip) || !ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
   if (address.kind() === 'ipv4') return address.toString();
   // `process` answers one of the two classes; the kind has just told which.

@@ -1,39 +1,48 @@
-import { decodeJwt, type JWTPayload } from 'jose';
+import { decodeJwt } from 'jose';
 import { Fault } from '../../kit/errors.ts';
+import { WrittenJson } from '../../kit/written-json.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { Verifier } from '../../kit/identity/verifier.ts';
 
-/** What is to be said of a token. */
+/** What is to be said of a token: of a good one its claims, written as JSON once. */
 export type Validity =
-  | { readonly valid: true; readonly payload: JWTPayload }
+  | WrittenJson
   | { readonly valid: false; readonly error: string; readonly message: string };
 
 /** Says whether tokens are good, with the rules that every service applies. */
 export class Validation {
   readonly #verifier: Verifier;
-  /** The verifier answers a known token with the same object, so claims are decoded once. */
-  readonly #claims = new WeakMap<Identity, JWTPayload>();
+  /** The verifier answers a known token with the same object, so claims are written once. */
+  readonly #answers = new WeakMap<Identity, WrittenJson>();
 
   constructor(verifier: Verifier) {
     this.#verifier = verifier;
   }
 
-  /** Only access tokens are valid; whatever is wrong with one is in the answer, never thrown. */
-  async validate(token: string): Promise<Validity> {
+  /**
+   * Only access tokens are valid; whatever is wrong with one is in the answer, never thrown. At once
+   * for a token that was seen before.
+   */
+  validate(token: string): Validity | Promise<Validity> {
     try {
-      const identity = await this.#verifier.verify(token);
-      return { valid: true, payload: this.#claimsOf(token, identity) };
+      const identity = this.#verifier.verify(token);
+      if (!(identity instanceof Promise)) return this.#answerOf(token, identity);
+      return identity.then((verified) => this.#answerOf(token, verified)).catch(explain);
     } catch (error) {
-      if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
-      return { valid: false, error: String(error.detail['reason']), message: error.message };
+      return explain(error);
     }
   }
 
-  #claimsOf(token: string, identity: Identity): JWTPayload {
-    const known = this.#claims.get(identity);
+  #answerOf(token: string, identity: Identity): WrittenJson {
+    const known = this.#answers.get(identity);
     if (known) return known;
-    const claims = decodeJwt(token);
-    this.#claims.set(identity, claims);
-    return claims;
+    const answer = new WrittenJson({ valid: true, payload: decodeJwt(token) });
+    this.#answers.set(identity, answer);
+    return answer;
   }
+}
+
+function explain(error: unknown): Validity {
+  if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
+  return { valid: false, error: String(error.detail['reason']), message: error.message };
 }

@@ -4,6 +4,7 @@ import type { Identity } from '../identity/identity.ts';
 import type { Span } from '../trace.ts';
 import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
 import type { EventStream } from '../sse.ts';
+import type { WrittenJson } from '../written-json.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,7 +33,7 @@ export interface Call<R extends Route = Route> extends RequestOf<R> {
   setStatus(status: number): void;
 }
 
-export type Answer<R extends Route> = AnswerOf<R> | EventStream;
+export type Answer<R extends Route> = AnswerOf<R> | EventStream | WrittenJson;
 
 /** Does what a route promises; throws a Fault otherwise. */
 export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<R>> | Answer<R>;

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { WrittenJson } from '../written-json.ts';
 import { pathsOf, successStatus, type Contract, type Route } from '../contract.ts';
 import type { Envelope } from '../envelope.ts';
 import { Fault } from '../errors.ts';
@@ -184,6 +185,10 @@ export class HttpServer {
     const edge = { context, stopping: this.#stopping.signal };
     const call = new HttpCall(reply.request, reply, edge) as unknown as Call;
     const answer = await handler(call);
+    if (answer instanceof WrittenJson) {
+      void reply.type('application/json; charset=utf-8');
+      return answer.text;
+    }
     if (!(answer instanceof EventStream)) return answer;
     return this.#sendEvents(reply, answer, call);
   }
