@@ -17,6 +17,7 @@ const many = '1000000000';
 /** Limits far away: what is measured is the work, not the refusal. */
 const environment = {
   AUTH_LOGIN_ATTEMPTS: many,
+  AUTH_LOGIN_ATTEMPTS_PER_ACCOUNT: many,
   AUTH_LOGIN_ATTEMPTS_PER_ADDRESS: many,
   AUTH_REFRESHES_PER_HOUR: many,
   AUTH_VALIDATIONS_PER_MINUTE: many,

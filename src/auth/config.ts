@@ -22,7 +22,12 @@ export const authSettings = {
   loginAttempts: settingOr(
     'AUTH_LOGIN_ATTEMPTS',
     { schema: Count, or: 10 },
-    'password logins in 15 minutes of one account: from one address, and from all addresses that are new to it',
+    'password logins in 15 minutes of one account from one address',
+  ),
+  loginAttemptsPerAccount: settingOr(
+    'AUTH_LOGIN_ATTEMPTS_PER_ACCOUNT',
+    { schema: Count, or: 50 },
+    'password logins in 15 minutes of one account from all addresses that are new to it',
   ),
   loginAttemptsPerAddress: settingOr(
     'AUTH_LOGIN_ATTEMPTS_PER_ADDRESS',

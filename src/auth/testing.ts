@@ -197,6 +197,7 @@ function configOf(environment: Environment = {}): AuthConfig {
   const quick = {
     ENNEAD_ADMIN_PASSWORD: adminPassword,
     AUTH_LOGIN_ATTEMPTS: '1000000',
+    AUTH_LOGIN_ATTEMPTS_PER_ACCOUNT: '1000000',
     AUTH_LOGIN_ATTEMPTS_PER_ADDRESS: '1000000',
     AUTH_VALIDATIONS_PER_MINUTE: '1000000',
   };

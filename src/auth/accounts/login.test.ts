@@ -111,7 +111,9 @@ describe('a refused login', () => {
 
 describe('too many logins', () => {
   test('of one user are refused from every address and in every spelling', async () => {
-    await using limited = await startAuth(ground, { environment: { AUTH_LOGIN_ATTEMPTS: '3' } });
+    await using limited = await startAuth(ground, {
+      environment: { AUTH_LOGIN_ATTEMPTS: '3', AUTH_LOGIN_ATTEMPTS_PER_ACCOUNT: '3' },
+    });
     const spellings = ['admin', ' ADMIN ', 'ａｄｍｉｎ'];
     for (const [at, username] of spellings.entries()) {
       const reply = await post({ ...form, username }, `10.0.0.${at}`, limited);

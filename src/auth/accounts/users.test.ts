@@ -177,6 +177,18 @@ describe('the administration of users', () => {
     expect([renamed.status, renamed.body.name]).toEqual([200, 'V']);
   });
 
+  test('keeps the last administrator with a password, whoever comes through a provider', async () => {
+    const other = await createUser({ username: 'federated', roles: ['admin'] });
+    await ground.database.query(
+      "update auth.users set password_hash = null, provider = 'idp' where id = $1",
+      [other.id],
+    );
+    const own = `${url}/${decodeJwt(admin).sub}`;
+    const reply = await auth.call('DELETE', own, { token: admin });
+    expect([reply.status, reply.body.error.code]).toEqual([409, 'last_administrator']);
+    await ground.database.query('delete from auth.users where id = $1', [other.id]);
+  });
+
   test.each([
     ['PATCH', { disabled: true }],
     ['PATCH', { roles: ['user'] }],

@@ -20,7 +20,11 @@ let limited: RunningAuth;
 beforeAll(async () => {
   target = await openTarget();
   limited = await startAuth(target.ground, {
-    environment: { AUTH_LOGIN_ATTEMPTS: '3', AUTH_LOGIN_ATTEMPTS_PER_ADDRESS: '3' },
+    environment: {
+      AUTH_LOGIN_ATTEMPTS: '3',
+      AUTH_LOGIN_ATTEMPTS_PER_ACCOUNT: '3',
+      AUTH_LOGIN_ATTEMPTS_PER_ADDRESS: '3',
+    },
   });
   await createVictim(target, ['user'], 'straße');
   await createVictim(target, ['user'], 'victim');

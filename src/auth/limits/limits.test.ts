@@ -8,6 +8,7 @@ import { LeasedLimit } from './leased-limit.ts';
 const base = '/api/v1/auth';
 const environment = {
   AUTH_LOGIN_ATTEMPTS: '3',
+  AUTH_LOGIN_ATTEMPTS_PER_ACCOUNT: '3',
   AUTH_LOGIN_ATTEMPTS_PER_ADDRESS: '50',
   AUTH_REFRESHES_PER_HOUR: '2',
   AUTH_VALIDATIONS_PER_MINUTE: '4',

@@ -13,7 +13,11 @@ export interface LimitsOptions {
   readonly log: Log;
   readonly config: Pick<
     AuthConfig,
-    'loginAttempts' | 'loginAttemptsPerAddress' | 'refreshesPerHour' | 'validationsPerMinute'
+    | 'loginAttempts'
+    | 'loginAttemptsPerAccount'
+    | 'loginAttemptsPerAddress'
+    | 'refreshesPerHour'
+    | 'validationsPerMinute'
   >;
 }
 
@@ -34,6 +38,7 @@ export class Limits implements AsyncDisposable {
     this.login = new LoginLimits({
       allowances: this.#allowances,
       attempts: config.loginAttempts,
+      attemptsPerAccount: config.loginAttemptsPerAccount,
       attemptsPerAddress: config.loginAttemptsPerAddress,
     });
     this.refreshBySession = this.open('refresh', {

@@ -3,7 +3,7 @@ import type { Fault } from '../../kit/errors.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
 import type { AllowanceGrant } from './allowance-store.ts';
 import type { Allowances } from './allowances.ts';
-import { AttemptLimit, type AttemptRate } from './attempt-limits.ts';
+import { AttemptLimit } from './attempt-limits.ts';
 
 /** Who tries to log in from where. */
 export interface LoginSource {
@@ -22,8 +22,10 @@ export interface LoginVerdict {
 
 export interface LoginLimitsOptions {
   readonly allowances: Allowances;
-  /** Of one account from one address, and of one account from all addresses that it does not know. */
+  /** Of one account from one address. */
   readonly attempts: number;
+  /** Of one account from all addresses that it does not know. */
+  readonly attemptsPerAccount: number;
   /** Of one address over all accounts. */
   readonly attemptsPerAddress: number;
 }
@@ -41,16 +43,14 @@ export class LoginLimits {
   readonly #byAccount: AttemptLimit;
   readonly #byAddress: AttemptLimit;
 
-  constructor({ allowances, attempts, attemptsPerAddress }: LoginLimitsOptions) {
-    const rate: AttemptRate = { attempts, windowSeconds };
+  constructor(options: LoginLimitsOptions) {
+    const { allowances, attempts, attemptsPerAccount, attemptsPerAddress } = options;
+    const limit = (name: string, most: number) =>
+      new AttemptLimit(name, { attempts: most, windowSeconds }, allowances);
     this.#allowances = allowances;
-    this.#byPair = new AttemptLimit('login pair', rate, allowances);
-    this.#byAccount = new AttemptLimit('login account', rate, allowances);
-    this.#byAddress = new AttemptLimit(
-      'login address',
-      { attempts: attemptsPerAddress, windowSeconds },
-      allowances,
-    );
+    this.#byPair = limit('login pair', attempts);
+    this.#byAccount = limit('login account', attemptsPerAccount);
+    this.#byAddress = limit('login address', attemptsPerAddress);
   }
 
   /** Takes one attempt of every bucket that counts, or none when one of them is empty. */

@@ -50,10 +50,15 @@ export async function listUsersWithRoleSet(
   return rows;
 }
 
-/** Whether somebody who is not disabled has one of the roles. */
+/**
+ * Whether somebody who is not disabled and has a password has one of the roles. Users of a provider
+ * do not count: what they may do ends with their groups there.
+ */
 export async function hasEnabledUser(sql: Sql, roles: readonly string[]): Promise<boolean> {
   const { rows } = await raw`
-    select from auth.users where not disabled and roles && ${roles}::text[] limit 1
+    select from auth.users
+    where not disabled and password_hash is not null and roles && ${roles}::text[]
+    limit 1
   `.execute(sql);
   return rows.length === 1;
 }
