@@ -1,7 +1,8 @@
 // What the authentication service costs: validation, refresh, login, a known token; and whether a login
-// tells by its time who exists.
+// or an API key tells by its time who exists.
 import { measureTokens } from './foundation/tokens.ts';
 import { quick, whole } from './foundation/depth.ts';
+import { measureKeyTiming } from './auth/key-timing.ts';
 import { measureLogin } from './auth/login.ts';
 import { measureLoginTiming } from './auth/login-timing.ts';
 import { measureRefresh } from './auth/refresh.ts';
@@ -15,5 +16,6 @@ await printReport([
   ['refresh', () => measureRefresh(depth)],
   ['login', () => measureLogin(depth)],
   ['the time of a refused login', () => measureLoginTiming(depth)],
+  ['the time of a refused API key', () => measureKeyTiming(depth)],
   ['tokens', () => measureTokens(depth)],
 ]);

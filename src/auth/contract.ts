@@ -12,6 +12,7 @@ import {
   revocation,
   userChanges,
   userFields,
+  userPage,
 } from './schemas/administration.ts';
 import { auditRoutes } from './schemas/audit.ts';
 import { keyRoutes } from './schemas/keys.ts';
@@ -113,7 +114,7 @@ const userRoutes = {
     summary: 'List users, the newest first',
     permission: administration,
     schema: {
-      query: Type.Object(page),
+      query: userPage,
       response: { 200: listOf('users', userFields) },
     },
   },

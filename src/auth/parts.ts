@@ -71,7 +71,8 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
   const audit = new AuditLog({ sql, checkpointKey, log });
   const topic = host.bus.topic<Revocation>(revocationTopic);
   const revoker = new Revoker({ sql, list: revocations, topic, log });
-  const sessions = new Sessions({ sql, mint, roles, audit, revoker });
+  const rate = { attempts: config.refreshesPerHour, windowSeconds: 3600 };
+  const sessions = new Sessions({ sql, mint, roles, audit, revoker, rate });
   const limits = new Limits({ sql, log, config });
   const common = { sql, audit, revoker, roles, passwords, limits, sealer: keyring.sealer };
   const accounts = createAccountParts(host, common);
@@ -79,7 +80,7 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
   return {
     host,
     config,
-    oauth: new OAuth({ host, sql, sealer: keyring.sealer, roles, audit, sessions, mint }),
+    oauth: new OAuth({ host, sql, sealer: keyring.sealer, audit, sessions, mint }),
     sql,
     keyring,
     signingKeys: new SigningKeys({
@@ -108,7 +109,7 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
     users: new Users({ sql, passwords, roles, audit, revoker }),
     ...accounts,
     introspection: new Introspection({ sql, verifier, mint, roles }),
-    tokenRevocation: new TokenRevocation({ verifier, mint, sessions, revoker, audit }),
+    tokenRevocation: new TokenRevocation({ sql, verifier, mint, sessions, revoker, audit }),
     validation: new Validation(verifier),
     limits,
   };

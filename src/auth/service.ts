@@ -22,7 +22,6 @@ export const auth = {
 } satisfies Service<typeof authContract, typeof authSettings>;
 
 const cleaningIntervalMs = 3_600_000;
-const consumedTokensKeptMs = 86_400_000;
 
 async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   const parts = await createParts(host);
@@ -64,8 +63,7 @@ async function startCleaning(parts: AuthParts): Promise<() => void> {
   const { sql, revoker, host, oauth, signingKeys, limits, audit } = parts;
   const clean = async () => {
     const now = new Date();
-    const consumedBefore = new Date(now.getTime() - consumedTokensKeptMs);
-    await deleteOldSessions(sql, { now, consumedBefore });
+    await deleteOldSessions(sql, now);
     await revoker.deleteExpired();
     await oauth.deleteExpired(now);
     await limits.deleteExpired();

@@ -10,6 +10,8 @@ export interface UserRow {
   /** Null for users who never log in with a password. */
   password_hash: string | null;
   roles: string[];
+  /** At the provider when it last told, sorted; null when an administrator gave the roles. */
+  groups: string[] | null;
   disabled: boolean;
   /** The identity provider that the user came through; absent for users made here. */
   provider?: string | null | undefined;
@@ -18,6 +20,7 @@ export interface UserRow {
   last_login_at: Date | null;
 }
 
+/** A login, with the refresh token that is good for it. */
 export interface SessionRow {
   id: string;
   user_id: string;
@@ -26,17 +29,17 @@ export interface SessionRow {
   /** Absolute: no refresh moves it. */
   expires_at: Date;
   revoked_at: Date | null;
-}
-
-export interface RefreshTokenRow {
-  /** SHA-256 of the token. */
-  hash: Buffer;
-  session_id: string;
   /** 0 for the login's token, one more with each rotation. */
   generation: number;
-  issued_at: Date;
-  consumed_at: Date | null;
-  successor: Buffer | null;
+  /** SHA-256 of the token that is good. */
+  token_hash: Buffer;
+  token_issued_at: Date;
+  /** SHA-256 of the token that gave way to it. */
+  previous_hash: Buffer | null;
+  /** The good token, for whoever shows the previous one. */
+  sealed_token: Buffer | null;
+  /** When the bucket of refreshes is full again. */
+  refreshes_full_at: Generated<Date>;
 }
 
 export type ApiKeyKind = 'user' | 'service';
@@ -178,6 +181,10 @@ export interface OAuthFlowRow {
   nonce: string;
   scope: string;
   client_id: string;
+  /** Whether the caller named the redirect_uri, in place of the provider's own. */
+  redirect_uri_given: boolean;
+  /** How many codes were tried. */
+  attempts: number;
   verifier: string | null;
   binding: Buffer | null;
   return_to: string | null;
@@ -226,7 +233,6 @@ export interface RecoveryCodeRow {
 export interface AuthTables {
   users: UserRow;
   sessions: SessionRow;
-  refresh_tokens: RefreshTokenRow;
   api_keys: ApiKeyRow;
   signing_keys: SigningKeyRow;
   revocations: RevocationRow;

@@ -14,10 +14,12 @@ import { createRemoteKeys } from '../kit/identity/remote-keys.ts';
 import { RevocationList } from '../kit/identity/revocations.ts';
 import { Verifier } from '../kit/identity/verifier.ts';
 import { Lifetime } from '../kit/lifecycle.ts';
+import type { Log } from '../kit/log.ts';
 import { RateLimiter } from '../kit/rate-limit.ts';
 import type { Host, Peer } from '../kit/service.ts';
 import { silentLog } from '../kit/testing.ts';
 import { Tracer } from '../kit/trace.ts';
+import { parseApiKey } from './api-keys/api-key-text.ts';
 import { authSettings, type AuthConfig } from './config.ts';
 import { openSealer } from './keys/sealing.ts';
 import { auth } from './service.ts';
@@ -32,6 +34,8 @@ export interface StartOptions {
   /** Over what makes tests quick: a known administrator and hardly any limits. */
   readonly environment?: Environment;
   readonly peers?: readonly Peer[];
+  /** Takes the log lines, which nobody sees when it is absent. */
+  readonly log?: Log;
   /** Takes the announcements. */
   readonly announce?: (line: string) => void;
 }
@@ -100,9 +104,10 @@ export async function readSigningKey(ground: Ground): Promise<{ kid: string; pem
 /** Starts the service as a process would host it; several may run on one ground. */
 export async function startAuth(ground: Ground, options: StartOptions = {}): Promise<RunningAuth> {
   const lifetime = new Lifetime(silentLog);
-  const bus = lifetime.own('the bus', await openBus({ log: silentLog }));
+  const log = options.log ?? silentLog;
+  const bus = lifetime.own('the bus', await openBus({ log }));
   const revocations = new RevocationList();
-  const http = createHttp(revocations);
+  const http = createHttp(revocations, log);
   lifetime.defer('http', () => http.close(0));
   const host: Host<AuthConfig> = {
     config: configOf(options.environment),
@@ -115,7 +120,7 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
     egress: lifetime.own('egress', createEgress({ allow: [], isLoopbackAllowed: true })),
     http,
     tracer: new Tracer(() => {}),
-    log: silentLog,
+    log,
     revocations,
     client: () => {
       throw new Error('auth calls nobody');
@@ -164,7 +169,7 @@ function running(host: Host<AuthConfig>, lifetime: Lifetime): RunningAuth {
   };
 }
 
-function createHttp(revocations: RevocationList): HttpServer {
+function createHttp(revocations: RevocationList, log: Log): HttpServer {
   const keys = createRemoteKeys({
     fetchKeys: async () => {
       const answer = await http.app.inject('/.well-known/jwks.json');
@@ -175,20 +180,23 @@ function createHttp(revocations: RevocationList): HttpServer {
   const http: HttpServer = new HttpServer({
     contract: auth.contract,
     envelope: auth.envelope,
-    authenticator: new Authenticator(verifier, async (apiKey) => {
-      const payload = { api_key: apiKey, client_id: 'test' };
-      const answer = await http.app.inject({
-        method: 'POST',
-        url: '/api/v1/auth/api-key',
-        payload,
-      });
-      if (answer.statusCode !== 200) throw new Fault('unauthenticated', 'the API key is not valid');
-      const { access_token, expires_in } = answer.json<Record<string, never>>();
-      return { accessToken: access_token ?? '', expiresIn: Number(expires_in) };
-    }),
+    authenticator: new Authenticator(
+      verifier,
+      async (apiKey) => {
+        const payload = { api_key: apiKey, client_id: 'test' };
+        const url = '/api/v1/auth/api-key';
+        const answer = await http.app.inject({ method: 'POST', url, payload });
+        if (answer.statusCode !== 200) {
+          throw new Fault('unauthenticated', 'the API key is not valid');
+        }
+        const { access_token, expires_in } = answer.json<Record<string, never>>();
+        return { accessToken: access_token ?? '', expiresIn: Number(expires_in) };
+      },
+      (text) => parseApiKey(text) !== undefined,
+    ),
     limiter: new RateLimiter({ perMinute: 1_000_000, burst: 1_000_000 }),
     tracer: new Tracer(() => {}),
-    log: silentLog,
+    log,
   });
   return http;
 }

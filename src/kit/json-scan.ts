@@ -29,24 +29,39 @@ export function scanJson(text: string, depthMax: number): JsonShape {
   return { depth, members };
 }
 
-/**
- * How many members the objects of a parsed value have: fewer than its text has where a name stands
- * twice, for a parser keeps one of the two. The depth must have been bounded.
- */
-export function countMembers(value: unknown): number {
+/** What a parsed JSON value holds. */
+export interface JsonContent {
+  /** Members of all objects together: fewer than the text has where a name stands twice. */
+  readonly members: number;
+  /** Whether a member's name reaches for a prototype: `__proto__`, or `prototype` in a `constructor`. */
+  readonly isForged: boolean;
+}
+
+/** Looks through a parsed value, whose depth must have been bounded. */
+export function inspectJson(value: unknown): JsonContent {
+  const content = { members: 0, isForged: false };
+  if (typeof value === 'object' && value !== null) inspectInto(value, content);
+  return content;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function inspectInto(value: object, content: Writable<JsonContent>): void {
   if (Array.isArray(value)) {
-    let count = 0;
-    for (const item of value) if (typeof item === 'object') count += countMembers(item);
-    return count;
+    for (const item of value as unknown[]) {
+      if (typeof item === 'object' && item !== null) inspectInto(item, content);
+    }
+    return;
   }
-  if (typeof value !== 'object' || value === null) return 0;
-  let count = 0;
   // Faster than a list of the keys; a parsed object has no prototype of its own making.
   for (const name in value) {
     const member = (value as Readonly<Record<string, unknown>>)[name];
-    count += typeof member === 'object' ? 1 + countMembers(member) : 1;
+    content.members += 1;
+    if (name === '__proto__') content.isForged = true;
+    if (typeof member !== 'object' || member === null) continue;
+    if (name === 'constructor' && Object.hasOwn(member, 'prototype')) content.isForged = true;
+    inspectInto(member, content);
   }
-  return count;
 }
 
 /** Index of the quote that ends the string which starts at `start`; the text's end if none does. */

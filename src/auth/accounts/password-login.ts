@@ -73,7 +73,8 @@ export class PasswordLogin {
     const isMatch = await passwords.verify(user?.password_hash, attempt.password, attempt.signal);
     const isWelcome = user && isMatch && !user.disabled;
     const event = eventOf(attempt, user?.id);
-    const mfa = isWelcome && (await secondFactor.check(user, attempt.otp, event));
+    const mfa = isWelcome && found.hasSecondFactor;
+    if (mfa) await secondFactor.require(user.id, attempt.otp, event);
     const pair = isWelcome ? await sessions.open(user, attempt.clientId) : undefined;
     await audit.record({
       eventType: pair ? 'login_success' : 'login_failure',

@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely';
 import type { Sql, UserRow } from '../tables.ts';
 
 /** Rejects with a unique violation of `users_username_key` when the name is taken. */
@@ -24,23 +25,25 @@ export function findSettledUser(sql: Sql, id: string): Promise<UserRow | undefin
   return sql.selectFrom('users').selectAll().where('id', '=', id).forShare().executeTakeFirst();
 }
 
+/** Which users a listing is of. */
+export interface UserQuery {
+  readonly limit: number;
+  readonly offset: number;
+  /** Only the user of this name, as it is compared. */
+  readonly usernameKey?: string | undefined;
+}
+
 /** One page, the newest user first, and how many there are. */
 export async function listUsers(
   sql: Sql,
-  page: { readonly limit: number; readonly offset: number },
+  { limit, offset, usernameKey }: UserQuery,
 ): Promise<{ users: UserRow[]; total: number }> {
+  const wanted = sql
+    .selectFrom('users')
+    .$if(usernameKey !== undefined, (users) => users.where('username_key', '=', usernameKey ?? ''));
   const [users, { total }] = await Promise.all([
-    sql
-      .selectFrom('users')
-      .selectAll()
-      .orderBy('id', 'desc')
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute(),
-    sql
-      .selectFrom('users')
-      .select(({ fn }) => fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow(),
+    wanted.selectAll().orderBy('id', 'desc').limit(limit).offset(offset).execute(),
+    wanted.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ]);
   return { users, total };
 }
@@ -76,6 +79,31 @@ export async function changePasswordHash(
     .returning('id')
     .execute();
   return changed.length === 1;
+}
+
+/**
+ * Leaves a user only those groups and roles that are among these; false when that takes none away.
+ * Of a user whose groups are not known that is roles alone.
+ */
+export async function narrowUser(
+  sql: Sql,
+  userId: string,
+  { groups, roles }: { readonly groups: readonly string[]; readonly roles: readonly string[] },
+): Promise<boolean> {
+  const { rows } = await raw`
+    update auth.users set updated_at = now(),
+      groups = case when groups is not null then array(
+        select held.name from unnest(groups) with ordinality as held (name, place)
+        where held.name = any(${groups}::text[]) order by held.place
+      ) end,
+      roles = array(
+        select held.name from unnest(roles) with ordinality as held (name, place)
+        where held.name = any(${roles}::text[]) order by held.place
+      )
+    where id = ${userId} and (not groups <@ ${groups}::text[] or not roles <@ ${roles}::text[])
+    returning id
+  `.execute(sql);
+  return rows.length === 1;
 }
 
 /** Its sessions and refresh tokens go with it. */

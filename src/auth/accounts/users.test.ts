@@ -241,6 +241,21 @@ describe('a user', () => {
     expect((await auth.call('GET', `${url}?limit=101`, { token: admin })).status).toBe(400);
   });
 
+  test('is found by name in any spelling, and nobody else is', async () => {
+    const { id, username } = await createUser();
+    const find = async (name: string) => {
+      const query = new URLSearchParams({ username: name }).toString();
+      return (await auth.call('GET', `${url}?${query}`, { token: admin })).body;
+    };
+    for (const name of [username, username.toUpperCase(), ` ${username}`]) {
+      expect(await find(name)).toMatchObject({ users: [{ id }], total: 1, limit: 20, offset: 0 });
+    }
+    for (const name of [username.slice(0, -1), `${username}%`, '%', "' or true --"]) {
+      expect(await find(name)).toMatchObject({ users: [], total: 0 });
+    }
+    expect((await auth.call('GET', `${url}?username=`, { token: admin })).status).toBe(400);
+  });
+
   test('who is disabled loses every token at once, and gets new ones only when enabled', async () => {
     const { id, username, tokens } = await createUser();
     expect(await validity(tokens.access_token)).toBe('valid');

@@ -20,7 +20,7 @@ import {
   listUsers,
   updateUser,
 } from './user-store.ts';
-import { newUsernameKey } from './usernames.ts';
+import { newUsernameKey, usernameKey } from './usernames.ts';
 
 export interface UsersOptions {
   readonly sql: Sql;
@@ -38,6 +38,13 @@ export interface NewUser {
   readonly roles: readonly string[];
 }
 
+/** A page of users. */
+export interface UserListing {
+  readonly limit: number;
+  readonly offset: number;
+  readonly username?: string | undefined;
+}
+
 export type UserChanges = Partial<Omit<NewUser, 'username'>> & { readonly disabled?: boolean };
 
 /** Administration of users. An administrator manages only who may do no more than they. */
@@ -48,12 +55,15 @@ export class Users {
     this.#options = options;
   }
 
-  list(page: { readonly limit: number; readonly offset: number }) {
-    return listUsers(this.#options.sql, page);
+  /** One page; with a name only its user, whatever the case or Unicode form. */
+  async list({ username, ...page }: UserListing): Promise<{ users: UserRow[]; total: number }> {
+    const key = username === undefined ? undefined : usernameKey(username);
+    const { users, total } = await listUsers(this.#options.sql, { ...page, usernameKey: key });
+    return { users: users.map((user) => this.#withRoles(user)), total };
   }
 
   async read(id: string): Promise<UserRow> {
-    return required(await findUser(this.#options.sql, id));
+    return this.#withRoles(required(await findUser(this.#options.sql, id)));
   }
 
   /** Throws `conflict` when the name, whatever its case or Unicode form, is taken. */
@@ -70,7 +80,8 @@ export class Users {
 
   /**
    * Changes a user. Disabling ends every token and session of theirs at once, a new password every
-   * session; new roles show in the next tokens.
+   * session; new roles show in the next tokens, and of a user of a provider they stand in place of
+   * the groups until the next login there.
    */
   async update(id: string, changes: UserChanges, by: Administrator): Promise<UserRow> {
     const { passwords, revoker, audit } = this.#options;
@@ -110,28 +121,34 @@ export class Users {
   async #requireManageable(sql: Sql, id: string, by: Administrator): Promise<UserRow> {
     const find = sql.isTransaction ? findUserForUpdate : findUser;
     const user = required(await find(sql, id));
-    requireHeld(by, this.#options.roles.permissionsOf(user.roles));
+    requireHeld(by, this.#options.roles.permissionsOf(user));
     return user;
+  }
+
+  /** With the roles that the groups give by today's mappings. */
+  #withRoles(user: UserRow): UserRow {
+    return { ...user, roles: this.#options.roles.rolesOf(user) };
   }
 
   #requireGrantable(roles: readonly string[], by: Administrator): void {
     this.#options.roles.requireKnown(roles);
-    requireHeld(by, this.#options.roles.permissionsOf(roles));
+    requireHeld(by, this.#options.roles.permissionsOf({ roles, groups: null }));
   }
 }
 
 /** A new user with the password hashed; throws `invalid` for a name that could be mistaken. */
 export async function makeUser(wanted: NewUser, passwords: Passwords): Promise<UserRow> {
-  const usernameKey = newUsernameKey(wanted.username);
+  const key = newUsernameKey(wanted.username);
   const now = new Date();
   return {
     id: newId('usr'),
     username: wanted.username.trim(),
-    username_key: usernameKey,
+    username_key: key,
     email: wanted.email,
     name: wanted.name,
     password_hash: await passwords.hash(wanted.password),
     roles: [...new Set(wanted.roles)],
+    groups: null,
     disabled: false,
     created_at: now,
     updated_at: now,
@@ -145,7 +162,7 @@ function toColumns(changes: Omit<UserChanges, 'password'> & { readonly password_
   return {
     ...(email === undefined ? {} : { email }),
     ...(name === undefined ? {} : { name }),
-    ...(roles === undefined ? {} : { roles: [...new Set(roles)] }),
+    ...(roles === undefined ? {} : { roles: [...new Set(roles)], groups: null }),
     ...(disabled === undefined ? {} : { disabled }),
     ...(password_hash === undefined ? {} : { password_hash }),
   };

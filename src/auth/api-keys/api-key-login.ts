@@ -3,7 +3,14 @@ import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import { findApiKey, markApiKeysUsed } from './api-key-store.ts';
-import { isSecretOf, parseApiKey, secretSessionId } from './api-key-text.ts';
+import {
+  hashApiKeySecret,
+  isSecretOf,
+  newApiKeySecret,
+  parseApiKey,
+  secretSessionId,
+  type ApiKeyText,
+} from './api-key-text.ts';
 import type { RoleTable } from '../roles/roles.ts';
 import type { ApiKeyRow, Sql, UserRow } from '../tables.ts';
 import {
@@ -66,11 +73,7 @@ export class ApiKeyLogin implements AsyncDisposable {
     const startedAt = new Date();
     const parts = parseApiKey(apiKey);
     if (!parts) throw refusal('api_key_invalid');
-    const key = await findApiKey(this.#options.sql, parts.id);
-    // A disabling under way must not be overtaken: its revocation covers what was issued before it.
-    const isUsers = key?.kind === 'user';
-    const user = isUsers ? await findSettledUser(this.#options.sql, key.owner_id) : undefined;
-    const use = key && findSecret(key, parts.secret, startedAt);
+    const { key, user, use } = await this.#find(parts, startedAt);
     const flaw = flawOf({ key, user, use, now: startedAt });
     await this.#options.audit.record({
       eventType: flaw ? 'api_key_login_failure' : 'api_key_login_success',
@@ -87,6 +90,18 @@ export class ApiKeyLogin implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#uses.close();
+  }
+
+  /** The key, whom it acts for and which of its secrets this is, as far as they are there. */
+  async #find({ id, secret }: ApiKeyText, now: Date) {
+    const { sql } = this.#options;
+    const key = await findApiKey(sql, id);
+    // An id that nobody has costs what a wrong secret costs, so that time does not tell which it was.
+    const use = findSecret(key ?? noKey, secret, now);
+    // A disabling under way must not be overtaken: its revocation covers what was issued before it.
+    const isUsers = use !== undefined && key?.kind === 'user';
+    const user = isUsers ? await findSettledUser(sql, key.owner_id) : undefined;
+    return { key, user, use };
   }
 
   async #sign(
@@ -119,11 +134,11 @@ export class ApiKeyLogin implements AsyncDisposable {
   ): Grant {
     const grant = { subject: subjectOf(key), sessionId: use.sessionId, clientId };
     if (!user) return { ...grant, roles: [], permissions: key.permissions };
-    const held = this.#options.roles.permissionsOf(user.roles);
+    const { roles } = this.#options;
     return {
       ...grant,
-      roles: user.roles,
-      permissions: intersectPermissions(key.permissions, held),
+      roles: roles.rolesOf(user),
+      permissions: intersectPermissions(key.permissions, roles.permissionsOf(user)),
       user: { id: user.id, email: user.email, name: user.name },
     };
   }
@@ -162,8 +177,18 @@ interface SecretUse {
   readonly expiresAt: Date | null;
 }
 
+type KeySecrets = Pick<ApiKeyRow, 'id' | 'hash' | 'previous_hash' | 'previous_expires_at'>;
+
+/** What stands for a key that there is not: its hash is random, so that no secret has it. */
+const noKey: KeySecrets = {
+  id: '',
+  hash: hashApiKeySecret(newApiKeySecret()),
+  previous_hash: null,
+  previous_expires_at: null,
+};
+
 /** Undefined for what is no secret of the key, or no longer. */
-function findSecret(key: ApiKeyRow, secret: string, now: Date): SecretUse | undefined {
+function findSecret(key: KeySecrets, secret: string, now: Date): SecretUse | undefined {
   const { id, hash, previous_hash: previous, previous_expires_at: until } = key;
   if (isSecretOf(hash, secret)) return { sessionId: secretSessionId(id, hash), expiresAt: null };
   if (!previous || !until || until <= now || !isSecretOf(previous, secret)) return undefined;

@@ -141,7 +141,7 @@ export class ApiKeys {
   ): Promise<void> {
     const user = await findUser(sql, userId);
     if (!user) throw new Fault('invalid', 'there is no such user', { reason: 'user_not_found' });
-    requireHeld(by, this.#options.roles.permissionsOf(user.roles));
+    requireHeld(by, this.#options.roles.permissionsOf(user));
   }
 
   #record(...event: Parameters<AuditLog['recordWithin']>): Promise<void> {

@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { crc32 } from 'node:zlib';
+import { startAuth, type RunningAuth } from '../testing.ts';
 import { decode } from './forge.ts';
 import {
   auditEvents,
   createVictim,
   expectHealthy,
   openTarget,
+  recordStatements,
   refusalOf,
   verdictsOf,
   type AttackCase,
@@ -44,14 +46,17 @@ async function createKey(more: object): Promise<{ text: string; id: string }> {
   return { text: body.api_key, id: body.id };
 }
 
-function trade(api_key: unknown, more: object = {}) {
+function trade(api_key: unknown, more: object = {}, service: RunningAuth = target.auth) {
   const body = { api_key, client_id: 'c', ...more };
-  return target.auth.call('POST', '/api/v1/auth/api-key', { body });
+  return service.call('POST', '/api/v1/auth/api-key', { body });
 }
 
 /** The same key with one part replaced and the checksum made right again. */
-function respell(change: (id: string, secret: string) => readonly [string, string]): string {
-  const [, id = '', secret = ''] = key.text.split('_');
+function respell(
+  change: (id: string, secret: string) => readonly [string, string],
+  text = key.text,
+): string {
+  const [, id = '', secret = ''] = text.split('_');
   const body = change(id, secret).join('_');
   return `enn_${body}_${crc32(body).toString(16).padStart(8, '0')}`;
 }
@@ -84,6 +89,35 @@ const cases: readonly AttackCase[] = [
       details: { reason: 'api_key_invalid' },
     },
   })),
+  {
+    name: 'D28: an id that nobody has asks the database for the same as a wrong secret, and never with a secret',
+    run: async () => {
+      const { ground, statements } = recordStatements(target.ground);
+      await using replica = await startAuth(ground);
+      const own = await createKey({ permissions: ['agent:read'], userId: victim.id });
+      const rotated = await createKey({ permissions: [] });
+      await send('POST', `${keysUrl}/${rotated.id}/rotate`, {}).by(target.forge.good);
+      const secret = 'f'.repeat(64);
+      const wrongSecret = (text: string) => respell((id) => [id, secret], text);
+      const attempts = [
+        respell((_, right) => ['0'.repeat(32), right]),
+        ...[key.text, own.text, rotated.text].map(wrongSecret),
+      ];
+      const asked = new Set<string>();
+      let isSecretSent = false;
+      for (const text of attempts) {
+        statements.length = 0;
+        const reply = await trade(text, {}, replica);
+        expect(refusalOf(reply)).toEqual(wrong);
+        const sent = JSON.stringify(statements);
+        isSecretSent ||= sent.includes(text.split('_')[2] ?? '');
+        const lookUps = statements.filter(({ sql }) => /"(api_keys|users)"/.test(sql));
+        asked.add(lookUps.map(({ sql }) => sql).join('; '));
+      }
+      return [[...asked], isSecretSent];
+    },
+    expected: [['select * from "auth"."api_keys" where "id" = $1'], false],
+  },
   ...[
     ['creates no key', () => send('POST', keysUrl, { name: 'x', service: 'x', permissions: [] })],
     ['lists no keys', () => send('GET', keysUrl)],

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { groupMappingTopic } from '../contract.ts';
 import { startAuth } from '../testing.ts';
 import { decode, nowSeconds } from './forge.ts';
 import {
@@ -8,6 +9,7 @@ import {
   openTarget,
   refusalOf,
   refused,
+  userPassword,
   verdictsOf,
   type AttackCase,
   type Target,
@@ -164,6 +166,35 @@ const endings: readonly AttackCase[] = [
       return [wide, decode(body.access_token, 1)['permissions']];
     },
     expected: [{ status: 400, code: 'invalid_scope' }, ['agent:read', 'workflow:read']],
+  },
+  {
+    name: 'B20: when a mapping loses permissions, a replica that hears of it issues less at once',
+    run: async () => {
+      await using replica = await startAuth(target.ground);
+      const { username } = await createVictim(target);
+      const { good } = target.forge;
+      const url = '/api/v1/auth/group-mappings';
+      const { body: before } = await target.auth.call('GET', url, { token: good });
+      const mappings = before.mappings.map((mapping: { platformRole: string }) =>
+        mapping.platformRole === 'user' ? { ...mapping, permissions: ['agent:read'] } : mapping,
+      );
+      const replace = (body: object) => target.auth.call('PUT', url, token(good, body));
+      const held = async () => {
+        const { body } = await replica.login(username, userPassword);
+        return decode(body.access_token, 1)['permissions'];
+      };
+      const first = await held();
+      await replace({ mappings });
+      try {
+        await replica.host.bus.topic(groupMappingTopic).publish({ by: '' });
+        // Without the bus it would be read within five seconds.
+        await expect.poll(held, { timeout: 2_000, interval: 20 }).toEqual(['agent:read']);
+      } finally {
+        await replace({ mappings: before.mappings });
+      }
+      return first;
+    },
+    expected: ['agent:read', 'workflow:read'],
   },
   {
     name: 'own 17: a token that one replica revokes is refused by another that had cached it',

@@ -333,6 +333,43 @@ const cases: readonly AttackCase[] = [
     expected: [true, true, true, true],
   },
   {
+    name: 'own 68: guesses at the own password with a stolen token are counted by all replicas, and end for a while',
+    run: async () => {
+      const environment = { AUTH_LOGIN_ATTEMPTS: '3' };
+      await using other = await startAuth(target.ground, { environment });
+      const { username, accessToken } = await createVictim(target);
+      const guess = (service: RunningAuth, currentPassword: string) =>
+        service.call('POST', '/api/v1/auth/password', {
+          token: accessToken,
+          body: { currentPassword, newPassword: 'a password of the thief' },
+        });
+      const replies = [
+        await guess(limited, 'a guess'),
+        await guess(other, 'another guess'),
+        await guess(limited, 'a third guess'),
+        await guess(other, userPassword),
+        await guess(limited, userPassword),
+      ];
+      const waits = replies.map(({ headers }) => Number(headers['retry-after'] ?? 0) > 0);
+      return [
+        replies.map(refusalOf),
+        waits,
+        (await login({ username, password: userPassword })).status,
+      ];
+    },
+    expected: [
+      [
+        { status: 401, code: 'invalid_credentials' },
+        { status: 401, code: 'invalid_credentials' },
+        { status: 401, code: 'invalid_credentials' },
+        { status: 429, code: 'rate_limit_exceeded' },
+        { status: 429, code: 'rate_limit_exceeded' },
+      ],
+      [false, false, false, true, true],
+      200,
+    ],
+  },
+  {
     name: 'own 66: of four logins at once with one recovery code one succeeds, and none later',
     run: async () => {
       const { username, recoveryCodes } = await enroll();

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   authorize,
@@ -35,6 +38,7 @@ afterAll(async () => {
 
 const authorizeUrl = '/api/v1/auth/oauth/authorize';
 const configureUrl = '/api/v1/auth/oauth/configure';
+const refusedIssuer = { status: 400, isListed: false, code: 'invalid_provider' };
 const invalidGrant = { status: 400, code: 'invalid_grant' };
 
 function s256(challenge: string) {
@@ -57,9 +61,9 @@ async function browserFor(login: string, query: Readonly<Record<string, string>>
   return { code: back['code'] ?? '', state: back['state'] ?? '', cookie };
 }
 
-async function configure(config: object, token: string = target.forge.good) {
+async function configure(config: object, token: string = target.forge.good, name = 'custom') {
   const body = {
-    provider: 'custom',
+    provider: name,
     config: {
       authorizationURL: `${provider.url}/oauth/authorize`,
       tokenURL: `${provider.url}/oauth/token`,
@@ -71,6 +75,30 @@ async function configure(config: object, token: string = target.forge.good) {
     },
   };
   return target.auth.call('POST', configureUrl, { token, body });
+}
+
+/** An OpenID provider of which there is the metadata alone, naming an issuer made of its own address. */
+async function serveMetadata(
+  issuerOf: (own: string) => unknown,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((_, answer) => {
+    const metadata = {
+      issuer: issuerOf(url),
+      authorization_endpoint: `${url}/authorize`,
+      token_endpoint: `${url}/token`,
+      jwks_uri: `${url}/keys`,
+    };
+    answer.setHeader('content-type', 'application/json').end(JSON.stringify(metadata));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  // The server listens on TCP, so its address is not a text.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  return { url, [Symbol.asyncDispose]: close };
 }
 
 const cases: readonly AttackCase[] = [
@@ -168,6 +196,32 @@ const cases: readonly AttackCase[] = [
       ];
     },
     expected: [false, false],
+  })),
+  ...[
+    ['itself', (own: string) => own, { status: 200, isListed: true }],
+    ['another issuer', () => 'https://evil.example', refusedIssuer],
+    ['itself with a slash', (own: string) => `${own}/`, refusedIssuer],
+    [
+      'itself by another name',
+      (own: string) => own.replace('127.0.0.1', 'localhost'),
+      refusedIssuer,
+    ],
+    ['itself in a list', (own: string) => [own], refusedIssuer],
+    ['nobody', () => undefined, refusedIssuer],
+  ].map(([named, issuerOf, expected]) => ({
+    name: `F44: metadata that names ${named as string} is ${expected === refusedIssuer ? 'refused, and nothing is configured' : 'taken'}`,
+    run: async () => {
+      const change = issuerOf as (own: string) => unknown;
+      await using issuer = await serveMetadata(change);
+      const name = `issuer-${Math.random().toString(36).slice(2)}`;
+      const { status, body } = await configure({ issuer: issuer.url }, target.forge.good, name);
+      const { body: listed } = await target.auth.call('GET', '/api/v1/auth/oauth/providers', {
+        token: target.forge.good,
+      });
+      const isListed = JSON.stringify(listed).includes(name);
+      return { status, isListed, ...(status === 200 ? {} : { code: body.error.code }) };
+    },
+    expected,
   })),
   {
     name: 'F45: a stranger with the username and e-mail address of a user is another user',

@@ -1,4 +1,5 @@
 import type { JSONWebKeySet } from 'jose';
+import { PostgresQueryCompiler, type KyselyPlugin } from 'kysely';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
@@ -227,6 +228,34 @@ export async function createVictim(
     accessToken: pair.access_token,
     refreshToken: pair.refresh_token,
   };
+}
+
+/** A statement as the database gets it. */
+interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** The same ground, and all statements that are built on it from now on. */
+export function recordStatements(ground: Ground): { ground: Ground; statements: Statement[] } {
+  const statements: Statement[] = [];
+  const compiler = new PostgresQueryCompiler();
+  const recorder: KyselyPlugin = {
+    transformQuery: ({ node, queryId }) => {
+      const { sql, parameters } = compiler.compileQuery(node, queryId);
+      statements.push({ sql, parameters });
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  const database = new Proxy(ground.database, {
+    get: (target, name) => {
+      if (name === 'kysely') return (schema: string) => target.kysely(schema).withPlugin(recorder);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { ground: { ...ground, database }, statements };
 }
 
 /** The newest audit events, the newest first. */

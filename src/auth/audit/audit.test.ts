@@ -256,30 +256,4 @@ describe('the audit log', () => {
     }
     expect(await verify()).toMatchObject({ valid: true });
   });
-
-  test('holds no password, token or key of those who log in', async () => {
-    const { body: pair } = await auth.login('admin', adminPassword);
-    await auth.login('admin', 'wrong-password-text');
-    const refresh = { refresh_token: pair.refresh_token, grant_type: 'refresh_token' };
-    const { body: next } = await auth.call('POST', `${base}/refresh`, { body: refresh });
-    const newKey = { name: 'k', service: 'worker', permissions: [] };
-    const made = await auth.call('POST', `${base}/api-keys`, { token: admin, body: newKey });
-    const login = { api_key: made.body.api_key, client_id: 'c' };
-    const { body: traded } = await auth.call('POST', `${base}/api-key`, { body: login });
-    await auth.call('POST', `${base}/revoke`, {
-      token: admin,
-      body: { token: traded.access_token },
-    });
-    const [dump] = await ground.database.query<{ text: string }>(
-      'select string_agg(a::text, chr(10)) as text from auth.audit a',
-    );
-    const secrets = [pair, next].flatMap((one) => [one.access_token, one.refresh_token]);
-    const signatures = [...secrets, traded.access_token].map((token) => token.split('.')[2]);
-    for (const secret of [...signatures, made.body.api_key.slice(-20), adminPassword]) {
-      expect(secret.length).toBeGreaterThan(10);
-      expect(dump?.text).not.toContain(secret);
-    }
-    expect(dump?.text).not.toContain('wrong-password-text');
-    expect(dump?.text).toContain('token_refreshed');
-  });
 });

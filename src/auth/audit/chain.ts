@@ -16,11 +16,9 @@ export const noHash: Buffer = Buffer.alloc(hashBytes);
 /** SHA-256 of an event as it will be read back: sorted keys, times in milliseconds. */
 export function digestOf(record: AuditRecord): Buffer {
   const { event_type, user_id, occurred_at, ip, user_agent, client_id, metadata } = record;
-  // What JSON changes, such as a Date among the facts, is read back changed.
-  const facts: unknown = JSON.parse(JSON.stringify(metadata));
   const at = occurred_at.toISOString();
-  const event = [event_type, user_id, at, ip, user_agent, client_id, facts];
-  return createHash('sha256').update(toCanonicalJson(event)).digest();
+  const event = [event_type, user_id, at, ip, user_agent, client_id, sortMembers(metadata)];
+  return createHash('sha256').update(JSON.stringify(event)).digest();
 }
 
 /** The hash of an event in its place, as the database computes it too. */
@@ -30,12 +28,15 @@ export function linkOf(previous: Buffer, seq: number, digest: Buffer): Buffer {
   return createHash('sha256').update(previous).update(number).update(digest).digest();
 }
 
-function toCanonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const members = entries.map(
-    ([key, member]) => `${JSON.stringify(key)}:${toCanonicalJson(member)}`,
-  );
-  return `{${members.join(',')}}`;
+/** The same value with the members of its objects in one order, whichever the database gives them. */
+function sortMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortMembers);
+  // A Date, say, is written as JSON writes it, and so it is read back.
+  if (!isPlainObject(value)) return value;
+  const keys = Object.keys(value).toSorted();
+  return Object.fromEntries(keys.map((key) => [key, sortMembers(value[key])]));
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !('toJSON' in value);
 }

@@ -1,5 +1,12 @@
 import { errors, type JWTPayload, type JWTVerifyGetKey } from 'jose';
-import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  sign,
+  verify,
+  type KeyObject,
+} from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../kit/errors.ts';
@@ -113,6 +120,25 @@ export class Keyring {
     return `${input}.${signature.toString('base64url')}`;
   }
 
+  /**
+   * The claims that a key of the suite signed; undefined for any other text. Only the exact header
+   * that `sign` writes is read, so no header can choose how it is checked (RFC 8725, section 3.1).
+   * Times and claims are the caller's to judge. Rejects with `unavailable` when the key cannot be
+   * looked for.
+   */
+  async verify(token: string): Promise<JWTPayload | undefined> {
+    const [head = '', body = '', signature = '', ...rest] = token.split('.');
+    const kid = rest.length === 0 ? readKeyId(head) : undefined;
+    if (kid === undefined) return undefined;
+    const key = this.#current().publicKeys.get(kid) ?? (await this.#seekKey(kid));
+    const signed = Buffer.from(`${head}.${body}`);
+    const bytes = Buffer.from(signature, 'base64url');
+    // Another spelling of the same bytes is another token.
+    const isSpelt = bytes.toString('base64url') === signature;
+    if (!key || !isSpelt || !verify('RSA-SHA256', signed, key, bytes)) return undefined;
+    return JSON.parse(Buffer.from(body, 'base64url').toString()) as JWTPayload;
+  }
+
   /** Takes over what the database holds once this is called; rejects when it cannot be read. */
   reload(): Promise<void> {
     return this.#reads.now();
@@ -139,6 +165,13 @@ export class Keyring {
     const key = this.#current().publicKeys.get(kid);
     if (key) return key;
     throw failed ?? new errors.JWKSNoMatchingKey();
+  }
+
+  async #seekKey(kid: string): Promise<KeyObject | undefined> {
+    return this.#findNew(kid).catch((error: unknown) => {
+      if (error instanceof errors.JWKSNoMatchingKey) return undefined;
+      throw error;
+    });
   }
 
   #signer(): Signer | undefined {
@@ -194,7 +227,7 @@ export class Keyring {
     const known = this.#signers.get(kid);
     if (known) return known;
     const privateKey = createPrivateKey(this.sealer.unseal(private_key, kid));
-    return { head: encode({ alg: signingAlgorithm, typ: 'JWT', kid }), privateKey };
+    return { head: headOf(kid), privateKey };
   }
 
   #isRevoked(keyId: string): boolean {
@@ -219,6 +252,17 @@ function openPublic(jwk: PublicJwk): KeyObject {
 
 function hasSuccession(rows: readonly SigningKeyRow[]): boolean {
   return ['active', 'pending'].every((wanted) => rows.some(({ state }) => state === wanted));
+}
+
+/** The first part of every token that the key signs. */
+function headOf(kid: string): string {
+  return encode({ alg: signingAlgorithm, typ: 'JWT', kid });
+}
+
+/** The key id of a header that `sign` has written, to the letter. */
+function readKeyId(head: string): string | undefined {
+  const [, kid] = /"kid":"([\w-]{43})"\}$/.exec(Buffer.from(head, 'base64url').toString()) ?? [];
+  return kid !== undefined && headOf(kid) === head ? kid : undefined;
 }
 
 function encode(part: object): string {

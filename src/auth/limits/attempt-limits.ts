@@ -64,6 +64,27 @@ export class AttemptLimit {
   }
 }
 
+/** What a bucket says that is full in so many seconds after one attempt was taken. */
+export function bucketAfterTake(rate: AttemptRate, fullInSeconds: number): Allowance {
+  const { attempts: limit, windowSeconds } = rate;
+  const resetAt = Math.ceil(Date.now() / 1000 + fullInSeconds);
+  const remaining = wholeAttempts(rate, windowSeconds - fullInSeconds);
+  return { isAllowed: true, limit, remaining, resetAt, retryAfter: 0 };
+}
+
+/** What a bucket says that is full in so many seconds, before an attempt. */
+export function bucketBeforeTake(rate: AttemptRate, fullInSeconds: number): Allowance {
+  const allowance = bucketAfterTake(rate, fullInSeconds);
+  if (allowance.remaining > 0) return allowance;
+  const waitSeconds = fullInSeconds + rate.windowSeconds / rate.attempts - rate.windowSeconds;
+  return { ...allowance, isAllowed: false, retryAfter: Math.max(1, Math.ceil(waitSeconds)) };
+}
+
+/** How many attempts grow back in the time, but for what fractions of a second lose in rounding. */
+function wholeAttempts({ attempts, windowSeconds }: AttemptRate, seconds: number): number {
+  return Math.max(0, Math.floor((seconds * attempts) / windowSeconds + 1e-6));
+}
+
 /** `exhausted` as every limit answers it: 429, `rate_limit_exceeded`, with `Retry-After`. */
 export function refusalOf({ attempts, windowSeconds }: AttemptRate, retryAfter: number): Fault {
   return new Fault('exhausted', `too many attempts: try again in ${retryAfter} s`, {

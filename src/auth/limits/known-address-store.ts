@@ -5,15 +5,21 @@ const userColumns = [
   'users.email',
   'users.name',
   'users.roles',
+  'users.groups',
   'users.disabled',
   'users.password_hash',
 ] as const;
 
-/** A user as a login needs it, with when they last logged in from the address. */
+/** A user as a login needs it. */
 export interface LoginUser {
-  readonly user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'disabled' | 'password_hash'>;
-  /** Null when the address is not known to be theirs. */
+  readonly user: Pick<
+    UserRow,
+    'id' | 'email' | 'name' | 'roles' | 'groups' | 'disabled' | 'password_hash'
+  >;
+  /** When they last logged in from the address; null when it is not known to be theirs. */
   readonly lastSeenAt: Date | null;
+  /** Whether a second factor is in force. */
+  readonly hasSecondFactor: boolean;
 }
 
 /** The user of a name; `lastSeenAt` is null when the last login from the address is before `since`. */
@@ -29,13 +35,14 @@ export async function findLoginUser(
         .on('known.address_key', '=', login.addressKey)
         .on('known.last_seen_at', '>=', login.since),
     )
+    .leftJoin('second_factors as factor', 'factor.user_id', 'users.id')
     .select(userColumns)
-    .select('known.last_seen_at as lastSeenAt')
+    .select(['known.last_seen_at as lastSeenAt', 'factor.enabled_at as factorEnabledAt'])
     .where('users.username_key', '=', login.usernameKey)
     .executeTakeFirst();
   if (!found) return undefined;
-  const { lastSeenAt, ...user } = found;
-  return { user, lastSeenAt };
+  const { lastSeenAt, factorEnabledAt, ...user } = found;
+  return { user, lastSeenAt, hasSecondFactor: factorEnabledAt !== null };
 }
 
 /** Notes a login from an address; rejects with a foreign key violation when the user is gone. */

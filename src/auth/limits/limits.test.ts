@@ -180,11 +180,11 @@ describe('refreshes', () => {
     expect(refused.status).toBe(429);
     expect(refused.headers['x-ratelimit-limit']).toBe('2');
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(1700);
-    await ground.database.query('delete from auth.allowances');
+    await ground.database.query('update auth.sessions set refreshes_full_at = now()');
     const answered = await refresh(auth);
     expect(answered.status).toBe(200);
     const [row] = await ground.database.query<{ generation: number }>(
-      'select max(generation) as generation from auth.refresh_tokens',
+      'select max(generation) as generation from auth.sessions',
     );
     expect(row?.generation).toBe(3);
   });

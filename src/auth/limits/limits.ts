@@ -13,11 +13,7 @@ export interface LimitsOptions {
   readonly log: Log;
   readonly config: Pick<
     AuthConfig,
-    | 'loginAttempts'
-    | 'loginAttemptsPerAccount'
-    | 'loginAttemptsPerAddress'
-    | 'refreshesPerHour'
-    | 'validationsPerMinute'
+    'loginAttempts' | 'loginAttemptsPerAccount' | 'loginAttemptsPerAddress' | 'validationsPerMinute'
   >;
 }
 
@@ -27,7 +23,6 @@ export const addressKnownMs = 30 * 86_400_000;
 /** How often what may be tried, over all replicas and restarts. */
 export class Limits implements AsyncDisposable {
   readonly login: LoginLimits;
-  readonly refreshBySession: AttemptLimit;
   readonly validationByAddress: LeasedLimit;
   readonly #sql: Sql;
   readonly #allowances: Allowances;
@@ -40,10 +35,6 @@ export class Limits implements AsyncDisposable {
       attempts: config.loginAttempts,
       attemptsPerAccount: config.loginAttemptsPerAccount,
       attemptsPerAddress: config.loginAttemptsPerAddress,
-    });
-    this.refreshBySession = this.open('refresh', {
-      attempts: config.refreshesPerHour,
-      windowSeconds: 3600,
     });
     this.validationByAddress = new LeasedLimit({
       name: 'validate',

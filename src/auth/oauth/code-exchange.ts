@@ -1,10 +1,17 @@
+import { Fault } from '../../kit/errors.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import type { Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { OAuthFlowRow, Sql, UserRow } from '../tables.ts';
 import type { TokenMint } from '../tokens/tokens.ts';
 import { redirectMismatch } from './addresses.ts';
 import type { FederatedUsers } from './federated-users.ts';
-import { consumeFlow, finishFlow, markReplayed } from './flow-store.ts';
+import {
+  codeAttemptsMax,
+  consumeFlow,
+  finishFlow,
+  markReplayed,
+  releaseFlow,
+} from './flow-store.ts';
 import { isSameText, sha256, type FlowProof, type Flows } from './flows.ts';
 import { readGroupRoles, rolesOf, type GroupRole } from './group-roles.ts';
 import type { Profile } from './profile.ts';
@@ -59,7 +66,12 @@ export class CodeExchange {
 
   /**
    * Opens a session. A flow and a code are good once, within ten minutes; a code that comes again
-   * ends the session that it gave (RFC 9700, section 2.1.1), whichever of the two was faster.
+   * ends the session that it gave, whichever of the two was faster (RFC 6749, section 4.1.2).
+   *
+   * Nothing here changes a flow before the caller has shown its secret: the verifier, or the state
+   * with its cookie. Else whoever read a code or a state in a log could end the login of another
+   * (RFC 9700, section 4.5). A code that the provider does not take gives the flow back, so that a
+   * code slipped into a browser costs its user no login; five codes may be tried, and no more.
    */
   async exchange(request: CodeRequest): Promise<FederatedSession> {
     const attempt: Attempt = { provider: 'oauth' };
@@ -79,16 +91,10 @@ export class CodeExchange {
   }
 
   async #exchange(request: CodeRequest, attempt: Attempt): Promise<FederatedSession> {
-    const { providers, client, flows } = this.#options;
-    const { code, flow } = await this.#claim(request, attempt);
-    const provider = await providers.read(flow.provider);
-    const { tokens, profile } = await client.login(provider, {
-      code,
-      redirectUri: flow.redirect_uri,
-      verifier: verifierOf(request, flow, flows),
-      nonce: flow.nonce,
-      scope: flow.scope,
-    });
+    const claim = await this.#claim(request, attempt);
+    const { flow } = claim;
+    const provider = await this.#options.providers.read(flow.provider);
+    const { tokens, profile } = await this.#trade(claim, { request, provider });
     const login = { request, flow, provider, profile };
     const groups = await readGroupRoles(this.#options.sql, profile.groups);
     const user = await this.#options.users.admit({
@@ -106,11 +112,29 @@ export class CodeExchange {
     return { pair, user, profile, groups, returnTo, state: flow.state };
   }
 
+  /** Trades the code at the provider; the flow is given back when that can be tried again. */
+  async #trade(
+    { code, codeHash, flow }: Claim,
+    { request, provider }: { readonly request: CodeRequest; readonly provider: Provider },
+  ) {
+    const { sql, client, flows } = this.#options;
+    try {
+      return await client.login(provider, {
+        code,
+        redirectUri: flow.redirect_uri,
+        verifier: verifierOf(request, flow, flows),
+        nonce: flow.nonce,
+        scope: flow.scope,
+      });
+    } catch (error) {
+      const { challenge } = flow;
+      if (isUntraded(error)) await releaseFlow(sql, { challenge, codeHash });
+      throw error;
+    }
+  }
+
   /** Takes the flow for this code, after all that can be checked before. */
-  async #claim(
-    request: CodeRequest,
-    attempt: Attempt,
-  ): Promise<{ readonly code: string; readonly flow: OAuthFlowRow }> {
+  async #claim(request: CodeRequest, attempt: Attempt): Promise<Claim> {
     const { sql, flows, providers } = this.#options;
     const { code, proof } = request;
     const flow = proof && (await flows.find(proof));
@@ -118,27 +142,29 @@ export class CodeExchange {
     if (request.error !== undefined) throw errorOf(request.error);
     if (code === undefined) throw refusedCode('code_missing');
     const codeHash = sha256(code);
-    if (!flow || flow.consumed_at) return this.#refuseAgain(codeHash, { request, flow });
+    if (!flow)
+      throw refusedCode(proof && 'verifier' in proof ? 'verifier_mismatch' : 'state_mismatch');
+    if (flow.consumed_at) return this.#refuseAgain(codeHash, { request, flow });
     if (flow.expires_at.getTime() <= Date.now()) throw refusedCode('code_expired');
+    if (flow.attempts >= codeAttemptsMax) throw refusedCode('too_many_codes');
     requireSameRequest(request, flow, await providers.read(flow.provider));
     const { challenge } = flow;
     const isOurs = await consumeFlow(sql, { challenge, codeHash, at: new Date() });
     if (!isOurs) return this.#refuseAgain(codeHash, { request, flow });
-    return { code, flow };
+    return { code, codeHash, flow };
   }
 
-  /** Ends what a code gave when it comes a second time, whoever brings it. */
+  /** Ends what the flow's own code gave when it comes a second time. */
   async #refuseAgain(
     codeHash: Buffer,
-    { request, flow }: { readonly request: CodeRequest; readonly flow: OAuthFlowRow | undefined },
+    { request, flow }: { readonly request: CodeRequest; readonly flow: OAuthFlowRow },
   ): Promise<never> {
-    const replayed = await markReplayed(this.#options.sql, codeHash, new Date());
-    for (const { session_id: sessionId, provider } of replayed) {
-      if (sessionId) await this.#endReplayed(sessionId, { request, provider });
-    }
-    if (replayed.length > 0 || flow) throw refusedCode('code_used');
-    const isStated = request.proof !== undefined && 'state' in request.proof;
-    throw refusedCode(isStated || !request.proof ? 'state_mismatch' : 'verifier_mismatch');
+    const { challenge, provider } = flow;
+    const replay = { challenge, codeHash, at: new Date() };
+    const replayed = await markReplayed(this.#options.sql, replay);
+    const sessionId = replayed?.session_id;
+    if (sessionId) await this.#endReplayed(sessionId, { request, provider });
+    throw refusedCode('code_used');
   }
 
   async #endReplayed(
@@ -175,6 +201,13 @@ export class CodeExchange {
   }
 }
 
+/** A flow that is taken for one code. */
+interface Claim {
+  readonly code: string;
+  readonly codeHash: Buffer;
+  readonly flow: OAuthFlowRow;
+}
+
 /** What the audit log is to say of an attempt, as far as it came. */
 interface Attempt {
   provider: string;
@@ -191,8 +224,8 @@ interface Login {
 function requireSameRequest(request: CodeRequest, flow: OAuthFlowRow, provider: Provider): void {
   const { redirectUri, state, issuer, clientId } = request;
   // It may be left out only where it was at the start (RFC 6749, section 4.1.3).
-  const expected = redirectUri ?? provider.config.callbackURL;
-  if (expected !== flow.redirect_uri) throw redirectMismatch();
+  const isLeftOut = redirectUri === undefined && !flow.redirect_uri_given;
+  if (!isLeftOut && redirectUri !== flow.redirect_uri) throw redirectMismatch();
   if (state !== undefined && !isSameText(state, flow.state)) throw refusedCode('state_mismatch');
   if (issuer !== undefined && issuer !== issuerOf(provider)) throw refusedCode('issuer_mismatch');
   const isOther = flow.client_id !== '' && clientId !== undefined && clientId !== flow.client_id;
@@ -205,6 +238,12 @@ function verifierOf({ proof }: CodeRequest, flow: OAuthFlowRow, flows: Flows): s
 
 function clientOf({ request, flow }: Pick<Login, 'request' | 'flow'>): string {
   return request.clientId ?? (flow.client_id || 'oauth');
+}
+
+/** True when the provider did not take the code, or could not be asked: the user's own may still come. */
+function isUntraded(error: unknown): boolean {
+  if (!(error instanceof Fault)) return false;
+  return error.reason === 'provider_error' || error.detail['reason'] === 'provider_refused';
 }
 
 function errorOf(error: string): Error {

@@ -12,7 +12,7 @@ import {
   storeLoginTokens,
   type IdentityKey,
 } from './identity-store.ts';
-import type { Profile } from './profile.ts';
+import { groupsOf, type Profile } from './profile.ts';
 import type { ProviderTokens } from './provider-client.ts';
 import { sealTokens } from './provider-tokens.ts';
 
@@ -47,7 +47,7 @@ export class FederatedUsers {
     this.#options = options;
   }
 
-  /** The user of an identity, made when it is new, with the roles and tokens of this login. */
+  /** The user of an identity, made when it is new, with the groups, roles and tokens of this login. */
   async admit(login: FederatedLogin): Promise<UserRow> {
     const key = { issuer: login.issuer, subject: login.profile.subject };
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
@@ -73,6 +73,7 @@ export class FederatedUsers {
         email: profile.email,
         provider,
         roles: [...roles],
+        groups: groupsOf(profile),
         updated_at: new Date(),
       });
     });
@@ -126,6 +127,7 @@ function toUser({ profile, provider, roles }: FederatedLogin, username: string):
     name: profile.name,
     password_hash: null,
     roles: [...roles],
+    groups: groupsOf(profile),
     disabled: false,
     provider,
     created_at: now,

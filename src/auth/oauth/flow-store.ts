@@ -38,6 +38,9 @@ export function findBoundFlow(
     .executeTakeFirst();
 }
 
+/** How many codes may be tried in one flow. */
+export const codeAttemptsMax = 5;
+
 /** Takes a flow for this code; of many at once exactly one is answered true. */
 export async function consumeFlow(
   sql: Sql,
@@ -45,13 +48,32 @@ export async function consumeFlow(
 ): Promise<boolean> {
   const taken = await sql
     .updateTable('oauth_flows')
-    .set({ consumed_at: at, code_hash: codeHash })
+    .set(({ eb }) => ({
+      consumed_at: at,
+      code_hash: codeHash,
+      attempts: eb('attempts', '+', 1),
+    }))
     .where('challenge', '=', challenge)
     .where('consumed_at', 'is', null)
+    .where('attempts', '<', codeAttemptsMax)
     .where('expires_at', '>', at)
     .returning('challenge')
     .execute();
   return taken.length === 1;
+}
+
+/** Gives a flow back that was taken for a code which led nowhere; nothing is left of that code. */
+export async function releaseFlow(
+  sql: Sql,
+  { challenge, codeHash }: { readonly challenge: string; readonly codeHash: Buffer },
+): Promise<void> {
+  await sql
+    .updateTable('oauth_flows')
+    .set({ consumed_at: null, code_hash: null, replayed_at: null })
+    .where('challenge', '=', challenge)
+    .where('code_hash', '=', codeHash)
+    .where('session_id', 'is', null)
+    .execute();
 }
 
 /** Notes the session that a flow gave; true when its code was presented again meanwhile. */
@@ -68,14 +90,18 @@ export async function finishFlow(
   return flow?.replayed_at !== null;
 }
 
-/** Notes that a traded code came again; the flows that it had been traded in. */
-export function markReplayed(sql: Sql, codeHash: Buffer, at: Date): Promise<OAuthFlowRow[]> {
+/** Notes that the code of a flow came again; undefined, and nothing changes, for any other code. */
+export function markReplayed(
+  sql: Sql,
+  { challenge, codeHash, at }: { readonly challenge: string; codeHash: Buffer; at: Date },
+): Promise<OAuthFlowRow | undefined> {
   return sql
     .updateTable('oauth_flows')
     .set({ replayed_at: at })
+    .where('challenge', '=', challenge)
     .where('code_hash', '=', codeHash)
     .returningAll()
-    .execute();
+    .executeTakeFirst();
 }
 
 /** Removes flows that led nowhere, and those that were consumed before `consumedBefore`. */

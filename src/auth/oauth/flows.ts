@@ -155,10 +155,12 @@ function commonColumns(
   return {
     provider: provider.name,
     redirect_uri: redirectUri,
+    redirect_uri_given: request.redirectUri !== undefined,
     state: request.state ?? newSecret(),
     nonce: request.nonce ?? newSecret(),
     scope: request.scope ?? provider.config.scopes,
     client_id: request.clientId ?? '',
+    attempts: 0,
     created_at: now,
     expires_at: new Date(now.getTime() + flowLifeSeconds * 1000),
   };
@@ -185,5 +187,6 @@ function locationOf(flow: NewFlow, provider: Provider): string {
 function isSameFlow(known: OAuthFlowRow, flow: NewFlow): boolean {
   if (known.consumed_at || known.expires_at.getTime() <= Date.now()) return false;
   const fields = ['provider', 'redirect_uri', 'state', 'nonce', 'scope', 'client_id'] as const;
+  if (known.redirect_uri_given !== flow.redirect_uri_given) return false;
   return fields.every((field) => known[field] === flow[field]);
 }

@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { Fault } from '../../kit/errors.ts';
-import { findUser } from '../accounts/user-store.ts';
+import { findUser, narrowUser } from '../accounts/user-store.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import { listGroupMappings } from '../roles/group-mapping-store.ts';
+import { createRoleTable } from '../roles/roles.ts';
 import { inTransaction } from '../store.ts';
 import type { IdentityRow, Sql } from '../tables.ts';
-import { findIdentityOf, narrowRoles } from './identity-store.ts';
+import { findIdentityOf } from './identity-store.ts';
 import type { IdpTokens } from './idp-tokens.ts';
-import type { ProviderGroup } from './profile.ts';
+import { groupsOf, type ProviderGroup } from './profile.ts';
 import type { ProviderClient } from './provider-client.ts';
 import type { Providers } from './providers.ts';
 
@@ -52,7 +53,7 @@ const timeoutMs = 3_000;
 const localUsersMax = 10_000;
 const ownOrigin: Origin = { ip: '', userAgent: '' };
 
-/** Takes from users the roles that their groups no longer give. */
+/** Takes from users the groups that they are no longer in, and with them what those gave. */
 export class RoleSync {
   readonly #options: RoleSyncOptions;
   /** Users who came through no provider; that never changes. */
@@ -62,23 +63,31 @@ export class RoleSync {
     this.#options = options;
   }
 
+  /** Whether a user came through no provider. */
+  async isLocal(userId: string): Promise<boolean> {
+    if (this.#local.has(userId)) return true;
+    if (await findIdentityOf(this.#options.sql, userId)) return false;
+    this.#local.set(userId, true);
+    return true;
+  }
+
   /**
-   * Reads the groups of a user again and leaves the roles that they still give; only a login adds
+   * Reads the groups of a user again and leaves those that the user is still in; only a login adds
    * any. A provider that does not answer within 3 seconds changes nothing; one that refuses the
-   * user's token for good takes every role. Nothing happens for users who came through no provider.
+   * user's token for good takes every group. Nothing happens for users who came through no provider.
    */
   async syncRoles(userId: string, origin: Origin = ownOrigin): Promise<void> {
-    if (this.#local.has(userId)) return;
+    if (await this.isLocal(userId)) return;
     const timeout = AbortSignal.timeout(timeoutMs);
     const isLate = new Promise<undefined>((resolve) => {
       timeout.addEventListener('abort', () => resolve(undefined), { once: true });
     });
-    const roles = await Promise.race([this.#readRoles(userId), isLate]);
-    if (roles) await this.#narrow(userId, roles, origin);
+    const groups = await Promise.race([this.#readGroups(userId), isLate]);
+    if (groups) await this.#narrow(userId, groups, origin);
   }
 
   /** Undefined when there is nothing to be learned. */
-  async #readRoles(userId: string): Promise<readonly string[] | undefined> {
+  async #readGroups(userId: string): Promise<readonly string[] | undefined> {
     const { sql, providers, client, idpTokens } = this.#options;
     try {
       const identity = await findIdentityOf(sql, userId);
@@ -93,9 +102,9 @@ export class RoleSync {
         .readProfile(provider, accessToken, timeoutMs)
         .catch((error: unknown) => this.#explain(error, identity));
       if (profile.subject !== identity.subject) return [];
-      return rolesOf(await readGroupRoles(sql, profile.groups));
+      return groupsOf(profile);
     } catch (error) {
-      return rolesAfter(error);
+      return groupsAfter(error);
     }
   }
 
@@ -105,25 +114,30 @@ export class RoleSync {
     throw error;
   }
 
-  async #narrow(userId: string, roles: readonly string[], origin: Origin): Promise<void> {
+  async #narrow(userId: string, groups: readonly string[], origin: Origin): Promise<void> {
     const { sql, audit } = this.#options;
-    const user = await findUser(sql, userId);
-    if (!user || user.roles.every((role) => roles.includes(role))) return;
+    const [user, mappings] = await Promise.all([findUser(sql, userId), listGroupMappings(sql)]);
+    if (!user) return;
+    const now = new Set(groups);
+    const kept = user.groups?.filter((group) => now.has(group)) ?? groups;
+    const roles = createRoleTable(mappings).rolesOf({ roles: [], groups: kept });
+    const lost = (user.groups ?? []).filter((group) => !now.has(group));
+    if (lost.length === 0 && user.roles.every((role) => roles.includes(role))) return;
     await inTransaction(sql, async (trx) => {
-      if (!(await narrowRoles(trx, userId, roles))) return;
+      if (!(await narrowUser(trx, userId, { groups, roles }))) return;
       await audit.recordWithin(trx, {
         eventType: 'roles_narrowed',
         userId,
         origin,
         provider: 'refresh-token',
-        facts: { groupRoles: roles.join(' ') },
+        facts: { groupRoles: roles.join(' '), groupsLost: lost.length },
       });
     });
   }
 }
 
-/** No roles after a refusal of the user, no change after any other failure of the provider. */
-function rolesAfter(error: unknown): readonly string[] | undefined {
+/** No groups after a refusal of the user, no change after any other failure of the provider. */
+function groupsAfter(error: unknown): readonly string[] | undefined {
   if (!(error instanceof Fault) || error.code === 'internal') throw error;
   return isRefusal(error) ? [] : undefined;
 }

@@ -1,4 +1,3 @@
-import { sql as raw } from 'kysely';
 import type { IdentityRow, Sql } from '../tables.ts';
 
 /** The provider's tokens as they are stored: sealed. */
@@ -92,21 +91,4 @@ export async function releaseLease(
     .where('user_id', '=', user_id)
     .where('token_version', '=', token_version)
     .execute();
-}
-
-/** Leaves a user only those roles that are among these; false when that takes none away. */
-export async function narrowRoles(
-  sql: Sql,
-  userId: string,
-  roles: readonly string[],
-): Promise<boolean> {
-  const { rows } = await raw`
-    update auth.users set updated_at = now(), roles = array(
-      select held.role from unnest(roles) with ordinality as held (role, place)
-      where held.role = any(${[...roles]}::text[]) order by held.place
-    )
-    where id = ${userId} and not roles <@ ${[...roles]}::text[]
-    returning id
-  `.execute(sql);
-  return rows.length === 1;
 }

@@ -20,7 +20,7 @@ export interface IdpTokensOptions {
   readonly client: ProviderClient;
 }
 
-const earlyMs = 5 * 60_000;
+const earlyMsMax = 5 * 60_000;
 const leaseMs = providerTimeoutMs + 5_000;
 const pollMs = 50;
 const gone = { access_token: null, refresh_token: null };
@@ -38,13 +38,34 @@ export class IdpTokens {
   }
 
   /**
-   * Tokens with at least five minutes left, where the provider gives them. Throws
-   * `idp_login_required` when it gives no more, and `provider_error` when it cannot be reached and
-   * what is stored has expired.
+   * Tokens with at least five minutes left, or half their life where that is less. Throws
+   * `idp_login_required` when the provider gives no more, and `provider_error` when it cannot be
+   * reached and what is stored has expired.
    */
   async fresh(identity: IdentityRow): Promise<ProviderTokens> {
     const tokens = this.#open(identity);
     if (!isAging(tokens) || tokens.refreshToken === undefined) return requireLiving(tokens);
+    return this.#refreshOnce(identity);
+  }
+
+  /**
+   * The next tokens from the provider, however fresh the stored ones are. What came after `since`
+   * is new enough: of many who ask at once, one alone goes to the provider. Where the provider gave
+   * no refresh token, the stored ones. Throws as `fresh` does.
+   */
+  async renew(identity: IdentityRow, since: Date): Promise<ProviderTokens> {
+    const tokens = this.#open(identity);
+    const isNew = tokens.issuedAt >= since;
+    if (isNew || tokens.refreshToken === undefined) return requireLiving(tokens);
+    return this.#refreshOnce(identity);
+  }
+
+  /** Drops tokens that the provider refuses, so that the user is asked to log in again. */
+  async forget(identity: IdentityRow): Promise<void> {
+    await storeRefreshedTokens(this.#options.sql, identity, gone);
+  }
+
+  async #refreshOnce(identity: IdentityRow): Promise<ProviderTokens> {
     const waiting = this.#underWay.get(identity.user_id);
     if (waiting) return waiting;
     const refreshed = this.#refresh(identity).finally(() =>
@@ -52,11 +73,6 @@ export class IdpTokens {
     );
     this.#underWay.set(identity.user_id, refreshed);
     return refreshed;
-  }
-
-  /** Drops tokens that the provider refuses, so that the user is asked to log in again. */
-  async forget(identity: IdentityRow): Promise<void> {
-    await storeRefreshedTokens(this.#options.sql, identity, gone);
   }
 
   #open(identity: IdentityRow): ProviderTokens {
@@ -130,8 +146,11 @@ export function secondsLeft({ expiresAt }: ProviderTokens): number {
   return Math.max(0, Math.floor((expiresAt.getTime() - Date.now()) / 1000));
 }
 
-function isAging({ expiresAt }: ProviderTokens): boolean {
-  return expiresAt !== undefined && expiresAt.getTime() - Date.now() < earlyMs;
+/** Tokens that live for less than ten minutes would else be old as soon as they are issued. */
+function isAging({ issuedAt, expiresAt }: ProviderTokens): boolean {
+  if (expiresAt === undefined) return false;
+  const lifeMs = expiresAt.getTime() - issuedAt.getTime();
+  return expiresAt.getTime() - Date.now() < Math.min(earlyMsMax, lifeMs / 2);
 }
 
 function hasExpired({ expiresAt }: ProviderTokens): boolean {

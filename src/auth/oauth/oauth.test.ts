@@ -9,11 +9,14 @@ import {
   logIn,
   newVerifier,
   openIdConfig,
+  openTrap,
   startProvider,
   visit,
   type TestProvider,
 } from './testing.ts';
 
+/** As `test/identity-providers/gitlab.mjs` registers it. */
+const gitlabCallback = 'http://127.0.0.1:9/gitlab';
 const extra = 'http://127.0.0.1:9/other';
 const lifetime = new Lifetime(silentLog);
 let ground: Ground;
@@ -158,6 +161,68 @@ describe('the exchange', () => {
     expect([status, body.error.code]).toEqual([400, 'invalid_grant']);
   });
 
+  test('wants the redirect_uri that the login began with, to the letter', async () => {
+    const login = await codeFor('dora', { redirect_uri: gitlab.callback });
+    const body = { code: login.code, code_verifier: login.verifier };
+    for (const fields of [{}, { redirect_uri: extra }, { redirect_uri: `${gitlab.callback}/` }]) {
+      const refused = await exchange(auth, { ...body, ...fields });
+      expect([refused.status, refused.body.error.code]).toEqual([400, 'redirect_uri_mismatch']);
+    }
+    const taken = await exchange(auth, { ...body, redirect_uri: gitlab.callback });
+    expect(taken.status).toBe(200);
+  });
+
+  test.each([
+    ['none', {}],
+    ['the registered one', { redirect_uri: gitlabCallback }],
+  ])('takes %s where the login named no redirect_uri', async (_name, fields) => {
+    const { code, verifier } = await codeFor('dora');
+    const body = { code, code_verifier: verifier, client_id: 'web' };
+    expect((await exchange(auth, { ...body, ...fields })).status).toBe(200);
+  });
+
+  test('lets the right code through after a wrong one, and no more than five in all', async () => {
+    const { code, verifier } = await codeFor('dora');
+    const tryCode = (text: string) => exchange(auth, { code: text, code_verifier: verifier });
+    for (const wrong of ['1', '2', '3', '4']) {
+      const { status, body } = await tryCode(wrong);
+      expect([status, body.error.code]).toEqual([400, 'invalid_grant']);
+      expect(body.error.details.reason).toBe('provider_refused');
+    }
+    expect((await tryCode(code)).status).toBe(200);
+    const other = await codeFor('dora');
+    const before = await gitlab.seen();
+    for (const wrong of ['1', '2', '3', '4', '5', '6', other.code]) {
+      const body = { code: wrong, code_verifier: other.verifier };
+      const refused = await exchange(auth, body);
+      expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_grant']);
+    }
+    expect((await gitlab.seen()).exchanges - before.exchanges).toBe(5);
+  });
+
+  test('costs nobody the login when a stranger brings their code with another secret', async () => {
+    const { code, verifier } = await codeFor('dora');
+    const stranger = { code, code_verifier: newVerifier().verifier };
+    await exchange(auth, stranger);
+    const { status, body } = await exchange(auth, { code, code_verifier: verifier });
+    expect(status).toBe(200);
+    const replay = await exchange(auth, stranger);
+    expect([replay.status, replay.body.error.details.reason]).toEqual([400, 'verifier_mismatch']);
+    expect((await exchange(auth, { code })).body.error.details.reason).toBe('state_mismatch');
+    expect((await refresh(auth, body.refresh_token)).status).toBe(200);
+  });
+
+  test('follows no redirect of the provider, so that no secret goes elsewhere', async () => {
+    const { code, verifier } = await codeFor('dora');
+    await using trap = await openTrap();
+    await gitlab.control({ redirectTo: trap.url });
+    const { status, body } = await exchange(auth, { code, code_verifier: verifier });
+    await gitlab.control({ redirectTo: '' });
+    expect([status, body.error.code]).toEqual([502, 'provider_error']);
+    expect(trap.visits()).toBe(0);
+    expect((await exchange(auth, { code, code_verifier: verifier })).status).toBe(200);
+  });
+
   test.each([
     ['redirect_uri', { redirect_uri: extra }, 'redirect_uri_mismatch'],
     ['state', { state: 'another' }, 'invalid_grant'],
@@ -289,6 +354,8 @@ describe('a login whose verifier the service keeps', () => {
       expect([status, body.error.code]).toEqual([400, 'invalid_grant']);
       expect(body.error.details.reason).toBe('state_mismatch');
     }
+    const wrong = await exchange(auth, { code: 'slipped in', state }, one.cookie);
+    expect([wrong.status, wrong.body.error.code]).toEqual([400, 'invalid_grant']);
     expect((await exchange(auth, { code, state }, one.cookie)).status).toBe(200);
   });
 

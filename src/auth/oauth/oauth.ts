@@ -4,8 +4,7 @@ import type { Host } from '../../kit/service.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
 import type { Sealer } from '../keys/sealing.ts';
-import type { RoleTable } from '../roles/roles.ts';
-import type { Sessions, TokenPair } from '../sessions/sessions.ts';
+import type { RefreshOptions, Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { Sql } from '../tables.ts';
 import { invalidGrant, type RefreshClaims, type TokenMint } from '../tokens/tokens.ts';
 import { isProduction } from './addresses.ts';
@@ -23,7 +22,6 @@ export interface OAuthOptions {
   readonly host: Host<AuthConfig>;
   readonly sql: Sql;
   readonly sealer: Sealer;
-  readonly roles: RoleTable;
   readonly audit: AuditLog;
   readonly sessions: Sessions;
   readonly mint: TokenMint;
@@ -63,9 +61,14 @@ export class OAuth {
     return this.#options.host.url.startsWith('https:');
   }
 
+  /** Whether a user came through no provider, so that there is nothing to be learned of one. */
+  isLocal(userId: string): Promise<boolean> {
+    return this.#roleSync.isLocal(userId);
+  }
+
   /**
-   * Takes from a user the roles that the groups at the provider no longer give; changes nothing when
-   * the provider does not answer within 3 seconds, or the user came through none.
+   * Takes from a user the groups that the provider no longer names; changes nothing when it does not
+   * answer within 3 seconds, or the user came through none.
    */
   syncRoles(userId: string, origin?: Origin): Promise<void> {
     return this.#roleSync.syncRoles(userId, origin);
@@ -97,18 +100,23 @@ export class OAuth {
     return tokens;
   }
 
-  /** The next pair of a login through a provider, and that provider's tokens. */
+  /**
+   * The next pair of a login through a provider, and that provider's next tokens. The provider goes
+   * first: when it gives no more, the caller still has a refresh token that counts.
+   */
   async refresh(
     claims: RefreshClaims,
-    { provider, origin }: { readonly provider: string | undefined; readonly origin: Origin },
+    { provider, ...options }: RefreshOptions & { readonly provider: string | undefined },
   ): Promise<{ readonly pair: TokenPair; readonly tokens: ProviderTokens }> {
     const { sql, sessions } = this.#options;
+    const since = new Date();
     const identity = await findIdentityOf(sql, claims.subject);
     const isTheirs = identity && (provider === undefined || identity.provider === provider);
     if (!isTheirs) throw invalidGrant('wrong_provider');
-    await this.#idpTokens.fresh(identity);
-    await this.syncRoles(claims.subject, origin);
-    const pair = await sessions.refresh(claims, { origin });
+    await sessions.requireRefreshable(claims, options);
+    await this.#idpTokens.renew(identity, since);
+    await this.syncRoles(claims.subject, options.origin);
+    const pair = await sessions.refresh(claims, options);
     const current = await findIdentityOf(sql, claims.subject);
     const tokens = await this.#idpTokens.fresh(current ?? identity);
     return { pair, tokens };

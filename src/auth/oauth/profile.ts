@@ -28,6 +28,7 @@ export interface ProfileRequest {
   readonly timeoutMs?: number | undefined;
 }
 
+const groupPathLengthMax = 512;
 const groupsMax = 1000;
 const pagesMax = 10;
 
@@ -43,6 +44,17 @@ export async function readProfile(
   const isClaimed = Array.isArray(groups);
   const listed = !isClaimed && groupsURL ? await listGroups(groupsURL, request) : [];
   return toProfile(claims, isClaimed ? groups.flatMap(toGroup) : listed);
+}
+
+/** The paths that a mapping can name, each once, sorted. */
+export function groupsOf({ groups }: Pick<Profile, 'groups'>): string[] {
+  const paths = groups.map(({ path }) => path);
+  return [...new Set(paths.filter(isMappable))].toSorted();
+}
+
+/** PostgreSQL stores no NUL, and half a surrogate pair would be stored as another character. */
+function isMappable(path: string): boolean {
+  return path !== '' && path.length <= groupPathLengthMax && !/[\0\p{Cs}]/u.test(path);
 }
 
 function toProfile(claims: Claims, groups: readonly ProviderGroup[]): Profile {

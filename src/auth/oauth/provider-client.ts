@@ -14,7 +14,12 @@ import {
 } from 'openid-client';
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
-import { createProviderFetch, idpLoginRequired, providerError } from './provider-fetch.ts';
+import {
+  createProviderFetch,
+  idpLoginRequired,
+  providerError,
+  unreachable,
+} from './provider-fetch.ts';
 import { readProfile, type Profile } from './profile.ts';
 import { issuerOf, type Provider } from './providers.ts';
 
@@ -162,7 +167,7 @@ function explainRefresh(error: unknown): never {
 function explainFailure(error: unknown): Fault {
   const cause = error instanceof ClientError ? error.cause : error;
   const isUnreachable = cause instanceof Fault && cause.code !== 'forbidden';
-  return providerError(isUnreachable ? 'cannot be reached' : 'gave no usable answer', error);
+  return isUnreachable ? unreachable(cause) : providerError('gave no usable answer', error);
 }
 
 /** True for what the client says of an id_token that is not the one it should be. */

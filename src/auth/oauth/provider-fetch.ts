@@ -13,7 +13,10 @@ export interface ProviderFetchOptions {
   readonly dropsIdToken: boolean;
 }
 
-/** The fetch of the OAuth client: guarded, with a deadline and bounded answers. */
+/**
+ * The fetch of the OAuth client: guarded, with a deadline and bounded answers. It follows no redirect:
+ * a token request holds the client secret, the code and the verifier.
+ */
 export function createProviderFetch({ egress, dropsIdToken }: ProviderFetchOptions): CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const answer = await egress.fetch(url, {
@@ -22,6 +25,7 @@ export function createProviderFetch({ egress, dropsIdToken }: ProviderFetchOptio
       ...(body === undefined || body === null ? {} : { body: textOf(body) }),
       timeoutMs: providerTimeoutMs,
       responseBytesMax: bytesMax,
+      isRedirectFollowed: false,
       signal,
     });
     return toResponse(answer, { dropsIdToken });
@@ -33,7 +37,10 @@ export interface ResourceRequest {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Reads JSON at a provider with a user's token; throws `idp_login_required` when it is refused. */
+/**
+ * Reads JSON at a provider with a user's token, which no redirect takes elsewhere; throws
+ * `idp_login_required` when it is refused.
+ */
 export async function fetchResource(
   egress: Egress,
   url: string,
@@ -41,9 +48,9 @@ export async function fetchResource(
 ): Promise<{ readonly content: unknown; readonly headers: Headers }> {
   const headers = { authorization: `Bearer ${accessToken}`, accept: 'application/json' };
   const answer = await egress
-    .fetch(url, { headers, timeoutMs, responseBytesMax: bytesMax })
+    .fetch(url, { headers, timeoutMs, responseBytesMax: bytesMax, isRedirectFollowed: false })
     .catch((error: unknown) => {
-      throw providerError('cannot be reached', error);
+      throw unreachable(error);
     });
   if (answer.status === 401) throw idpLoginRequired();
   if (answer.status !== 200) throw providerError(`answered ${answer.status}`);
@@ -65,6 +72,12 @@ export function providerError(what: string, cause?: unknown): Fault {
     reason: 'provider_error',
     cause,
   });
+}
+
+/** The refusal of a provider that gave no answer, or one that points elsewhere. */
+export function unreachable(cause: unknown): Fault {
+  const isRedirect = cause instanceof Fault && cause.reason === 'redirect_refused';
+  return providerError(isRedirect ? 'redirects, which is refused' : 'cannot be reached', cause);
 }
 
 function textOf(body: unknown): string {

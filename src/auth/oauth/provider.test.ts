@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { silentLog } from '../../kit/testing.ts';
 import { openGround, startAuth, type Ground, type RunningAuth } from '../testing.ts';
-import { authorize, environmentOf, logIn, openIdConfig, startProvider } from './testing.ts';
+import {
+  authorize,
+  environmentOf,
+  logIn,
+  openIdConfig,
+  openTrap,
+  startProvider,
+} from './testing.ts';
 import type { TestProvider } from './testing.ts';
 
 const lifetime = new Lifetime(silentLog);
@@ -30,14 +37,16 @@ const configure = (provider: string, config: object, token = admin) =>
   auth.call('POST', '/api/v1/auth/oauth/configure', { token, body: { provider, config } });
 const idpToken = (at: RunningAuth, token: string) =>
   at.call('GET', '/api/v1/auth/oauth/idp-token', { token });
-const refreshWith = (refreshToken: string, provider = 'idp') =>
-  auth.call('POST', '/api/v1/auth/oauth/refresh', {
+const refreshWith = (refreshToken: string, provider = 'idp', at = auth) =>
+  at.call('POST', '/api/v1/auth/oauth/refresh', {
     body: { grant_type: 'refresh_token', refresh_token: refreshToken, provider },
   });
 
 /** Leaves the provider's tokens of everybody a minute. */
 const ageTokens = () =>
-  ground.database.query("update auth.identities set expires_at = now() + interval '1 minute'");
+  ground.database.query(
+    "update auth.identities set issued_at = now() - interval '2 hours', expires_at = now() + interval '1 minute'",
+  );
 
 describe('who comes through a provider', () => {
   test('is never taken for somebody of the same name or e-mail address', async () => {
@@ -160,6 +169,72 @@ describe("the provider's own token", () => {
     expect([status, body.token_type, body.expires_in]).toEqual([200, 'Bearer', 3600]);
     expect(body.idp_token.expires_in).toBeGreaterThan(7000);
     expect(body.idp_token.refresh_token).toEqual(expect.any(String));
+  });
+
+  test('is the next one after a refresh, however fresh the last one was', async () => {
+    const { reply } = await logIn(auth, 'dora');
+    const first = await idpToken(auth, reply.body.access_token);
+    const { body } = await refreshWith(reply.body.refresh_token);
+    expect(body.idp_token.access_token).not.toBe(first.body.access_token);
+    const { status, body: stored } = await idpToken(replica, body.access_token);
+    expect([status, stored.access_token]).toEqual([200, body.idp_token.access_token]);
+  });
+
+  test('is got once for ten refreshes at once on two replicas', async () => {
+    const { reply } = await logIn(auth, 'dora');
+    await gitlab.control({ delayMs: 200 });
+    const before = await gitlab.seen();
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, at) =>
+        refreshWith(reply.body.refresh_token, 'idp', at % 2 === 0 ? auth : replica),
+      ),
+    );
+    await gitlab.control({ delayMs: 0 });
+    expect((await gitlab.seen()).refreshes - before.refreshes).toBe(1);
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(replies.map(({ body }) => body.idp_token.access_token)).size).toBe(1);
+  });
+
+  test('that lives for five minutes is not taken for old when it is new', async () => {
+    await gitlab.control({ tokenSeconds: 300 });
+    const { reply } = await logIn(auth, 'dora');
+    const before = await gitlab.seen();
+    const { status } = await idpToken(auth, reply.body.access_token);
+    await gitlab.control({ tokenSeconds: 7200 });
+    expect([status, (await gitlab.seen()).refreshes - before.refreshes]).toEqual([200, 0]);
+  });
+
+  test('has no refresh_token where the provider gave none, and stays good for its time', async () => {
+    await gitlab.control({ withoutRefresh: true });
+    const { reply } = await logIn(auth, 'dora');
+    await gitlab.control({ withoutRefresh: false });
+    const { body } = await idpToken(auth, reply.body.access_token);
+    expect(Object.keys(body).toSorted()).toEqual(
+      ['access_token', 'created_at', 'expires_in', 'scope', 'token_type'].toSorted(),
+    );
+    const refreshed = await refreshWith(reply.body.refresh_token);
+    expect(refreshed.status).toBe(200);
+    expect(refreshed.body.idp_token).toEqual({
+      access_token: body.access_token,
+      expires_in: expect.any(Number),
+    });
+    await ground.database.query("update auth.identities set expires_at = now() - interval '1 s'");
+    const expired = await refreshWith(refreshed.body.refresh_token);
+    expect([expired.status, expired.body.error.details.reason]).toEqual([
+      401,
+      'idp_login_required',
+    ]);
+  });
+
+  test('is sent nowhere else when the provider redirects, nor is its refresh_token', async () => {
+    const { reply } = await logIn(auth, 'dora');
+    const { body: held } = await idpToken(auth, reply.body.access_token);
+    await using trap = await openTrap();
+    await gitlab.control({ redirectTo: trap.url });
+    const { status, body } = await refreshWith(reply.body.refresh_token);
+    await gitlab.control({ redirectTo: '' });
+    expect([status, body.idp_token.access_token]).toEqual([200, held.access_token]);
+    expect(trap.visits()).toBe(0);
   });
 
   test('lies sealed in the database', async () => {

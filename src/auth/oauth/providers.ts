@@ -5,7 +5,6 @@ import type { AuditLog } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
 import type { Sealer } from '../keys/sealing.ts';
 import { listGroupMappings } from '../roles/group-mapping-store.ts';
-import type { RoleTable } from '../roles/roles.ts';
 import { inTransaction } from '../store.ts';
 import type { OAuthProviderRow, ProviderConfig, Sql } from '../tables.ts';
 import { discoverProvider } from './discovery.ts';
@@ -26,7 +25,6 @@ export interface ProvidersOptions {
   readonly sealer: Sealer;
   readonly egress: Egress;
   readonly audit: AuditLog;
-  readonly roles: RoleTable;
   readonly config: AuthConfig;
   readonly isProduction: boolean;
 }
@@ -110,9 +108,11 @@ export class Providers {
   }
 
   async #requireAllGrants(by: Administrator): Promise<void> {
-    const { sql, roles } = this.#options;
-    const mappings = await listGroupMappings(sql);
-    requireHeld(by, roles.permissionsOf(mappings.map(({ platform_role }) => platform_role)));
+    const mappings = await listGroupMappings(this.#options.sql);
+    requireHeld(
+      by,
+      mappings.flatMap(({ permissions }) => permissions),
+    );
   }
 
   #open({ name, config, client_secret, updated_at }: OAuthProviderRow): Provider {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../kit/config.ts';
@@ -86,6 +88,25 @@ export function newVerifier(): { readonly verifier: string; readonly challenge: 
   const verifier = randomBytes(32).toString('base64url');
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   return { verifier, challenge };
+}
+
+/** An address that counts who comes. */
+export async function openTrap(): Promise<AsyncDisposable & { url: string; visits: () => number }> {
+  let visits = 0;
+  const server = createServer((_request, response) => {
+    visits += 1;
+    response.end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    visits: () => visits,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
 /** Calls `authorize` with a query. */

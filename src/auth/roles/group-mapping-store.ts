@@ -19,35 +19,64 @@ export async function replaceGroupMappings(
     .execute();
 }
 
-/** How many users have the very same roles. */
-export interface RoleSet {
-  /** The roles as one text, which tells the sets apart. */
+/** Where users have their permissions from: mapped groups, or the roles of an administrator. */
+export interface PermissionSource {
+  readonly kind: 'groups' | 'roles';
+  readonly names: string[];
+}
+
+/** How many users have their permissions from the very same source. */
+export interface SourceCount extends PermissionSource {
+  /** Tells the sources apart. */
   readonly key: string;
-  readonly roles: string[];
   readonly users: number;
 }
 
-/** Which sets of roles users have, as far as one of these roles is in them. */
-export async function listRoleSets(sql: Sql, roles: readonly string[]): Promise<RoleSet[]> {
-  const { rows } = await raw<RoleSet>`
-    select roles::text as key, roles, count(*) as users from auth.users
-    where roles && ${roles}::text[]
-    group by roles
+/** What a change of the mappings reaches. */
+export interface SourceChoice {
+  /** Touched by the change: users in one of them are meant, */
+  readonly groups: readonly string[];
+  /** and users to whom an administrator gave one of these. */
+  readonly roles: readonly string[];
+  /** Every group that is mapped before or after; a source names no other. */
+  readonly mappedGroups: readonly string[];
+}
+
+/** From which sources the users whom a change reaches have their permissions. */
+export async function listSources(sql: Sql, choice: SourceChoice): Promise<SourceCount[]> {
+  const { rows } = await raw<SourceCount>`
+    select kind, names, kind || names::text as key, count(*) as users
+    from (${sourcesOf(choice)}) as source
+    group by kind, names
   `.execute(sql);
   return rows;
 }
 
-/** The first users, by id, whose roles are one of the sets. */
-export async function listUsersWithRoleSet(
+/** The first users, by id, whose source is one of the keys of `listSources`. */
+export async function listUsersOfSources(
   sql: Sql,
+  choice: SourceChoice,
   { keys, limit }: { readonly keys: readonly string[]; readonly limit: number },
-): Promise<{ readonly id: string; readonly username: string; readonly roles: string[] }[]> {
-  const { rows } = await raw<{ id: string; username: string; roles: string[] }>`
-    select id, username, roles from auth.users
-    where roles::text = any(${keys}::text[])
+): Promise<(PermissionSource & { readonly id: string; readonly username: string })[]> {
+  const { rows } = await raw<PermissionSource & { id: string; username: string }>`
+    select * from (${sourcesOf(choice)}) as source
+    where kind || names::text = any(${keys}::text[])
     order by id limit ${limit}
   `.execute(sql);
   return rows;
+}
+
+function sourcesOf({ groups, roles, mappedGroups }: SourceChoice) {
+  return raw`
+    select id, username, 'roles' as kind, roles as names from auth.users
+    where groups is null and roles && ${roles}::text[]
+    union all
+    select id, username, 'groups' as kind, array(
+      select held from unnest(groups) as held
+      where held = any(${mappedGroups}::text[]) order by held
+    ) as names from auth.users
+    where groups && ${groups}::text[]
+  `;
 }
 
 /**
@@ -57,7 +86,8 @@ export async function listUsersWithRoleSet(
 export async function hasEnabledUser(sql: Sql, roles: readonly string[]): Promise<boolean> {
   const { rows } = await raw`
     select from auth.users
-    where not disabled and password_hash is not null and roles && ${roles}::text[]
+    where not disabled and password_hash is not null and provider is null
+      and roles && ${roles}::text[]
     limit 1
   `.execute(sql);
   return rows.length === 1;

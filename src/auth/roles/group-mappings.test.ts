@@ -164,14 +164,43 @@ test('a dry run says what would change and for whom, and changes nothing', async
 
 test('only users whose permissions differ are affected', async () => {
   const moved = { ...users, permissions: ['workflow:read', 'agent:read'] };
-  const same = { idpGroup: 'more', platformRole: 'developer', permissions: ['mesh:communicate'] };
+  const same = { ...developers, idpGroup: 'more' };
   const { body } = await put([...defaults.slice(0, 2), moved, same], admin, '?dryRun=true');
   expect(body).toMatchObject({ added: [same], removed: [], changed: [], affectedTotal: 0 });
 });
 
-test('a role in several mappings carries the permissions of all', async () => {
-  await put([...defaults, { idpGroup: 'x/y', platformRole: 'user', permissions: ['tracer:read'] }]);
-  expect(await permissionsOf('una')).toEqual(['agent:read', 'tracer:read', 'workflow:read']);
+test('a role that an administrator gave stands for what all its mappings have in common', async () => {
+  const wide = { ...users, idpGroup: 'x/y', permissions: ['agent:*', 'tracer:read'] };
+  await put([...defaults, wide]);
+  expect(await permissionsOf('una')).toEqual(['agent:read']);
+  await put([administrators, developers, wide]);
+  expect(await permissionsOf('una')).toEqual(['agent:*', 'tracer:read']);
+  await put([...defaults, { ...users, idpGroup: 'x/y' }]);
+  expect(await permissionsOf('una')).toEqual(['agent:read', 'workflow:read']);
+});
+
+test('a dry run shows what a role loses by another mapping, and that alone', async () => {
+  const other = { ...users, idpGroup: 'x/y', permissions: ['agent:read'] };
+  const { body } = await put([...defaults, other], admin, '?dryRun=true');
+  expect(body).toMatchObject({ added: [other], affectedTotal: 2 });
+  const held = { before: ['agent:read', 'workflow:read'], after: ['agent:read'] };
+  expect(body.affectedUsers).toMatchObject([
+    { username: 'una', ...held },
+    { username: 'both', before: expect.arrayContaining(held.before) },
+  ]);
+});
+
+test('nobody widens a role by taking a mapping of it away', async () => {
+  const narrow = { ...developers, idpGroup: 'x/y', permissions: ['agent:read'] };
+  await put([...defaults, narrow]);
+  const answer = await put(defaults, clerk);
+  expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_permissions']);
+});
+
+test('a mapping that would leave the role of all administrators without that is refused', async () => {
+  const weak = { ...administrators, idpGroup: 'x/y', permissions: ['agent:*'] };
+  const answer = await put([...defaults, weak]);
+  expect([answer.status, answer.body.error.code]).toEqual([409, 'last_administrator']);
 });
 
 test('a change is in force for the next login, here at once and soon in other replicas', async () => {

@@ -9,19 +9,20 @@ import type { Sql } from '../tables.ts';
 import {
   hasEnabledUser,
   listGroupMappings,
-  listRoleSets,
-  listUsersWithRoleSet,
+  listSources,
+  listUsersOfSources,
   replaceGroupMappings,
+  type PermissionSource,
 } from './group-mapping-store.ts';
 import {
   compareMappings,
   toMapping,
   toMappingRow,
-  touchedRoles,
+  touchedMappings,
   type GroupMapping,
   type MappingDifference,
 } from './mapping-difference.ts';
-import { createRoleTable, type LiveRoleTable, type RoleTable } from './roles.ts';
+import { createRoleTable, type LiveRoleTable, type RoleHolder, type RoleTable } from './roles.ts';
 
 export interface GroupMappingsOptions {
   readonly sql: Sql;
@@ -83,8 +84,8 @@ export class GroupMappings implements AsyncDisposable {
 
   /**
    * Puts these mappings in the place of all; the next tokens follow them. Throws `forbidden` when a
-   * role that changes allows, before or after, what the administrator does not hold, and `conflict`
-   * when nobody who is enabled could administer any more.
+   * mapping that changes, or a role of one, gives before or after what the administrator does not
+   * hold, and `conflict` when nobody who is enabled could administer any more.
    */
   async replace(wanted: readonly GroupMapping[], by: Administrator): Promise<GroupMapping[]> {
     const { sql, roles, audit, topic, log } = this.#options;
@@ -122,6 +123,10 @@ export class GroupMappings implements AsyncDisposable {
 
 interface Change {
   readonly difference: MappingDifference;
+  /** The mappings that differ, as they were and as they will be. */
+  readonly touched: readonly GroupMapping[];
+  /** Each group that is mapped before or after. */
+  readonly mappedGroups: readonly string[];
   readonly before: RoleTable;
   readonly after: RoleTable;
 }
@@ -145,41 +150,64 @@ function invalidMapping(message: string): Fault {
 
 async function readChange(sql: Sql, wanted: readonly GroupMapping[]): Promise<Change> {
   const stored = await listGroupMappings(sql);
+  const old = stored.map(toMapping);
+  const difference = compareMappings(old, wanted);
   return {
-    difference: compareMappings(stored.map(toMapping), wanted),
+    difference,
+    touched: touchedMappings(difference),
+    mappedGroups: groupsOf([...old, ...wanted]),
     before: createRoleTable(stored),
     after: createRoleTable(wanted.map(toMappingRow)),
   };
 }
 
 async function requireAllowed(sql: Sql, change: Change, by: Administrator): Promise<void> {
-  const { difference, before, after } = change;
-  const touched = touchedRoles(difference);
-  requireHeld(by, [...before.permissionsOf(touched), ...after.permissionsOf(touched)]);
+  const { touched, before, after } = change;
+  const holder: RoleHolder = { roles: rolesOf(touched), groups: null };
+  requireHeld(by, [
+    ...touched.flatMap(({ permissions }) => permissions),
+    ...before.permissionsOf(holder),
+    ...after.permissionsOf(holder),
+  ]);
   if (await hasEnabledUser(sql, after.rolesWith('auth:admin'))) return;
   throw new Fault('conflict', 'nobody could administer any more', {
     reason: 'last_administrator',
   });
 }
 
-/** Who holds other permissions afterwards; users are told apart by their sets of roles. */
-async function findAffected(sql: Sql, { difference, before, after }: Change) {
-  const sets = await listRoleSets(sql, touchedRoles(difference));
-  const affected = sets.filter(({ roles }) => isOther(before, after, roles));
+/** Who holds other permissions afterwards; users are told apart by where they have theirs from. */
+async function findAffected(sql: Sql, { touched, mappedGroups, before, after }: Change) {
+  const choice = { groups: groupsOf(touched), roles: rolesOf(touched), mappedGroups };
+  const sources = await listSources(sql, choice);
+  const permissionsOf = (source: PermissionSource) => ({
+    before: before.permissionsOf(holderOf(source)),
+    after: after.permissionsOf(holderOf(source)),
+  });
+  const affected = sources.filter((source) => isOther(permissionsOf(source)));
   const keys = affected.map(({ key }) => key);
-  const users = await listUsersWithRoleSet(sql, { keys, limit: affectedUsersMax });
+  const users = await listUsersOfSources(sql, choice, { keys, limit: affectedUsersMax });
   return {
-    affectedUsers: users.map(({ id, username, roles }) => ({
+    affectedUsers: users.map(({ id, username, ...source }) => ({
       userId: id,
       username,
-      before: before.permissionsOf(roles),
-      after: after.permissionsOf(roles),
+      ...permissionsOf(source),
     })),
-    affectedTotal: affected.reduce((total, set) => total + set.users, 0),
+    affectedTotal: affected.reduce((total, { users: count }) => total + count, 0),
   };
 }
 
-function isOther(before: RoleTable, after: RoleTable, roles: readonly string[]): boolean {
-  const [old, now] = [before.permissionsOf(roles), after.permissionsOf(roles)];
-  return old.join(' ') !== now.join(' ');
+function isOther({ before, after }: Pick<AffectedUser, 'before' | 'after'>): boolean {
+  return before.join(' ') !== after.join(' ');
+}
+
+function holderOf({ kind, names }: PermissionSource): RoleHolder {
+  return kind === 'groups' ? { roles: [], groups: names } : { roles: names, groups: null };
+}
+
+function groupsOf(mappings: readonly GroupMapping[]): string[] {
+  return [...new Set(mappings.map(({ idpGroup }) => idpGroup))];
+}
+
+function rolesOf(mappings: readonly GroupMapping[]): string[] {
+  return [...new Set(mappings.map(({ platformRole }) => platformRole))];
 }

@@ -1,6 +1,6 @@
 import type { GroupMappingRow } from '../tables.ts';
 
-/** What a group gives: a role, and permissions that the role then carries. */
+/** What a group gives to those who are in it: a role, and permissions. */
 export interface GroupMapping {
   readonly idpGroup: string;
   readonly platformRole: string;
@@ -40,10 +40,9 @@ export function compareMappings(
   };
 }
 
-/** The roles that the difference touches, each once. */
-export function touchedRoles({ added, removed, changed }: MappingDifference): string[] {
-  const mappings = [...added, ...removed, ...changed.flatMap((one) => [one.before, one.after])];
-  return [...new Set(mappings.map(({ platformRole }) => platformRole))];
+/** The mappings that the difference touches, as they were and as they will be. */
+export function touchedMappings({ added, removed, changed }: MappingDifference): GroupMapping[] {
+  return [...added, ...removed, ...changed.flatMap((one) => [one.before, one.after])];
 }
 
 /** A stored mapping as the interface shows it. */

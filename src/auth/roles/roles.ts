@@ -2,22 +2,31 @@ import { Fault } from '../../kit/errors.ts';
 import { allows } from '../../kit/permissions.ts';
 import { listGroupMappings } from './group-mapping-store.ts';
 import type { GroupMappingRow, Sql } from '../tables.ts';
+import { intersectPermissions } from '../tokens/tokens.ts';
 
 /** The role that bootstraps the suite: it may do everything. */
 export const adminRole = 'admin';
 
+/** What decides what a user may do: the groups alone, and the roles where there are none. */
+export interface RoleHolder {
+  readonly roles: readonly string[];
+  /** Null when an administrator gave the roles. */
+  readonly groups: readonly string[] | null;
+}
+
 /** What roles allow and groups give, held in memory because every token needs it. */
 export interface RoleTable {
-  /** The union over all roles, sorted; roles that no longer exist give nothing. */
-  permissionsOf(roles: readonly string[]): string[];
+  /**
+   * The union over the mappings of the holder's groups, sorted. A role that an administrator gave
+   * stands for what all mappings of that role have in common, so that no team's mapping widens it.
+   */
+  permissionsOf(holder: RoleHolder): string[];
+  /** The roles that the holder's groups give, sorted, or those that an administrator gave. */
+  rolesOf(holder: RoleHolder): string[];
   /** Throws `invalid` when a role does not exist. */
   requireKnown(roles: readonly string[]): void;
-  /** The roles that allow the permission. */
+  /** The roles that allow the permission to whom an administrator gave them. */
   rolesWith(permission: string): string[];
-  /** The role of a group, by its exact full path; undefined when it is not mapped. */
-  roleOfGroup(path: string): string | undefined;
-  /** The roles of all these groups, each once, sorted. */
-  rolesOfGroups(paths: readonly string[]): string[];
 }
 
 /** A role table that follows the database: each `reload` reads it anew. */
@@ -46,8 +55,12 @@ export class LiveRoleTable implements RoleTable {
     return reading;
   }
 
-  permissionsOf(roles: readonly string[]): string[] {
-    return this.#table.permissionsOf(roles);
+  permissionsOf(holder: RoleHolder): string[] {
+    return this.#table.permissionsOf(holder);
+  }
+
+  rolesOf(holder: RoleHolder): string[] {
+    return this.#table.rolesOf(holder);
   }
 
   requireKnown(roles: readonly string[]): void {
@@ -58,42 +71,47 @@ export class LiveRoleTable implements RoleTable {
     return this.#table.rolesWith(permission);
   }
 
-  roleOfGroup(path: string): string | undefined {
-    return this.#table.roleOfGroup(path);
-  }
-
-  rolesOfGroups(paths: readonly string[]): string[] {
-    return this.#table.rolesOfGroups(paths);
-  }
-
   async #read(): Promise<void> {
     this.#table = createRoleTable(await listGroupMappings(this.#sql));
   }
 }
 
-/** What the mappings mean; the same role in several of them carries the permissions of all. */
+/** What the mappings mean. */
 export function createRoleTable(mappings: readonly GroupMappingRow[]): RoleTable {
-  const roleByGroup = new Map(mappings.map((row) => [row.idp_group, row.platform_role]));
-  const permissionsByRole = new Map<string, readonly string[]>();
-  for (const { platform_role: role, permissions } of mappings) {
-    permissionsByRole.set(role, [...(permissionsByRole.get(role) ?? []), ...permissions]);
-  }
-  const roleOfGroup = (path: string) => roleByGroup.get(path);
+  const byGroup = new Map(mappings.map((row) => [row.idp_group, row]));
+  const byRole = permissionsByRole(mappings);
+  const mappingsOf = (groups: readonly string[]) =>
+    groups.map((group) => byGroup.get(group)).filter((row) => row !== undefined);
   return {
-    permissionsOf: (roles) => sorted(roles.flatMap((role) => permissionsByRole.get(role) ?? [])),
+    permissionsOf: ({ roles, groups }) =>
+      groups
+        ? sorted(mappingsOf(groups).flatMap(({ permissions }) => permissions))
+        : sorted(roles.flatMap((role) => byRole.get(role) ?? [])),
+    rolesOf: ({ roles, groups }) =>
+      groups ? sorted(mappingsOf(groups).map((row) => row.platform_role)) : [...roles],
     requireKnown: (roles) => {
-      const unknown = roles.find((role) => !permissionsByRole.has(role));
+      const unknown = roles.find((role) => !byRole.has(role));
       if (unknown === undefined) return;
       throw new Fault('invalid', `there is no role ${JSON.stringify(unknown)}`, {
         reason: 'unknown_role',
-        detail: { roles: [...permissionsByRole.keys()].toSorted() },
+        detail: { roles: [...byRole.keys()].toSorted() },
       });
     },
     rolesWith: (permission) =>
-      [...permissionsByRole].filter(([, held]) => allows(held, permission)).map(([role]) => role),
-    roleOfGroup,
-    rolesOfGroups: (paths) => sorted(paths.map(roleOfGroup).filter((role) => role !== undefined)),
+      [...byRole].filter(([, held]) => allows(held, permission)).map(([role]) => role),
   };
+}
+
+/** What all mappings of each role have in common. */
+function permissionsByRole(
+  mappings: readonly GroupMappingRow[],
+): ReadonlyMap<string, readonly string[]> {
+  const byRole = new Map<string, readonly string[]>();
+  for (const { platform_role: role, permissions } of mappings) {
+    const common = byRole.get(role);
+    byRole.set(role, common ? intersectPermissions(common, permissions) : permissions);
+  }
+  return byRole;
 }
 
 function sorted(texts: readonly string[]): string[] {

@@ -7,7 +7,7 @@ import { secondsLeft } from '../oauth/idp-tokens.ts';
 import { refusedCode, type ProviderTokens } from '../oauth/provider-client.ts';
 import type { AuthParts } from '../parts.ts';
 import type { oauthRoutes as routes } from '../schemas/oauth.ts';
-import { readRefresh, refreshTokens, requireGrantType, toTokens } from './token-answers.ts';
+import { refreshOptionsOf, refreshTokens, requireGrantType, toTokens } from './token-answers.ts';
 
 const bearer = 'Bearer' as const;
 const cookiePath = '/api/v1/auth/oauth';
@@ -39,8 +39,9 @@ export function oauthRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
     oauthRefresh: async (call) => {
       const { grant_type: grantType, refresh_token: refreshToken, provider } = call.body;
       requireGrantType(grantType, ['refresh_token']);
-      const claims = await readRefresh(call, { parts, refreshToken });
-      const { pair, tokens } = await oauth.refresh(claims, { provider, origin: call.origin });
+      const claims = await parts.mint.readRefresh(refreshToken);
+      const options = refreshOptionsOf(call);
+      const { pair, tokens } = await oauth.refresh(claims, { ...options, provider });
       const { token_type: _type, created_at: _at, scope: _scope, ...idpToken } = toIdpToken(tokens);
       return { ...toTokens(pair), idp_token: idpToken };
     },

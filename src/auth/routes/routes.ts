@@ -33,7 +33,8 @@ function userRoutes({ users }: AuthParts) {
   return {
     listUsers: async ({ query }) => {
       const { users: rows, total } = await users.list(query);
-      return { users: rows.map(toUser), total, ...query };
+      const { limit, offset } = query;
+      return { users: rows.map(toUser), total, limit, offset };
     },
     createUser: async (call) => toUser(await users.create(call.body, administratorOf(call))),
     readUser: async ({ params }) => toUser(await users.read(params.id)),

@@ -2,8 +2,8 @@ import { Fault } from '../../kit/errors.ts';
 import type { Call } from '../../kit/http/call.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
 import type { AuthParts } from '../parts.ts';
-import type { TokenPair } from '../sessions/sessions.ts';
-import { accessLifeSeconds, type RefreshClaims } from '../tokens/tokens.ts';
+import type { RefreshOptions, TokenPair } from '../sessions/sessions.ts';
+import { accessLifeSeconds } from '../tokens/tokens.ts';
 
 const bearer = 'Bearer' as const;
 
@@ -33,19 +33,6 @@ export function showAllowance(call: Pick<Call, 'setHeader'>, allowance: Allowanc
   call.setHeader('x-ratelimit-reset', String(allowance.resetAt));
 }
 
-/** Reads a refresh token and takes one of its session's refreshes. */
-export async function readRefresh(
-  call: Pick<Call, 'setHeader'>,
-  { parts, refreshToken }: { readonly parts: AuthParts; readonly refreshToken: string },
-): Promise<RefreshClaims> {
-  const { refreshBySession: limit } = parts.limits;
-  const claims = await parts.mint.readRefresh(refreshToken);
-  const allowance = await limit.take(claims.sessionId);
-  showAllowance(call, allowance);
-  if (!allowance.isAllowed) throw limit.refusal(allowance);
-  return claims;
-}
-
 /** Trades a refresh token for the next pair; roles that the user's groups no longer give go first. */
 export async function refreshTokens(
   call: Pick<Call, 'setHeader' | 'origin'>,
@@ -55,8 +42,20 @@ export async function refreshTokens(
     readonly scope: string | undefined;
   },
 ): Promise<TokenPair> {
-  const { parts, scope } = request;
-  const claims = await readRefresh(call, request);
-  await parts.oauth.syncRoles(claims.subject, call.origin);
-  return parts.sessions.refresh(claims, { scope, origin: call.origin });
+  const { parts, refreshToken, scope } = request;
+  const claims = await parts.mint.readRefresh(refreshToken);
+  const options = refreshOptionsOf(call, scope);
+  if (!(await parts.oauth.isLocal(claims.subject))) {
+    await parts.sessions.requireRefreshable(claims, options);
+    await parts.oauth.syncRoles(claims.subject, call.origin);
+  }
+  return parts.sessions.refresh(claims, options);
+}
+
+/** What a session is told of a call that refreshes it. */
+export function refreshOptionsOf(
+  call: Pick<Call, 'setHeader' | 'origin'>,
+  scope?: string,
+): RefreshOptions {
+  return { scope, origin: call.origin, onAllowance: (allowance) => showAllowance(call, allowance) };
 }

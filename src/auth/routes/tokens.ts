@@ -45,9 +45,15 @@ export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
       return toTokens(await refreshTokens(call, { parts, refreshToken: refresh_token, scope }));
     },
     revoke: async ({ body, identity, origin }) => {
-      const { isRevoked, tokenId } = await tokenRevocation.revoke(body.token, { identity, origin });
-      if (tokenId === undefined) return { revoked: isRevoked };
-      return { revoked: isRevoked, jti: tokenId, revokedAt: new Date().toISOString() };
+      const { isRevoked, tokenId, revokedAt } = await tokenRevocation.revoke(body.token, {
+        identity,
+        origin,
+      });
+      return {
+        revoked: isRevoked,
+        ...(tokenId === undefined ? {} : { jti: tokenId }),
+        ...(revokedAt === undefined ? {} : { revokedAt: revokedAt.toISOString() }),
+      };
     },
     validate: (call) => {
       const limit = limits.validationByAddress;

@@ -21,6 +21,18 @@ export const page = {
 
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 
+/** Query of the listing of users. */
+export const userPage = Type.Object({
+  ...page,
+  username: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'only the user of this name, whatever its case or Unicode form',
+    }),
+  ),
+});
+
 export const userFields = Type.Object(
   {
     id: Type.String(),

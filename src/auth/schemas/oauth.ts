@@ -79,7 +79,7 @@ export const oauthRoutes = {
     url: `${api}/token`,
     summary: 'Trade an authorization code, or a refresh token, for tokens',
     description:
-      'A code is good once, for 10 minutes; a second use revokes the session of the first. `state` goes with the cookie of `authorize`.',
+      'A code is good once, for 10 minutes; a second use revokes the session of the first. `state` goes with the cookie of `authorize`. A wrong code does not end the login; five may be tried.',
     auth: 'none',
     acceptsForm: true,
     schema: {
@@ -87,7 +87,13 @@ export const oauthRoutes = {
         {
           grant_type: Type.String({ description: '`authorization_code` or `refresh_token`' }),
           code: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
-          redirect_uri: Type.Optional(url),
+          redirect_uri: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 2048,
+              description: 'needed, and the same, where `authorize` was given one',
+            }),
+          ),
           client_id: Type.Optional(clientId),
           code_verifier: Type.Optional(
             Type.String({ maxLength: 256, description: '43 to 128 characters (RFC 7636)' }),
@@ -117,7 +123,8 @@ export const oauthRoutes = {
     method: 'GET',
     url: `${api}/idp-token`,
     summary: "Read the identity provider's own token of your login",
-    description: 'Refreshed at the provider when it has less than five minutes left.',
+    description:
+      'Refreshed at the provider when it has less than five minutes left, or half its life.',
     schema: {
       response: {
         200: Type.Object(
@@ -125,7 +132,9 @@ export const oauthRoutes = {
             access_token: Type.String(),
             token_type: bearer,
             expires_in: Type.Integer({ description: 'seconds; 0 when the provider names no end' }),
-            refresh_token: Type.Optional(Type.String()),
+            refresh_token: Type.Optional(
+              Type.String({ description: 'absent when the provider gave none' }),
+            ),
             created_at: Type.Integer({ description: 'Unix seconds' }),
             scope: Type.String(),
           },
@@ -138,7 +147,8 @@ export const oauthRoutes = {
     method: 'POST',
     url: `${api}/refresh`,
     summary: "Refresh a login and the identity provider's token with it",
-    description: 'Roles that the groups at the provider no longer give are gone then.',
+    description:
+      'The provider is asked for its next token, once for all who ask at the same time. Roles that the groups at the provider no longer give are gone then.',
     auth: 'none',
     rateLimit: 'none',
     schema: {
@@ -156,7 +166,9 @@ export const oauthRoutes = {
             ...issued,
             idp_token: Type.Object({
               access_token: Type.String(),
-              refresh_token: Type.Optional(Type.String()),
+              refresh_token: Type.Optional(
+                Type.String({ description: 'absent when the provider gave none' }),
+              ),
               expires_in: Type.Integer(),
             }),
           },

@@ -49,7 +49,7 @@ export const roleRoutes = {
     url,
     summary: 'Replace all group mappings, or with `dryRun` say what that would do',
     description:
-      'The same role in several mappings carries the permissions of all. Roles that you could not have yourself stay as they are. In force for the next tokens.',
+      'Users of a provider hold the permissions of the mappings of their own groups; a role that an administrator gave stands for what all mappings of that role have in common. Mappings and roles that give what you do not hold stay as they are. In force for the next tokens.',
     permission,
     schema: {
       query: Type.Object({ dryRun: Type.Boolean({ default: false }) }),

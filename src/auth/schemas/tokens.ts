@@ -79,7 +79,9 @@ export const revocationAnswer = Type.Object(
   {
     revoked: Type.Boolean({ description: 'false for what is no token of this suite' }),
     jti: Type.Optional(Type.String()),
-    revokedAt: Type.Optional(Type.String({ format: 'date-time' })),
+    revokedAt: Type.Optional(
+      Type.String({ format: 'date-time', description: 'when it ended the first time' }),
+    ),
   },
   { $id: 'RevocationAnswer' },
 );

@@ -6,7 +6,7 @@ import type { AuditEventType } from '../events.ts';
 import type { RoleTable } from '../roles/roles.ts';
 import { requireLoginSession } from '../sessions/login-session.ts';
 import { inTransaction } from '../store.ts';
-import type { SqlTransaction, UserRow } from '../tables.ts';
+import type { SqlTransaction } from '../tables.ts';
 import {
   invalidCode,
   noSecondFactor,
@@ -42,20 +42,13 @@ export class SecondFactor {
   }
 
   /**
-   * For a login whose password was right: true when a second factor was shown, false when the user
-   * has none. Throws `mfa_required`, `invalid_otp` or `exhausted` otherwise, once that is audited.
+   * For a login whose password was right and whose user has a second factor: throws `mfa_required`,
+   * `invalid_otp` or `exhausted` unless it is shown, once that is audited.
    */
-  async check(
-    user: Pick<UserRow, 'id'>,
-    otp: string | undefined,
-    event: ProofEvent,
-  ): Promise<boolean> {
-    const factor = await findSecondFactor(this.#options.sql, user.id);
-    if (!factor?.enabled_at) return false;
+  async require(userId: string, otp: string | undefined, event: ProofEvent): Promise<void> {
     try {
       if (otp === undefined) throw codeRequired();
-      await this.#proof.require(user.id, otp, event);
-      return true;
+      await this.#proof.require(userId, otp, event);
     } catch (error) {
       if (error instanceof Fault) await this.#recordFailure(error, event);
       throw error;
@@ -127,7 +120,7 @@ export class SecondFactor {
       if (!user) {
         throw new Fault('not_found', 'there is no such user', { reason: 'user_not_found' });
       }
-      requireHeld(by, roles.permissionsOf(user.roles));
+      requireHeld(by, roles.permissionsOf(user));
       const isReset = await deleteFactor(trx, userId);
       const facts = { targetUserId: userId, isReset };
       await audit.recordWithin(trx, administrationEvent(by, 'mfa_reset', facts));

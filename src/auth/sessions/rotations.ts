@@ -1,18 +1,19 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
-import { rotateRefreshTokens, type RotatedSession, type Rotation } from './session-store.ts';
+import type { AttemptRate } from '../limits/attempt-limits.ts';
+import { rotateRefreshTokens, type Rotation, type SessionState } from './session-store.ts';
 import type { Sql } from '../tables.ts';
 
 interface Order extends Rotation {
-  outcome: RotatedSession | undefined;
+  outcome: SessionState | undefined;
 }
 
 /** Rotates refresh tokens, those that come together in one statement. */
 export class Rotations implements AsyncDisposable {
   readonly #batch: Batch<Order>;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, rate: AttemptRate) {
     this.#batch = createBatch<Order>({
-      flush: (orders) => rotateAll(sql, orders),
+      flush: (orders) => rotateAll(sql, orders, rate),
       maxItems: 200,
       maxDelayMs: 1,
       maxPending: 5_000,
@@ -20,10 +21,11 @@ export class Rotations implements AsyncDisposable {
   }
 
   /**
-   * Consumes a refresh token for its successor. Undefined, and nothing happened, when it was
-   * consumed before or its session or user has ended; `exhausted` when too many wait.
+   * Replaces a refresh token by its successor; answers the session as it was before. Undefined, and
+   * nothing happened, when the token is not the good one of its session, the session or user has
+   * ended, or the session has refreshed too often; `exhausted` when too many wait.
    */
-  async rotate(rotation: Rotation): Promise<RotatedSession | undefined> {
+  async rotate(rotation: Rotation): Promise<SessionState | undefined> {
     const order: Order = { ...rotation, outcome: undefined };
     await this.#batch.add(order);
     return order.outcome;
@@ -34,7 +36,9 @@ export class Rotations implements AsyncDisposable {
   }
 }
 
-async function rotateAll(sql: Sql, orders: readonly Order[]): Promise<void> {
-  const rotated = await rotateRefreshTokens(sql, orders, new Date());
+async function rotateAll(sql: Sql, orders: readonly Order[], rate: AttemptRate): Promise<void> {
+  // Replicas that lock the same sessions do so in one order.
+  const sorted = orders.toSorted((a, b) => (a.sessionId < b.sessionId ? -1 : 1));
+  const rotated = await rotateRefreshTokens(sql, sorted, rate);
   for (const order of orders) order.outcome = rotated.get(order.successorHash.toString('hex'));
 }

@@ -26,10 +26,7 @@ export async function listOpenSessions(
   const [sessions, count] = await Promise.all([
     raw<OpenSession>`
       select s.id, s.user_id, s.client_id, s.created_at, s.expires_at,
-        coalesce(
-          (select max(t.issued_at) from auth.refresh_tokens t where t.session_id = s.id),
-          s.created_at
-        ) as last_used_at
+        s.token_issued_at as last_used_at
       from auth.sessions s
       where s.user_id = ${userId} and s.revoked_at is null and s.expires_at > ${now}
       order by s.id desc limit ${limit} offset ${offset}

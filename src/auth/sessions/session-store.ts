@@ -1,167 +1,145 @@
 import { sql as raw } from 'kysely';
-import type { SessionRow, Sql } from '../tables.ts';
+import type { AttemptRate } from '../limits/attempt-limits.ts';
+import type { SessionRow, Sql, UserRow } from '../tables.ts';
 
-export interface NewSession {
-  /** What the user logged in with: a session is refused when the password has changed meanwhile. */
-  readonly passwordHash: string | null;
-  readonly session: Omit<SessionRow, 'revoked_at'>;
-  readonly refreshTokenHash: Buffer;
-}
+export type NewSession = Pick<
+  SessionRow,
+  'id' | 'user_id' | 'client_id' | 'created_at' | 'expires_at' | 'token_hash'
+>;
 
-/** A refresh token with all that decides whether it is still good. */
-export interface RefreshState {
-  readonly generation: number;
-  readonly consumedAt: Date | null;
-  readonly successor: Buffer | null;
-  /** The successor was used, so whoever holds it has received it. */
-  readonly isSuccessorUsed: boolean;
-}
-
-/** A session with what its next tokens say. */
+/** Whose session it is and what its next tokens say. */
 export interface SessionState {
+  readonly session: Pick<SessionRow, 'id' | 'client_id' | 'generation'>;
+  readonly user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'groups'>;
+  /** Until the bucket of refreshes is full. */
+  readonly fullInSeconds: number;
+}
+
+/** A session with all that decides whether one of its refresh tokens is still good. */
+export interface FoundSession extends SessionState {
   readonly session: SessionRow;
-  readonly user: {
-    readonly id: string;
-    readonly email: string;
-    readonly name: string;
-    readonly roles: string[];
-    readonly disabled: boolean;
-  };
-  /** Absent when the session knows no such token, or no longer. */
-  readonly token: RefreshState | undefined;
+  readonly isDisabled: boolean;
+  /** How long ago the good token was issued, by the database's clock. */
+  readonly tokenAgeMs: number;
+}
+
+interface StateRow extends Pick<SessionRow, 'id' | 'user_id' | 'client_id' | 'generation'> {
+  readonly email: string;
+  readonly name: string;
+  readonly roles: string[];
+  readonly groups: string[] | null;
+  readonly full_in: number;
 }
 
 /**
  * Opens a session with its first refresh token and notes the login, in one statement. False, and
- * nothing happened, when the user is gone or disabled by now, or has another password.
+ * nothing happened, when the user is gone or disabled by now, or no longer has the password that the
+ * login was checked with.
  */
 export async function insertSession(
   sql: Sql,
-  { session, refreshTokenHash, passwordHash }: NewSession,
-) {
+  session: NewSession,
+  passwordHash: string | null,
+): Promise<boolean> {
   const { rows } = await raw`
     with account as (
       update auth.users set last_login_at = ${session.created_at}
       where id = ${session.user_id} and not disabled
         and password_hash is not distinct from ${passwordHash}
       returning id
-    ), opened as (
-      insert into auth.sessions (id, user_id, client_id, created_at, expires_at)
-      select ${session.id}, id, ${session.client_id}::text,
-        ${session.created_at}::timestamptz, ${session.expires_at}::timestamptz
-      from account
-      returning id, created_at
     )
-    insert into auth.refresh_tokens (hash, session_id, generation, issued_at)
-    select ${refreshTokenHash}::bytea, id, 0, created_at from opened
-    returning session_id
+    insert into auth.sessions
+      (id, user_id, client_id, created_at, expires_at, generation, token_hash, token_issued_at)
+    select ${session.id}, id, ${session.client_id}::text, ${session.created_at}::timestamptz,
+      ${session.expires_at}::timestamptz, 0, ${session.token_hash}::bytea,
+      ${session.created_at}::timestamptz
+    from account
+    returning id
   `.execute(sql);
   return rows.length === 1;
 }
 
-/** A session, its user, and the refresh token of the hash, in one statement. */
-export async function findSession(
-  sql: Sql,
-  { sessionId, hash }: { readonly sessionId: string; readonly hash: Buffer },
-): Promise<SessionState | undefined> {
-  const row = await sql
-    .selectFrom('sessions as s')
-    .innerJoin('users as u', 'u.id', 's.user_id')
-    .leftJoin('refresh_tokens as t', (join) =>
-      join.onRef('t.session_id', '=', 's.id').on('t.hash', '=', hash),
-    )
-    .leftJoin('refresh_tokens as n', (join) =>
-      join
-        .onRef('n.session_id', '=', 's.id')
-        .on(({ eb }) => eb('n.generation', '=', eb('t.generation', '+', 1))),
-    )
-    .selectAll('s')
-    .select(['u.email', 'u.name', 'u.roles', 'u.disabled'])
-    .select(['t.generation', 't.consumed_at', 't.successor', 'n.consumed_at as successor_used_at'])
-    .where('s.id', '=', sessionId)
-    .executeTakeFirst();
+/** A session with its user, in one statement. */
+export async function findSession(sql: Sql, id: string): Promise<FoundSession | undefined> {
+  type Row = SessionRow & StateRow & { readonly disabled: boolean; readonly age: number };
+  const { rows } = await raw<Row>`
+    select s.*, u.email, u.name, u.roles, u.groups, u.disabled,
+      extract(epoch from greatest(s.refreshes_full_at, now()) - now())::float8 as full_in,
+      extract(epoch from now() - s.token_issued_at)::float8 as age
+    from auth.sessions s join auth.users u on u.id = s.user_id
+    where s.id = ${id}
+  `.execute(sql);
+  const [row] = rows;
   if (!row) return undefined;
-  const { email, name, roles, disabled, generation, consumed_at, successor, ...rest } = row;
-  const { successor_used_at, ...session } = rest;
-  return {
-    session,
-    user: { id: session.user_id, email, name, roles, disabled },
-    token:
-      generation === null
-        ? undefined
-        : {
-            generation,
-            consumedAt: consumed_at,
-            successor,
-            isSuccessorUsed: successor_used_at !== null,
-          },
-  };
+  return { ...toState(row), session: row, isDisabled: row.disabled, tokenAgeMs: row.age * 1000 };
 }
 
 /** One refresh token that is to give way to its successor. */
 export interface Rotation {
+  readonly sessionId: string;
   readonly hash: Buffer;
   readonly successorHash: Buffer;
   readonly sealedSuccessor: Buffer;
 }
 
-/** A session whose refresh token was consumed by a rotation. */
-export interface RotatedSession extends Pick<SessionState, 'session' | 'user'> {
-  /** Of the token that was consumed. */
-  readonly generation: number;
-}
-
 /**
- * Consumes refresh tokens and stores their successors, all in one statement: of several rotations of
- * one token exactly one succeeds. The answer holds those that did, by the hex of their successor's
- * hash; tokens that were consumed before, or whose session or user has ended, are not in it.
+ * Puts successors in the place of refresh tokens, all in one statement, and takes a refresh from
+ * each session's bucket: of several rotations of one token exactly one succeeds. The answer holds the
+ * states before, by the hex of the successor's hash; tokens that are not the good one of their
+ * session, whose session or user has ended, or whose bucket is empty, are not in it.
  */
 export async function rotateRefreshTokens(
   sql: Sql,
   rotations: readonly Rotation[],
-  at: Date,
-): Promise<ReadonlyMap<string, RotatedSession>> {
-  const { rows } = await raw<RotatedRow>`
-    with wanted as (
-      select decode(hash, 'hex') as hash, decode(successor_hash, 'hex') as successor_hash,
-        decode(successor, 'base64') as successor
-      from unnest(
-        ${rotations.map(({ hash }) => hash.toString('hex'))}::text[],
-        ${rotations.map(({ successorHash }) => successorHash.toString('hex'))}::text[],
-        ${rotations.map(({ sealedSuccessor }) => sealedSuccessor.toString('base64'))}::text[]
-      ) as rotation (hash, successor_hash, successor)
-    ), consumed as (
-      update auth.refresh_tokens t
-      set consumed_at = ${at}, successor = w.successor
-      from wanted w, auth.sessions s, auth.users u
-      where t.hash = w.hash and t.consumed_at is null
-        and s.id = t.session_id and s.revoked_at is null and s.expires_at > ${at}
-        and u.id = s.user_id and not u.disabled
-      returning w.successor_hash, t.generation, s.id, s.user_id, s.client_id, s.created_at,
-        s.expires_at, u.email, u.name, u.roles
-    ), successors as (
-      insert into auth.refresh_tokens (hash, session_id, generation, issued_at)
-      select successor_hash, id, generation + 1, ${at}::timestamptz from consumed
-    )
-    select encode(successor_hash, 'hex') as successor_key, consumed.* from consumed
+  { attempts, windowSeconds }: AttemptRate,
+): Promise<ReadonlyMap<string, SessionState>> {
+  const spacing = windowSeconds / attempts;
+  const { rows } = await raw<StateRow & { readonly successor_key: string }>`
+    update auth.sessions s
+    set generation = s.generation + 1, token_hash = decode(w.successor_hash, 'hex'),
+      token_issued_at = now(), previous_hash = s.token_hash,
+      sealed_token = decode(w.successor, 'base64'),
+      refreshes_full_at = greatest(s.refreshes_full_at, now()) + ${spacing} * interval '1 s'
+    from unnest(
+      ${rotations.map(({ sessionId }) => sessionId)}::text[],
+      ${rotations.map(({ hash }) => hash.toString('hex'))}::text[],
+      ${rotations.map(({ successorHash }) => successorHash.toString('hex'))}::text[],
+      ${rotations.map(({ sealedSuccessor }) => sealedSuccessor.toString('base64'))}::text[]
+    ) as w (id, hash, successor_hash, successor), auth.users u
+    where s.id = w.id and s.token_hash = decode(w.hash, 'hex')
+      and s.revoked_at is null and s.expires_at > now()
+      and u.id = s.user_id and not u.disabled
+      and s.refreshes_full_at <= now() + ${windowSeconds - spacing} * interval '1 s'
+    returning w.successor_hash as successor_key, s.id, s.user_id, s.client_id,
+      s.generation - 1 as generation, u.email, u.name, u.roles, u.groups,
+      extract(epoch from s.refreshes_full_at - now())::float8 as full_in
   `.execute(sql);
-  return new Map(rows.map((row) => [row.successor_key, toRotated(row)]));
+  return new Map(rows.map((row) => [row.successor_key, toState(row)]));
 }
 
-interface RotatedRow extends Omit<SessionRow, 'revoked_at'> {
-  readonly successor_key: string;
-  readonly generation: number;
-  readonly email: string;
-  readonly name: string;
-  readonly roles: string[];
+/** Takes a refresh from the session's bucket: seconds until it is full; undefined when it is empty. */
+export async function takeRefresh(
+  sql: Sql,
+  sessionId: string,
+  { attempts, windowSeconds }: AttemptRate,
+): Promise<number | undefined> {
+  const spacing = windowSeconds / attempts;
+  const { rows } = await raw<{ full_in: number }>`
+    update auth.sessions
+    set refreshes_full_at = greatest(refreshes_full_at, now()) + ${spacing} * interval '1 s'
+    where id = ${sessionId}
+      and refreshes_full_at <= now() + ${windowSeconds - spacing} * interval '1 s'
+    returning extract(epoch from refreshes_full_at - now())::float8 as full_in
+  `.execute(sql);
+  return rows[0]?.full_in;
 }
 
-function toRotated(row: RotatedRow): RotatedSession {
-  const { id, user_id, client_id, created_at, expires_at, email, name, roles, generation } = row;
+function toState(row: StateRow): SessionState {
+  const { id, user_id, client_id, generation, email, name, roles, groups, full_in } = row;
   return {
-    session: { id, user_id, client_id, created_at, expires_at, revoked_at: null },
-    user: { id: user_id, email, name, roles, disabled: false },
-    generation,
+    session: { id, client_id, generation },
+    user: { id: user_id, email, name, roles, groups },
+    fullInSeconds: full_in,
   };
 }
 
@@ -190,11 +168,7 @@ export async function revokeSessionsOf(sql: Sql, userId: string, at: Date): Prom
   return revoked.map(({ id }) => id);
 }
 
-/** Removes sessions that have expired, and refresh tokens consumed before `consumedBefore`. */
-export async function deleteOldSessions(
-  sql: Sql,
-  { now, consumedBefore }: { readonly now: Date; readonly consumedBefore: Date },
-): Promise<void> {
+/** Removes sessions that have expired. */
+export async function deleteOldSessions(sql: Sql, now: Date): Promise<void> {
   await sql.deleteFrom('sessions').where('expires_at', '<', now).execute();
-  await sql.deleteFrom('refresh_tokens').where('consumed_at', '<', consumedBefore).execute();
 }

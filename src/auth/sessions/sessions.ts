@@ -1,17 +1,26 @@
+import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
+import type { Allowance } from '../../kit/rate-limit.ts';
 import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
-import type { Revoker } from '../tokens/revoker.ts';
 import type { RoleTable } from '../roles/roles.ts';
+import {
+  bucketAfterTake,
+  bucketBeforeTake,
+  refusalOf,
+  type AttemptRate,
+} from '../limits/attempt-limits.ts';
 import {
   findSession,
   insertSession,
   revokeSession,
-  type RefreshState,
+  takeRefresh,
+  type FoundSession,
   type SessionState,
 } from './session-store.ts';
 import { Rotations } from './rotations.ts';
-import { hashToken, openSuccessor, sealSuccessor } from './successors.ts';
+import { hashToken, openSuccessor, sealSuccessor, standingOf } from './successors.ts';
 import type { Sql, UserRow } from '../tables.ts';
+import type { Revoker } from '../tokens/revoker.ts';
 import {
   invalidGrant,
   narrowPermissions,
@@ -34,11 +43,15 @@ export interface SessionsOptions {
   readonly roles: RoleTable;
   readonly audit: AuditLog;
   readonly revoker: Revoker;
+  /** How often one session may refresh. */
+  readonly rate: AttemptRate;
 }
 
 export interface RefreshOptions {
   readonly scope?: string | undefined;
   readonly origin: Origin;
+  /** Told how the session's bucket of refreshes stands, before the answer or a refusal. */
+  readonly onAllowance?: (allowance: Allowance) => void;
 }
 
 const graceMs = 10_000;
@@ -50,12 +63,12 @@ export class Sessions implements AsyncDisposable {
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    this.#rotations = new Rotations(options.sql);
+    this.#rotations = new Rotations(options.sql, options.rate);
   }
 
   /** Opens a session for a user who has just proved to be one; undefined when disabled meanwhile. */
   async open(
-    user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'password_hash'>,
+    user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'groups' | 'password_hash'>,
     clientId: string,
   ): Promise<TokenPair | undefined> {
     const now = new Date();
@@ -68,12 +81,8 @@ export class Sessions implements AsyncDisposable {
     };
     const grant = this.#grantOf(user, { id: session.id, clientId });
     const pair = await this.#signPair(grant, session.expires_at);
-    const refreshTokenHash = hashToken(pair.refreshToken);
-    const isOpen = await insertSession(this.#options.sql, {
-      session,
-      refreshTokenHash,
-      passwordHash: user.password_hash,
-    });
+    const row = { ...session, token_hash: hashToken(pair.refreshToken) };
+    const isOpen = await insertSession(this.#options.sql, row, user.password_hash);
     return isOpen ? pair : undefined;
   }
 
@@ -86,12 +95,20 @@ export class Sessions implements AsyncDisposable {
     if (options.scope !== undefined) await this.#requireScope(claims, options);
     const refreshToken = await this.#signSuccessor(claims);
     const rotated = await this.#rotations.rotate({
+      sessionId: claims.sessionId,
       hash: hashToken(claims.token),
       successorHash: hashToken(refreshToken),
       sealedSuccessor: sealSuccessor(claims.token, refreshToken),
     });
     if (!rotated) return this.#repeat(claims, options);
+    options.onAllowance?.(bucketAfterTake(this.#options.rate, rotated.fullInSeconds));
     return this.#answer({ claims, ...rotated, options, refreshToken, isRepeated: false });
+  }
+
+  /** Throws what `refresh` would, before something else is done for it; takes nothing. */
+  async requireRefreshable(claims: RefreshClaims, options: RefreshOptions): Promise<void> {
+    const found = await this.#findGood(claims, options);
+    this.#requireAllowance(found, options);
   }
 
   /** Ends a session and all its tokens; unknown and ended ones are no error. */
@@ -107,47 +124,61 @@ export class Sessions implements AsyncDisposable {
     return this.#rotations[Symbol.asyncDispose]();
   }
 
-  async #findGood(
-    claims: RefreshClaims,
-    { origin }: RefreshOptions,
-  ): Promise<{ state: SessionState; token: RefreshState }> {
-    const { sessionId, token } = claims;
-    const state = await findSession(this.#options.sql, { sessionId, hash: hashToken(token) });
-    const flaw = flawOf(state);
-    if (!state || flaw) return this.#refuse(claims, { reason: flaw ?? 'token_invalid', origin });
-    // It was signed here, so it is one that was consumed so long ago that it was cleared away.
-    if (!state.token) return this.#endStolen(claims, origin);
-    return { state, token: state.token };
+  /** The session, when it goes on and the token is its good one or the one before. */
+  async #findGood(claims: RefreshClaims, { origin }: RefreshOptions): Promise<FoundSession> {
+    const found = await findSession(this.#options.sql, claims.sessionId);
+    const flaw = flawOf(found);
+    if (!found || flaw) return this.#refuse(claims, { reason: flaw ?? 'token_invalid', origin });
+    if (standingOf(found.session, claims.token) !== 'older') return found;
+    // It was signed here, so it was good once.
+    return this.#endStolen(claims, origin);
   }
 
   /** Refuses a scope before anything is consumed for it. */
   async #requireScope(claims: RefreshClaims, options: RefreshOptions): Promise<void> {
-    const { state } = await this.#findGood(claims, options);
-    this.#grantIn(state, options.scope);
+    this.#grantIn(await this.#findGood(claims, options), options.scope);
   }
 
-  /** Answers a token that could not be rotated: it was consumed before, or is no good. */
+  /** Answers a token that could not be rotated: it was before, or is no good, or may not be now. */
   async #repeat(claims: RefreshClaims, options: RefreshOptions): Promise<TokenPair> {
-    const { state, token } = await this.#findGood(claims, options);
-    const ageMs = Date.now() - (token.consumedAt?.getTime() ?? 0);
-    if (!token.successor || token.isSuccessorUsed || ageMs > graceMs) {
-      return this.#endStolen(claims, options.origin);
+    const found = await this.#findGood(claims, options);
+    const { sealed_token: sealed, generation } = found.session;
+    if (standingOf(found.session, claims.token) === 'good' || !sealed) {
+      this.#requireAllowance(found, options);
+      throw new Fault('unavailable', 'the session has just changed: try again', { retryAfter: 1 });
     }
-    const refreshToken = openSuccessor(claims.token, token.successor);
-    const { generation } = token;
-    return this.#answer({ claims, ...state, generation, options, refreshToken, isRepeated: true });
+    if (found.tokenAgeMs > graceMs) return this.#endStolen(claims, options.origin);
+    await this.#takeRefresh(found, options);
+    const refreshToken = openSuccessor(claims.token, sealed);
+    const session = { ...found.session, generation: generation - 1 };
+    return this.#answer({ ...found, session, claims, options, refreshToken, isRepeated: true });
+  }
+
+  /** Counts a refresh that rotates nothing. */
+  async #takeRefresh(found: FoundSession, options: RefreshOptions): Promise<void> {
+    const { sql, rate } = this.#options;
+    const fullInSeconds = await takeRefresh(sql, found.session.id, rate);
+    if (fullInSeconds === undefined) this.#requireAllowance(found, options);
+    else options.onAllowance?.(bucketAfterTake(rate, fullInSeconds));
+  }
+
+  #requireAllowance({ fullInSeconds }: FoundSession, { onAllowance }: RefreshOptions): void {
+    const { rate } = this.#options;
+    const allowance = bucketBeforeTake(rate, fullInSeconds);
+    onAllowance?.(allowance);
+    if (!allowance.isAllowed) throw refusalOf(rate, allowance.retryAfter);
   }
 
   /** The access token is signed last: only who gets one costs it. */
   async #answer(success: Success): Promise<TokenPair> {
-    const { claims, options, refreshToken, generation, isRepeated } = success;
+    const { claims, options, session, refreshToken, isRepeated } = success;
     const grant = this.#grantIn(success, options.scope);
     const [accessToken] = await Promise.all([
       this.#signAccess(grant),
       this.#options.audit.record({
         ...eventOf(claims, options.origin),
         eventType: 'token_refreshed',
-        facts: { sessionId: claims.sessionId, generation: generation + 1, isRepeated },
+        facts: { sessionId: claims.sessionId, generation: session.generation + 1, isRepeated },
       }),
     ]);
     return { accessToken, refreshToken, permissions: grant.permissions };
@@ -181,15 +212,16 @@ export class Sessions implements AsyncDisposable {
   }
 
   #grantOf(
-    user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles'>,
+    user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'groups'>,
     session: { readonly id: string; readonly clientId: string },
   ): Grant {
+    const { roles } = this.#options;
     return {
       subject: user.id,
       sessionId: session.id,
       clientId: session.clientId,
-      roles: user.roles,
-      permissions: this.#options.roles.permissionsOf(user.roles),
+      roles: roles.rolesOf(user),
+      permissions: roles.permissionsOf(user),
       user: { id: user.id, email: user.email, name: user.name },
     };
   }
@@ -216,22 +248,20 @@ export class Sessions implements AsyncDisposable {
   }
 }
 
-/** A refresh that is to be answered with tokens. */
+/** A refresh that is to be answered with tokens; the generation is that of the token shown. */
 interface Success extends Pick<SessionState, 'session' | 'user'> {
   readonly claims: RefreshClaims;
   readonly options: RefreshOptions;
   readonly refreshToken: string;
-  /** Of the token that was presented. */
-  readonly generation: number;
   readonly isRepeated: boolean;
 }
 
 /** Why a session gives no more tokens; undefined when it does. */
-function flawOf(state: SessionState | undefined): string | undefined {
-  if (!state) return 'token_invalid';
-  if (state.session.revoked_at) return 'token_revoked';
-  if (state.session.expires_at.getTime() <= Date.now()) return 'token_expired';
-  return state.user.disabled ? 'user_disabled' : undefined;
+function flawOf(found: FoundSession | undefined): string | undefined {
+  if (!found) return 'token_invalid';
+  if (found.session.revoked_at) return 'token_revoked';
+  if (found.session.expires_at.getTime() <= Date.now()) return 'token_expired';
+  return found.isDisabled ? 'user_disabled' : undefined;
 }
 
 function eventOf({ subject, clientId }: RefreshClaims, origin: Origin) {

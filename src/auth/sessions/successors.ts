@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { decrypt, encrypt } from '../keys/sealing.ts';
+import type { SessionRow } from '../tables.ts';
 
 const context = 'ennead refresh token successor';
 
@@ -8,9 +9,19 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
+/** What a refresh token is to its session: the good one, the one before it, or any other. */
+export function standingOf(
+  { token_hash, previous_hash }: Pick<SessionRow, 'token_hash' | 'previous_hash'>,
+  token: string,
+): 'good' | 'previous' | 'older' {
+  const hash = hashToken(token);
+  if (hash.equals(token_hash)) return 'good';
+  return previous_hash && hash.equals(previous_hash) ? 'previous' : 'older';
+}
+
 /**
- * Seals a refresh token's successor under a key that only the token itself yields (HKDF's extraction, RFC 5869, section 2.2: one key needs no expansion):
- * whoever reads the database learns nothing, whoever repeats the request gets the same answer.
+ * Seals a refresh token's successor under a key that only the token itself yields (HKDF's
+ * extraction, RFC 5869, section 2.2: one key needs no expansion): whoever reads the database learns nothing, whoever repeats the request gets the same answer.
  */
 export function sealSuccessor(token: string, successor: string): Buffer {
   return encrypt(keyOf(token), Buffer.from(successor), context);

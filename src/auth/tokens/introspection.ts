@@ -4,7 +4,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Verifier } from '../../kit/identity/verifier.ts';
 import type { RoleTable } from '../roles/roles.ts';
 import { findSession } from '../sessions/session-store.ts';
-import { hashToken } from '../sessions/successors.ts';
+import { standingOf } from '../sessions/successors.ts';
 import type { Sql } from '../tables.ts';
 import type { TokenMint } from './tokens.ts';
 
@@ -74,13 +74,15 @@ export class Introspection {
     const claims = await readRefresh(mint, token);
     if (!claims) return undefined;
     const { sessionId, clientId } = claims;
-    const state = await findSession(sql, { sessionId, hash: hashToken(token) });
-    if (!state?.token || state.token.consumedAt || state.user.disabled) return undefined;
+    const state = await findSession(sql, sessionId);
+    if (!state || state.isDisabled) return undefined;
     const { session } = state;
+    if (standingOf(session, token) !== 'good') return undefined;
     if (session.revoked_at || session.expires_at.getTime() <= Date.now()) return undefined;
     const user = await findUser(sql, state.user.id);
-    const { roles } = state.user;
-    return { clientId, username: user?.username, roles, permissions: table.permissionsOf(roles) };
+    const roles = table.rolesOf(state.user);
+    const permissions = table.permissionsOf(state.user);
+    return { clientId, username: user?.username, roles, permissions };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Topic } from '../../kit/bus/bus.ts';
-import type { Revocation, RevocationList } from '../../kit/identity/revocations.ts';
+import type { RevocableToken, Revocation, RevocationList } from '../../kit/identity/revocations.ts';
 import type { RevocationPage } from '../../kit/identity/revocation-feed.ts';
 import type { Log } from '../../kit/log.ts';
 import {
@@ -57,6 +57,11 @@ export class Revoker {
     for (const revocation of revocations) this.#options.list.add(revocation);
     await Promise.all(revocations.map((revocation) => this.#publish(revocation)));
     return revocations;
+  }
+
+  /** The first revocation that covers a token, while any token that it names could still live. */
+  find(token: RevocableToken): Revocation | undefined {
+    return this.#options.list.find(token);
   }
 
   /** The stored revocations after a number, at most 1,000. */

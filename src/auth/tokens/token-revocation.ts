@@ -1,14 +1,17 @@
-import { decodeJwt } from 'jose';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { Fault } from '../../kit/errors.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { Verifier } from '../../kit/identity/verifier.ts';
 import { allows } from '../../kit/permissions.ts';
 import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
 import type { Revoker } from './revoker.ts';
+import { findSession } from '../sessions/session-store.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { Sql } from '../tables.ts';
 import type { RefreshClaims, TokenMint } from './tokens.ts';
 
 export interface TokenRevocationOptions {
+  readonly sql: Sql;
   readonly verifier: Verifier;
   readonly mint: TokenMint;
   readonly sessions: Sessions;
@@ -26,9 +29,12 @@ export interface Revoking {
 export interface RevocationResult {
   readonly isRevoked: boolean;
   readonly tokenId?: string | undefined;
+  /** When it ended the first time; a repetition changes nothing. Absent when its user is gone. */
+  readonly revokedAt?: Date | undefined;
 }
 
 type Found =
+  | { readonly use: 'none'; readonly tokenId: string; readonly endedAt: Date }
   | { readonly use: 'access'; readonly token: Identity }
   | { readonly use: 'refresh'; readonly token: RefreshClaims };
 
@@ -42,35 +48,49 @@ export class TokenRevocation {
 
   /**
    * Ends an access token, or with a refresh token its whole session. Throws `forbidden` for somebody
-   * else's token, unless the caller holds `auth:admin`; a token that is no good any more is no error.
+   * else's token, unless the caller holds `auth:admin`; a token that is no good any more is no error
+   * (RFC 7009, section 2.2), nor is what never was one.
    */
   async revoke(text: string, by: Revoking): Promise<RevocationResult> {
     const found = await this.#find(text);
-    if (typeof found === 'string') return { isRevoked: true, tokenId: found };
     if (!found) return { isRevoked: false };
+    if (found.use === 'none') {
+      return { isRevoked: true, tokenId: found.tokenId, revokedAt: found.endedAt };
+    }
     const { subject, tokenId, sessionId } = found.token;
     const facts = { tokenId, sessionId, subject, tokenUse: found.use };
     await this.#requireRight(subject, { by, facts });
     const event = eventOf(by, 'token_revoked', facts);
-    if (found.use === 'refresh') await this.#options.sessions.end(sessionId, event);
-    else await this.#endAccess(found.token, event);
-    return { isRevoked: true, tokenId };
+    const revokedAt =
+      found.use === 'refresh'
+        ? await this.#endSession(found.token, event)
+        : await this.#endAccess(found.token, event);
+    return { isRevoked: true, tokenId, revokedAt };
   }
 
-  /** The good token behind a text; its id alone when it had expired or was revoked before. */
-  async #find(text: string): Promise<Found | string | undefined> {
+  /** The good token behind a text, or when it ended. */
+  async #find(text: string): Promise<Found | undefined> {
     try {
       return { use: 'access', token: await this.#options.verifier.verify(text) };
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
-      if (error.detail['reason'] !== 'token_invalid') return decodeJwt(text).jti;
+      if (error.detail['reason'] !== 'token_invalid') return this.#ended(text);
     }
     try {
       return { use: 'refresh', token: await this.#options.mint.readRefresh(text) };
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'invalid_grant') throw error;
-      return error.detail['reason'] === 'token_expired' ? decodeJwt(text).jti : undefined;
+      return error.detail['reason'] === 'token_expired' ? this.#ended(text) : undefined;
     }
+  }
+
+  /** A token whose signature is good, but that was revoked before or has expired. */
+  #ended(text: string): Found {
+    const { jti = '', sub: subject = '', sid, iat: issuedAt = 0, exp = 0 } = decodeJwt(text);
+    const keyId = decodeProtectedHeader(text).kid ?? '';
+    const token = { tokenId: jti, sessionId: String(sid), subject, keyId, issuedAt };
+    const revokedAt = this.#options.revoker.find(token)?.revokedAt;
+    return { use: 'none', tokenId: jti, endedAt: new Date((revokedAt ?? exp) * 1000) };
   }
 
   async #requireRight(
@@ -86,11 +106,18 @@ export class TokenRevocation {
     });
   }
 
-  async #endAccess(token: Identity, event: AuditEvent): Promise<void> {
-    await this.#options.revoker.revoke(async (trx) => {
+  async #endSession({ sessionId }: RefreshClaims, event: AuditEvent): Promise<Date | undefined> {
+    await this.#options.sessions.end(sessionId, event);
+    const state = await findSession(this.#options.sql, sessionId);
+    return state?.session.revoked_at ?? undefined;
+  }
+
+  async #endAccess(token: Identity, event: AuditEvent): Promise<Date | undefined> {
+    const [made] = await this.#options.revoker.revoke(async (trx) => {
       await this.#options.audit.recordWithin(trx, event);
       return [{ kind: 'token', id: token.tokenId, expiresAt: token.expiresAt }];
     });
+    return made && new Date(made.revokedAt * 1000);
   }
 }
 

@@ -1,4 +1,4 @@
-import { errors, jwtVerify } from 'jose';
+import type { JWTPayload } from 'jose';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import { suiteAudience, type AccessClaims } from '../../kit/identity/claims.ts';
@@ -36,6 +36,15 @@ export interface RefreshClaims {
   readonly clientId: string;
   /** Unix seconds. */
   readonly expiresAt: number;
+}
+
+interface RefreshPayload {
+  readonly sub: string;
+  readonly jti: string;
+  readonly sid: string;
+  readonly client_id: string;
+  readonly exp: number;
+  readonly nbf: number;
 }
 
 export interface TokenMintOptions {
@@ -95,25 +104,14 @@ export class TokenMint {
   /** Checks signature and claims of a refresh token; throws `invalid_grant` (RFC 6749, section 5.2). */
   async readRefresh(token: string): Promise<RefreshClaims> {
     const { issuer, keyring } = this.#options;
-    const { payload } = await jwtVerify(token, keyring.findKey, {
-      algorithms: ['RS256'],
-      typ: 'JWT',
-      issuer,
-      audience: issuer,
-      clockTolerance: clockToleranceSeconds,
-      requiredClaims: ['sub', 'exp', 'jti'],
-    }).catch((cause: unknown) => {
-      if (cause instanceof Fault) throw cause;
-      const isExpired = cause instanceof errors.JWTExpired;
-      throw invalidGrant(isExpired ? 'token_expired' : 'token_invalid');
-    });
-    const { sub: subject, jti: tokenId, sid: sessionId, client_id: clientId, exp } = payload;
-    const isComplete = subject !== undefined && tokenId !== undefined && exp !== undefined;
-    if (!isComplete || typeof sessionId !== 'string' || payload['token_use'] !== 'refresh') {
-      throw invalidGrant('token_invalid');
-    }
-    const holder = { subject, sessionId, clientId: String(clientId) };
-    return { token, tokenId, ...holder, expiresAt: exp };
+    const claims = await keyring.verify(token);
+    if (!isRefreshPayload(claims, issuer)) throw invalidGrant('token_invalid');
+    const { sub, jti, sid, client_id, exp, nbf } = claims;
+    const now = Math.floor(Date.now() / 1000);
+    if (exp <= now - clockToleranceSeconds) throw invalidGrant('token_expired');
+    if (nbf > now + clockToleranceSeconds) throw invalidGrant('token_invalid');
+    const holder = { subject: sub, sessionId: sid, clientId: client_id };
+    return { token, tokenId: jti, ...holder, expiresAt: exp };
   }
 
   /**
@@ -137,6 +135,21 @@ export class TokenMint {
       jti: newId('tok'),
     };
   }
+}
+
+/** Whether claims that the suite signed are those of a refresh token. */
+function isRefreshPayload(
+  claims: JWTPayload | undefined,
+  issuer: string,
+): claims is JWTPayload & RefreshPayload {
+  if (claims?.['token_use'] !== 'refresh' || claims.iss !== issuer) return false;
+  const { aud, sub, jti, exp, nbf } = claims;
+  const texts = [sub, jti, claims['sid'], claims['client_id']];
+  return (
+    [aud].flat().includes(issuer) &&
+    texts.every((text) => typeof text === 'string') &&
+    [exp, nbf].every((time) => Number.isInteger(time))
+  );
 }
 
 /** The permissions that a scope leaves; throws `invalid_scope` when it asks for more than is held. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from './database.ts';
 import { Fault } from '../errors.ts';
@@ -43,6 +44,26 @@ describe.skipIf(serverUrl === undefined)(
       const database = await openDatabase({ url: serverUrl, statementTimeoutMs: 20 });
       const sleep = database.query('select pg_sleep(60)');
       await expect(sleep).rejects.toMatchObject({ name: 'Fault', code: 'deadline' });
+      await database[Symbol.asyncDispose]();
+    });
+
+    it('that ends a connection between two statements of a transaction fails that alone', async () => {
+      const database = await openDatabase({ url: serverUrl });
+      const pids: number[] = [];
+      const transaction = database
+        .kysely<object>('public')
+        .transaction()
+        .execute(async (trx) => {
+          const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+          const [{ pid } = { pid: 0 }] = rows;
+          pids.push(pid);
+          await database.query('select pg_terminate_backend($1, 5000)', [pid]);
+          await database.ping();
+          await sql`select 1`.execute(trx);
+        });
+      await expect(transaction).rejects.toMatchObject({ code: 'unavailable', retryAfter: 5 });
+      const left = await database.query('select 1 from pg_stat_activity where pid = $1', pids);
+      expect([pids.length, left]).toEqual([1, []]);
       await database[Symbol.asyncDispose]();
     });
 

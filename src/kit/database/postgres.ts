@@ -48,15 +48,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Connection
     await pool.end();
     throw error;
   }
-  return new PostgresConnections(pool);
+  return new PostgresConnections(pool, options.log);
 }
 
 class PostgresConnections implements Connections {
   readonly dialect = 'postgres';
   readonly #pool: Pool;
+  readonly #log: Log | undefined;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, log: Log | undefined) {
     this.#pool = pool;
+    this.#log = log;
   }
 
   async run<Row>(text: string, parameters: readonly unknown[]): Promise<StatementResult<Row>> {
@@ -71,11 +73,21 @@ class PostgresConnections implements Connections {
 
   async reserve(): Promise<ReservedConnection> {
     const client = await this.#connect();
+    let isLost = false;
+    const onLoss = (err: Error): void => {
+      isLost = true;
+      this.#log?.warn({ err }, 'a database connection was lost in a transaction');
+    };
+    // The pool listens to idle connections only, and an unheard error would end the process.
+    client.on('error', onLoss);
     return {
       run: (text, parameters) => runStatement(client, text, parameters),
       runScript: (text) => runScriptOn(client, text),
       // A connection with an open transaction is ended, which rolls back.
-      release: () => client.release(client.getTransactionStatus() !== 'I'),
+      release: () => {
+        client.release(isLost || client.getTransactionStatus() !== 'I');
+        client.off('error', onLoss);
+      },
     };
   }
 

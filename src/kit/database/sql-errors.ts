@@ -16,9 +16,12 @@ export function isForeignKeyViolation(error: unknown, constraint?: string): bool
   return isViolation(error, { state: '23503', constraint });
 }
 
+/** A server that restarts is back within seconds; what is tried sooner only adds to its load. */
+const retryAfterSeconds = 5;
+
 /**
  * What a caller of the database sees of a thrown value: a lost or refused connection as Fault
- * `unavailable`, a statement that ran too long as `deadline`, everything else unchanged.
+ * `unavailable` with a time to try again, a statement that ran too long as `deadline`, everything else unchanged.
  */
 export function translateError(error: unknown): unknown {
   const state = sqlState(error);
@@ -27,7 +30,10 @@ export function translateError(error: unknown): unknown {
   }
   const isGone = state === undefined ? isConnectionError(error) : isShutdownState(state);
   if (!isGone) return error;
-  return new Fault('unavailable', 'the database does not answer', { cause: error });
+  return new Fault('unavailable', 'the database does not answer', {
+    cause: error,
+    retryAfter: retryAfterSeconds,
+  });
 }
 
 function isViolation(

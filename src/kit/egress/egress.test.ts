@@ -247,6 +247,19 @@ describe('a redirect', () => {
     expect(target.arrivals).toHaveLength(8);
   });
 
+  test('is refused when the request follows none, and nothing is sent on', async () => {
+    for (const status of [301, 302, 303, 307, 308]) {
+      const call = { method: 'POST', body: 'secret', isRedirectFollowed: false };
+      await expect(egress.fetch(go(status, `${other.origin}/echo`), call)).rejects.toMatchObject({
+        code: 'upstream',
+        reason: 'redirect_refused',
+      });
+    }
+    expect(other.arrivals).toEqual([]);
+    const answer = await egress.fetch(`${target.origin}/status/304`, { isRedirectFollowed: false });
+    expect(answer.status).toBe(304);
+  });
+
   test('shares one deadline with the first call', async () => {
     const call = egress.fetch(go(307, '/never'), { timeoutMs: 200 });
     await expect(call).rejects.toMatchObject({ code: 'deadline' });

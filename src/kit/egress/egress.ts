@@ -27,10 +27,15 @@ export interface EgressRequest {
   /** The most that may arrive, and the most it may inflate to; 1 MiB unless told. */
   readonly responseBytesMax?: number;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * True unless told. False refuses a redirect with `upstream` (`redirect_refused`): for requests
+   * that carry secrets in their body, which 307 and 308 would send on to wherever they point.
+   */
+  readonly isRedirectFollowed?: boolean;
 }
 
 export interface EgressResponse {
-  /** Any status is an answer; only redirects are followed. */
+  /** Any status is an answer; redirects are followed unless the request says otherwise. */
   readonly status: number;
   readonly headers: Headers;
   /** Decoded: gzip, deflate and brotli are undone. */
@@ -129,6 +134,7 @@ class GuardedEgress implements Egress {
 
   async #follow(url: string, request: EgressRequest, signal: AbortSignal): Promise<EgressResponse> {
     const { method = 'GET', body = null, responseBytesMax = defaultBytesMax } = request;
+    const { isRedirectFollowed = true } = request;
     const headers = readHeaders(request.headers);
     let hop: Hop = { url: this.checkUrl(url), method: method.toUpperCase(), headers, body };
     for (let count = 0; count <= redirectsMax; count++) {
@@ -136,6 +142,7 @@ class GuardedEgress implements Egress {
       const answer = await exchange({ ...hop, dispatcher, responseBytesMax, signal });
       const location = findRedirect(answer.status, answer.headers);
       if (location === undefined) return toResponse(answer);
+      if (!isRedirectFollowed) throw redirectRefused();
       hop = redirectHop(hop, answer.status, this.#checkLocation(location, hop.url));
     }
     throw new Fault('upstream', `the address redirects more than ${redirectsMax} times`);
@@ -150,6 +157,12 @@ class GuardedEgress implements Egress {
       throw new Fault('upstream', message, { cause: error });
     }
   }
+}
+
+function redirectRefused(): Fault {
+  return new Fault('upstream', 'the address redirects, which this request does not follow', {
+    reason: 'redirect_refused',
+  });
 }
 
 /** Headers that name the target or frame the message: they belong to the client alone. */

@@ -1,6 +1,5 @@
-import secureJson from 'secure-json-parse';
 import { Fault } from '../errors.ts';
-import { countMembers, scanJson } from '../json-scan.ts';
+import { inspectJson, scanJson } from '../json-scan.ts';
 
 const depthMax = 64;
 
@@ -15,16 +14,17 @@ export function parseJsonBody(text: string): unknown {
   const { depth, members } = scanJson(text, depthMax);
   if (depth > depthMax) throw refusal(`is nested deeper than ${depthMax} levels`);
   const value = parse(text);
-  if (members !== countMembers(value)) throw refusal('holds a key twice');
+  const content = inspectJson(value);
+  if (content.isForged) throw refusal('holds a forbidden key');
+  if (members !== content.members) throw refusal('holds a key twice');
   return value;
 }
 
 function parse(text: string): unknown {
   try {
-    return secureJson.parse(text, undefined, { protoAction: 'error', constructorAction: 'error' });
+    return JSON.parse(text);
   } catch (cause) {
-    const isForbiddenKey = cause instanceof SyntaxError && cause.message.includes('forbidden');
-    throw refusal(isForbiddenKey ? 'holds a forbidden key' : 'is not valid JSON', cause);
+    throw refusal('is not valid JSON', cause);
   }
 }
 

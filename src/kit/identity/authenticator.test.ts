@@ -36,6 +36,18 @@ test('an API key whose token was revoked is traded anew, and refused if the issu
   });
 });
 
+test('what has the form of neither is called so, and the issuer is not asked', async () => {
+  const issuer = await createTestIssuer();
+  const exchange = () => Promise.reject(new Error('asked'));
+  const isApiKey = (text: string) => text.startsWith('enn_');
+  const authenticator = new Authenticator(issuer.verifier, exchange, isApiKey);
+  await expect(authenticator.identify('abc')).rejects.toMatchObject({
+    code: 'unauthenticated',
+    message: 'this is neither a token nor an API key',
+    detail: { reason: 'token_invalid' },
+  });
+});
+
 test('an issuer that is away makes an API key unavailable, not invalid', async () => {
   const issuer = await createTestIssuer();
   const away = new Fault('unavailable', 'away');

@@ -56,7 +56,7 @@ export class Authenticator {
   }
 
   async #identifyApiKey(apiKey: string): Promise<Identity> {
-    if (!this.#isApiKey(apiKey)) throw keyRefused();
+    if (!this.#isApiKey(apiKey)) throw invalidToken('this is neither a token nor an API key');
     const id = idOf(apiKey);
     const known = this.#tokens.get(id);
     if (known) {

@@ -31,12 +31,16 @@ export class RevocationList {
     return this.#generation;
   }
 
-  /** Adds a revocation; one that is known already only moves forward in time. */
+  /**
+   * Adds a revocation. Of one thing revoked twice the first time holds; only a subject's moves
+   * forward, because it names all that was issued before.
+   */
   add(revocation: Revocation): void {
     const key = keyOf(revocation.kind, revocation.id);
     const known = this.#byKindAndId.get(key);
-    if (known && known.revokedAt >= revocation.revokedAt) return;
-    this.#byKindAndId.set(key, revocation);
+    const next = known ? merge(known, revocation) : revocation;
+    if (next === known) return;
+    this.#byKindAndId.set(key, next);
     this.#generation += 1;
     if (this.#generation % sweepEvery === 0) this.#sweep();
   }
@@ -51,12 +55,36 @@ export class RevocationList {
     return subject !== undefined && token.issuedAt <= subject.revokedAt;
   }
 
+  /** The first revocation that covers the token; undefined while it is good. */
+  find(token: RevocableToken): Revocation | undefined {
+    const subject = this.#byKindAndId.get(keyOf('subject', token.subject));
+    const found = [
+      this.#byKindAndId.get(keyOf('token', token.tokenId)),
+      this.#byKindAndId.get(keyOf('session', token.sessionId)),
+      this.#byKindAndId.get(keyOf('key', token.keyId)),
+      subject && token.issuedAt <= subject.revokedAt ? subject : undefined,
+    ];
+    return found
+      .filter((one) => one !== undefined)
+      .toSorted((one, other) => one.revokedAt - other.revokedAt)
+      .at(0);
+  }
+
   #sweep(): void {
     const now = Date.now() / 1000;
     for (const [key, { expiresAt }] of this.#byKindAndId) {
       if (expiresAt < now) this.#byKindAndId.delete(key);
     }
   }
+}
+
+/** What two revocations of one thing come to; the known one itself when nothing is new. */
+function merge(known: Revocation, other: Revocation): Revocation {
+  if (known.kind === 'subject') return known.revokedAt >= other.revokedAt ? known : other;
+  const revokedAt = Math.min(known.revokedAt, other.revokedAt);
+  const expiresAt = Math.max(known.expiresAt, other.expiresAt);
+  const isNew = revokedAt !== known.revokedAt || expiresAt !== known.expiresAt;
+  return isNew ? { ...known, revokedAt, expiresAt } : known;
 }
 
 function keyOf(kind: Revocation['kind'], id: string): string {

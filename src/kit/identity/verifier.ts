@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, jwtVerify, errors, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { Fault } from '../errors.ts';
-import { countMembers, scanJson } from '../json-scan.ts';
+import { inspectJson, scanJson } from '../json-scan.ts';
 import { identityOf, invalidToken, suiteAudience } from './claims.ts';
 import type { Identity } from './identity.ts';
 import type { RevocableToken, RevocationList } from './revocations.ts';
@@ -125,7 +125,7 @@ function refuseAmbiguousJson(token: string): void {
   for (const part of token.split('.', 2)) {
     const text = Buffer.from(part, 'base64url').toString();
     const { depth, members } = scanJson(text, claimsDepthMax);
-    if (depth <= claimsDepthMax && members === countMembers(parse(text))) continue;
+    if (depth <= claimsDepthMax && members === inspectJson(parse(text)).members) continue;
     throw invalidToken('the token is ambiguous or nested too deep');
   }
 }
