@@ -1,4 +1,4 @@
-import { services } from './services.ts';
+import { serviceNames } from './service-names.ts';
 import type { Configuration } from './settings.ts';
 import type { Service } from './kit/service.ts';
 
@@ -15,9 +15,12 @@ export interface AddressBook {
 }
 
 /** The addresses that a configuration gives. */
-export function addressBook(config: Configuration, hosted: readonly Service[]): AddressBook {
+export function addressBook(
+  config: Pick<Configuration, 'suite' | 'addressOf'>,
+  hosted: readonly Service[],
+): AddressBook {
   const { host, portBase } = config.suite;
-  const names = services.map(({ contract }) => contract.name);
+  const names: readonly string[] = serviceNames;
   const portOf = (service: string) => portBase + 1 + names.indexOf(service);
   const local = (port: number) => `http://${reachable(host)}:${port}`;
   return {

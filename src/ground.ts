@@ -10,7 +10,7 @@ import type { Log } from './kit/log.ts';
 import type { Service } from './kit/service.ts';
 import { SpanExporter } from './kit/trace-export.ts';
 import { issuer, spanReceiver } from './services.ts';
-import type { SuiteConfig } from './settings.ts';
+import type { SuiteConfig } from './suite-settings.ts';
 import { Trust } from './trust.ts';
 
 /** What stands in a process before any service does. */

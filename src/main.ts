@@ -3,58 +3,69 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { apiKeysCommand } from './commands/api-keys.ts';
 import { auditCommand } from './commands/audit.ts';
-import { doctor } from './commands/doctor.ts';
 import { mappingsCommand } from './commands/group-mappings.ts';
-import { migrateCommand } from './commands/migrate.ts';
 import { providersCommand } from './commands/providers.ts';
-import { run, up } from './commands/run.ts';
 import { sessionsCommand } from './commands/sessions.ts';
 import { keysCommand } from './commands/signing-keys.ts';
-import { status } from './commands/status.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { usersCommand } from './commands/users.ts';
 import { Fault } from './kit/errors.ts';
-import { services } from './services.ts';
+import { serviceNames } from './service-names.ts';
 
-const names = services.map(({ contract }) => contract.name);
+// What a command needs is loaded when it runs, so that help and version come at once.
 
 const program = new Command('ennead')
   .description('Nine cooperating services for running AI agents on one laptop or many machines.')
   .version(readVersion())
   .showHelpAfterError()
-  .addHelpText('after', '\nEvery setting is an environment variable: see gen/config.md.');
+  .addHelpText(
+    'after',
+    '\nExamples:\n' +
+      '  ennead up\n' +
+      '  ennead run auth gateway\n' +
+      '  ennead users create alice --email alice@example.com --role developer\n' +
+      '\nEvery setting is an environment variable: see gen/config.md.',
+  )
+  .addHelpText(
+    'afterAll',
+    '\nExit code: 0 when done; 1 when refused or not as it should be, with the reason on standard error.',
+  );
 
 program
   .command('up')
   .description('start all nine services and the console in this process')
-  .action(async () => finish(await up()));
+  .action(async () => finish(await (await import('./commands/run.ts')).up()));
 
 program
   .command('run')
   .description('start some of the services in this process')
-  .argument('<service...>', `what to start: ${names.join(', ')}, console`)
+  .argument('<service...>', `what to start: ${serviceNames.join(', ')}, console`)
   .addHelpText(
     'after',
     '\nServices that run elsewhere are found by ENNEAD_<SERVICE>_URL; this process logs in to auth\n' +
       'with the keys in ENNEAD_SERVICE_KEYS_DIR.',
   )
-  .action(async (wanted: string[]) => finish(await run(wanted)));
+  .action(async (wanted: string[]) =>
+    finish(await (await import('./commands/run.ts')).run(wanted)),
+  );
 
 program
   .command('status')
   .description('ask all nine services how they are; exit code 1 unless all are healthy')
-  .option('--json', 'answer as JSON')
-  .action(async (options: { json?: boolean }) => finish(await status(options)));
+  .option('--json', 'print the answer as JSON, for programs')
+  .action(async (options: { json?: boolean }) =>
+    finish(await (await import('./commands/status.ts')).status(options)),
+  );
 
 program
   .command('migrate')
   .description('bring the tables of all services up to date, without starting anything')
-  .action(async () => finish(await migrateCommand()));
+  .action(async () => finish(await (await import('./commands/migrate.ts')).migrateCommand()));
 
 program
   .command('doctor')
   .description('check this machine and its settings, and say what to do about what is wrong')
-  .action(async () => finish(await doctor()));
+  .action(async () => finish(await (await import('./commands/doctor.ts')).doctor()));
 
 const administration = [
   usersCommand,

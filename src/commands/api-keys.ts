@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { authContract } from '../auth/contract.ts';
+import type { authContract } from '../auth/contract.ts';
 import type { AnswerOf } from '../kit/contract.ts';
 import { addCommand, administer, show, type AdministrationOptions } from './administration.ts';
 import type { AuthClient } from './auth-session.ts';
@@ -29,7 +29,7 @@ export function apiKeysCommand(): Command {
   const group = new Command('api-keys').description('administer API keys');
   addCommand(group, 'list', '--limit 20')
     .description('list API keys, the newest first')
-    .option('--limit <count>', 'at most so many', parseCount, 100)
+    .option('--limit <count>', 'at most so many keys', parseCount, 100)
     .action((options: ListOptions) => administer(options, (client) => list(client, options)));
   addCreation(group);
   addRenewal(group);
@@ -39,9 +39,13 @@ export function apiKeysCommand(): Command {
 function addCreation(group: Command): void {
   addCommand(group, 'create <name>', 'nightly --service reports --permission gateway:invoke')
     .description('create an API key; it is printed this once')
-    .requiredOption('--service <service>', 'the service that uses it')
-    .option('--permission <permission...>', 'what it may do; nothing that you may not', [])
-    .option('--days <days>', 'how long it is good; for ever when absent', parseCount)
+    .requiredOption('--service <service>', 'name of the service that uses it, such as reports')
+    .option(
+      '--permission <permission...>',
+      'what it may do, such as chat:read; nothing that you may not',
+      [],
+    )
+    .option('--days <days>', 'days until it ends, 1 to 3650; it never ends when absent', parseCount)
     .option('--user <user>', 'make it the key of this user, by id or name')
     .action((name: string, options: CreateOptions) =>
       administer(options, (client) => create(client, name, options)),
@@ -51,7 +55,11 @@ function addCreation(group: Command): void {
 function addRenewal(group: Command): void {
   addCommand(group, 'rotate <id>', '0198… --overlap 3600')
     .description('give an API key a new secret; it is printed this once')
-    .option('--overlap <seconds>', 'how long the old secret stays good', parseSeconds)
+    .option(
+      '--overlap <seconds>',
+      'seconds for which the old secret stays good; a day when absent',
+      parseSeconds,
+    )
     .action((id: string, options: RotateOptions) =>
       administer(options, async (client) => {
         const { overlap } = options;

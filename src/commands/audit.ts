@@ -1,19 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { authContract } from '../auth/contract.ts';
+import type { authContract } from '../auth/contract.ts';
 import type { AnswerOf } from '../kit/contract.ts';
 import { Fault } from '../kit/errors.ts';
-import {
-  addCommand,
-  administer,
-  isUnreachable,
-  readPlace,
-  show,
-  type AdministrationOptions,
-} from './administration.ts';
-import { anonymousClient, type AuthClient } from './auth-session.ts';
+import { addCommand, administer, show, type AdministrationOptions } from './administration.ts';
+import type { AuthClient } from './auth-session.ts';
 import { printFacts, printRemark, printTable, type Column } from './output.ts';
 import { parseCount, readItems, remarkOnRest } from './pages.ts';
-import { verifyStoppedAudit, type VerifiedAudit } from './stopped-audit.ts';
+import type { VerifiedAudit } from './stopped-audit.ts';
 import { findUser } from './users.ts';
 
 type AuditEvent = AnswerOf<typeof authContract.routes.listAudit>['events'][number];
@@ -33,10 +26,14 @@ export function auditCommand(): Command {
   const group = new Command('audit').description('read and check the audit log');
   addCommand(group, 'list', '--event login_failure --since 2026-01-31')
     .description('list events, the newest first')
-    .option('--event <type>', 'only events of this type')
+    .option('--event <type>', 'only events of this type, such as login_failure or user_created')
     .option('--user <user>', 'only events of this user, by id or name')
-    .option('--since <time>', 'only events from this time on, ISO 8601', parseTime)
-    .option('--limit <count>', 'at most so many', parseCount, 100)
+    .option(
+      '--since <time>',
+      'only events from this time on: a date, or a time such as 2026-01-31T08:00Z',
+      parseTime,
+    )
+    .option('--limit <count>', 'at most so many events', parseCount, 100)
     .action((options: ListOptions) => administer(options, (client) => list(client, options)));
   addCommand(group, 'verify', '--json')
     .description('check the hash chain of the log, while the suite runs or while it is stopped')
@@ -46,9 +43,11 @@ export function auditCommand(): Command {
 
 /** Asks auth; when nothing answers at the address of this suite, reads the database itself. */
 async function verify(options: AdministrationOptions): Promise<void> {
-  const { suite, url, isElsewhere } = readPlace();
-  if (!isElsewhere && (await isStopped(url))) {
-    const verified = await verifyStoppedAudit(suite);
+  const { isStopped, readPlace } = await import('./connection.ts');
+  const place = readPlace();
+  if (!place.isElsewhere && (await isStopped(place))) {
+    const { verifyStoppedAudit } = await import('./stopped-audit.ts');
+    const verified = await verifyStoppedAudit(place.suite);
     printRemark('the suite is stopped: the database was read itself');
     process.exitCode = report(options, verified);
     return;
@@ -56,15 +55,6 @@ async function verify(options: AdministrationOptions): Promise<void> {
   await administer(options, async (client) =>
     report(options, await client.verifyAudit({}, { timeoutMs: verificationMs })),
   );
-}
-
-async function isStopped(url: string): Promise<boolean> {
-  try {
-    await anonymousClient(url).health({});
-    return false;
-  } catch (error) {
-    return isUnreachable(error);
-  }
 }
 
 function report(options: AdministrationOptions, verified: VerifiedAudit): number {

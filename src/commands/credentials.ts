@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { authSettings } from '../auth/config.ts';
 import { processEnvironment, readConfig } from '../kit/config.ts';
 import { Fault } from '../kit/errors.ts';
-import type { SuiteConfig } from '../settings.ts';
+import type { SuiteConfig } from '../suite-settings.ts';
+import { askUnseen, canAsk } from './secret-input.ts';
 
 /** What proves who administers, and the words by which an operator knows where it came from. */
 export type Credential = TokenCredential | PasswordCredential;
@@ -24,7 +25,7 @@ export interface PasswordCredential {
 
 /**
  * The first credential that is there: `--token`, ENNEAD_TOKEN, ENNEAD_ADMIN_PASSWORD, `admin.json` in
- * the data folder. Throws `unauthenticated` when there is none; a later one never stands in for an
+ * the data folder, what somebody at a terminal types. Throws `unauthenticated` when there is none; a later one never stands in for an
  * earlier one that auth refuses.
  */
 export async function findCredential(
@@ -34,26 +35,37 @@ export async function findCredential(
   if (token) return { kind: 'token', token, source: '--token' };
   const known = suite.token?.reveal();
   if (known) return { kind: 'token', token: known, source: 'ENNEAD_TOKEN' };
-  return passwordOfEnvironment() ?? passwordOfFile(join(resolve(suite.dataFolder), 'admin.json'));
+  const path = join(resolve(suite.dataFolder), 'admin.json');
+  const { username, password } = readAdministrator();
+  if (password) {
+    return {
+      kind: 'password',
+      username,
+      password: password.reveal(),
+      source: 'ENNEAD_ADMIN_PASSWORD',
+    };
+  }
+  return (await passwordOfFile(path)) ?? passwordOfOperator(username, path);
 }
 
-function passwordOfEnvironment(): PasswordCredential | undefined {
-  const { adminUsername, adminPassword } = authSettings;
-  const { auth } = readConfig({ auth: { adminUsername, adminPassword } }, processEnvironment());
-  if (!auth.adminPassword) return undefined;
-  return {
-    kind: 'password',
-    username: auth.adminUsername,
-    password: auth.adminPassword.reveal(),
-    source: 'ENNEAD_ADMIN_PASSWORD',
-  };
+function readAdministrator() {
+  const { adminUsername: username, adminPassword: password } = authSettings;
+  return readConfig({ auth: { username, password } }, processEnvironment()).auth;
 }
 
-async function passwordOfFile(path: string): Promise<PasswordCredential> {
+async function passwordOfOperator(username: string, path: string): Promise<PasswordCredential> {
+  if (!canAsk()) throw noCredential(path);
+  const password = await askUnseen(`password of ${username}`);
+  return { kind: 'password', username, password, source: 'the terminal' };
+}
+
+/** Undefined when there is no such file. */
+async function passwordOfFile(path: string): Promise<PasswordCredential | undefined> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') throw noCredential(path);
+    if (cause.code === 'ENOENT') return undefined;
     throw new Fault('unauthenticated', `${path} cannot be read (${cause.code})`, { cause });
   });
+  if (text === undefined) return undefined;
   const { username, password } = parse(text);
   if (typeof username === 'string' && typeof password === 'string') {
     return { kind: 'password', username, password, source: path };

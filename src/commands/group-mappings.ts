@@ -1,10 +1,9 @@
 import { Command } from 'commander';
-import { authContract } from '../auth/contract.ts';
+import type { authContract } from '../auth/contract.ts';
 import type { AnswerOf } from '../kit/contract.ts';
 import { Fault } from '../kit/errors.ts';
 import { addCommand, administer, show, type AdministrationOptions } from './administration.ts';
 import type { AuthClient } from './auth-session.ts';
-import { readJson, requireSchema } from './json-file.ts';
 import { printLine, printTable, type Column } from './output.ts';
 
 type Answer = AnswerOf<typeof authContract.routes.replaceGroupMappings>;
@@ -37,8 +36,8 @@ export function mappingsCommand(): Command {
 
 /** Shows what differs, whether or not it is then changed. */
 async function apply(client: AuthClient, path: string, options: ApplyOptions): Promise<void> {
-  const { schema } = authContract.routes.replaceGroupMappings;
-  const body = requireSchema(await readJson(path), schema.body, path);
+  const { readJson, requireBody } = await import('./json-file.ts');
+  const body = requireBody(await readJson(path), 'replaceGroupMappings', path);
   const preview = await client.replaceGroupMappings({ query: { dryRun: true }, body });
   if (!isPreview(preview)) throw new Fault('upstream', 'auth did not answer the difference');
   if (!options.dryRun) await client.replaceGroupMappings({ query: { dryRun: false }, body });

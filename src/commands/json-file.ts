@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Static, TSchema } from 'typebox';
+import type { Static } from 'typebox';
 import { Value } from 'typebox/value';
+import { authContract } from '../auth/contract.ts';
 import { Fault } from '../kit/errors.ts';
 import { findFlaws } from '../kit/schema-flaws.ts';
 import { readInput } from './secret-input.ts';
@@ -16,14 +17,19 @@ export async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** The value itself when it is of the schema; throws `invalid` with the first flaw when not. */
-export function requireSchema<Schema extends TSchema>(
+type Routes = typeof authContract.routes;
+type Described = 'replaceGroupMappings' | 'oauthConfigure';
+
+/** The value itself when the route takes it as its body; throws `invalid` with the first flaw when not. */
+export function requireBody<Name extends Described>(
   value: unknown,
-  schema: Schema,
+  name: Name,
   path: string,
-): Static<Schema> {
-  const [flaw] = findFlaws(Value.Errors(schema, value));
-  if (!flaw) return value as Static<Schema>; // Just checked.
+): Static<Routes[Name]['schema']['body']> {
+  const { body } = authContract.routes[name].schema;
+  const [flaw] = findFlaws(Value.Errors(body, value));
+  // Just checked.
+  if (!flaw) return value as Static<Routes[Name]['schema']['body']>;
   throw new Fault('invalid', `${nameOf(path)}: ${flaw.place || 'it'} ${flaw.message}`);
 }
 

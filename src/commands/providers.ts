@@ -1,9 +1,8 @@
 import { Command } from 'commander';
-import { authContract } from '../auth/contract.ts';
+import type { authContract } from '../auth/contract.ts';
 import type { AnswerOf } from '../kit/contract.ts';
 import { addCommand, administer, show, type AdministrationOptions } from './administration.ts';
 import type { AuthClient } from './auth-session.ts';
-import { readJson, requireSchema } from './json-file.ts';
 import { printFacts, printLine, printTable, type Column } from './output.ts';
 import { readSecret } from './secret-input.ts';
 
@@ -37,10 +36,10 @@ export function providersCommand(): Command {
 }
 
 async function configure(path: string, options: ConfigureOptions): Promise<void> {
-  const { schema } = authContract.routes.oauthConfigure;
+  const { readJson, requireBody } = await import('./json-file.ts');
   const given = await readJson(path);
   const wanted = options.secretStdin ? await withSecret(given) : given;
-  const body = requireSchema(wanted, schema.body, path);
+  const body = requireBody(wanted, 'oauthConfigure', path);
   await administer(options, async (client) => {
     show(options, await client.oauthConfigure({ body }), (answer) => printFacts({ ...answer }));
   });

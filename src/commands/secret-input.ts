@@ -24,23 +24,39 @@ export async function readSecret(question: string): Promise<string> {
   return line;
 }
 
+/** A secret that is set: on a terminal it is asked for twice, and `invalid` is thrown if they differ. */
+export async function readNewSecret(question: string): Promise<string> {
+  const secret = await readSecret(question);
+  if (!process.stdin.isTTY || (await askUnseen(`${question} again`)) === secret) return secret;
+  throw new Fault('invalid', 'the two are not the same; nothing was changed');
+}
+
 /** True when there is somebody to ask. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
+/** Where an operator is asked and answers. */
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
 /** Asks on the terminal; what is typed is not shown. Throws `cancelled` when the operator gives up. */
-export function askUnseen(question: string): Promise<string> {
-  process.stderr.write(`${question}: `);
+export function askUnseen(
+  question: string,
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<string> {
+  output.write(`${question}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reader = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  const reader = createInterface({ input, output: nowhere, terminal: true });
   return new Promise((resolve, reject) => {
     reader.once('line', (line) => {
       resolve(line);
       reader.close();
     });
     reader.once('close', () => {
-      process.stderr.write('\n');
+      output.write('\n');
       reject(new Fault('cancelled', 'nothing was entered'));
     });
   });

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { authContract } from '../auth/contract.ts';
+import type { authContract } from '../auth/contract.ts';
 import type { AnswerOf } from '../kit/contract.ts';
 import { Fault } from '../kit/errors.ts';
 import { addCommand, administer, show, type AdministrationOptions } from './administration.ts';
@@ -26,7 +26,7 @@ export function sessionsCommand(): Command {
   addCommand(group, 'list', '--user alice')
     .description('list open sessions, your own unless a user is named')
     .option('--user <user>', 'whose sessions, by id or name')
-    .option('--limit <count>', 'at most so many', parseCount, 100)
+    .option('--limit <count>', 'at most so many sessions', parseCount, 100)
     .action((options: ListOptions) => administer(options, (client) => list(client, options)));
   addCommand(group, 'end [id]', '--user alice --all')
     .description('end a session, or all of a user; their tokens end within a second')

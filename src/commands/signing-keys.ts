@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { authContract } from '../auth/contract.ts';
+import type { authContract } from '../auth/contract.ts';
 import type { AnswerOf } from '../kit/contract.ts';
 import { addCommand, administer, show, type AdministrationOptions } from './administration.ts';
 import type { AuthClient } from './auth-session.ts';
@@ -21,7 +21,7 @@ export function keysCommand(): Command {
   const group = new Command('keys').description('administer the keys that sign tokens');
   addCommand(group, 'list', '--json')
     .description('list signing keys, the newest first')
-    .option('--limit <count>', 'at most so many', parseCount, 100)
+    .option('--limit <count>', 'at most so many keys', parseCount, 100)
     .action((options: ListOptions) => administer(options, (client) => list(client, options)));
   addCommand(group, 'rotate', '')
     .description('let the next signing key take over now; no token ends')
@@ -32,7 +32,7 @@ export function keysCommand(): Command {
     );
   addCommand(group, 'revoke <kid>', 'wq3… --reason "key file was copied"')
     .description('end a signing key that others may know, and every token that it signed')
-    .option('--reason <text>', 'for the audit log')
+    .option('--reason <text>', 'why, for the audit log')
     .action((kid: string, options: RevokeOptions) =>
       administer(options, async (client) => {
         const { reason } = options;

@@ -8,7 +8,7 @@ import { lockDataFolder } from '../kit/database/data-folder.ts';
 import { openDatabase } from '../kit/database/database.ts';
 import { Fault } from '../kit/errors.ts';
 import { databaseOf } from '../ground.ts';
-import type { SuiteConfig } from '../settings.ts';
+import type { SuiteConfig } from '../suite-settings.ts';
 
 /** The answer of auth's own verification. */
 export interface VerifiedAudit {

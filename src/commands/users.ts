@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import { usernameKey } from '../auth/accounts/usernames.ts';
-import { authContract } from '../auth/contract.ts';
+import type { authContract } from '../auth/contract.ts';
 import type { AnswerOf } from '../kit/contract.ts';
 import { Fault } from '../kit/errors.ts';
 import { newSecret } from '../kit/ids.ts';
@@ -8,12 +7,13 @@ import { addCommand, administer, show, type AdministrationOptions } from './admi
 import type { AuthClient } from './auth-session.ts';
 import { printFacts, printLine, printTable, type Column } from './output.ts';
 import { parseCount, readItems, remarkOnRest } from './pages.ts';
-import { readSecret } from './secret-input.ts';
+import { readNewSecret } from './secret-input.ts';
 
 type User = AnswerOf<typeof authContract.routes.readUser>;
 
 interface ListOptions extends AdministrationOptions {
   readonly limit: number;
+  readonly name?: string;
 }
 
 interface PasswordOptions extends AdministrationOptions {
@@ -46,22 +46,29 @@ export function usersCommand(): Command {
 
 /** The user with this id, else the one with this name; throws `not_found`. */
 export async function findUser(client: AuthClient, idOrName: string): Promise<User> {
-  try {
-    return await client.readUser({ params: { id: idOrName } });
-  } catch (error) {
-    if (!(error instanceof Fault) || error.code !== 'not_found') throw error;
-  }
-  const key = usernameKey(idOrName);
-  const { items } = await readUsers(client, Infinity);
-  const user = items.find(({ username }) => usernameKey(username) === key);
-  if (!user) throw new Fault('not_found', `there is no user ${idOrName}`);
-  return user;
+  const user = (await findUserById(client, idOrName)) ?? (await findUserByName(client, idOrName));
+  if (user) return user;
+  throw new Fault('not_found', `there is no user ${idOrName}; "ennead users list" shows them`);
+}
+
+async function findUserById(client: AuthClient, id: string): Promise<User | undefined> {
+  if (!id.startsWith('usr_')) return undefined;
+  return client.readUser({ params: { id } }).catch((error: unknown) => {
+    if (error instanceof Fault && error.code === 'not_found') return undefined;
+    throw error;
+  });
+}
+
+async function findUserByName(client: AuthClient, username: string): Promise<User | undefined> {
+  const { users } = await client.listUsers({ query: { limit: 1, offset: 0, username } });
+  return users[0];
 }
 
 function addReading(group: Command): void {
   addCommand(group, 'list', '--json')
     .description('list users, the newest first')
-    .option('--limit <count>', 'at most so many', parseCount, 100)
+    .option('--limit <count>', 'at most so many users', parseCount, 100)
+    .option('--name <username>', 'only the user of this name')
     .action((options: ListOptions) => administer(options, (client) => list(client, options)));
   addCommand(group, 'show <user>', 'alice')
     .description('show a user')
@@ -73,17 +80,15 @@ function addReading(group: Command): void {
 }
 
 async function list(client: AuthClient, options: ListOptions): Promise<void> {
-  const { items, total } = await readUsers(client, options.limit);
+  const { limit, name } = options;
+  const whose = name === undefined ? {} : { username: name };
+  const { items, total } = await readItems(limit, async (page) => {
+    const { users, total: all } = await client.listUsers({ query: { ...page, ...whose } });
+    return { items: users, total: all };
+  });
   show(options, { users: items, total }, ({ users }) => {
     printTable(users, columns);
     remarkOnRest({ items: users, total });
-  });
-}
-
-function readUsers(client: AuthClient, limit: number) {
-  return readItems(limit, async (query) => {
-    const { users: items, total } = await client.listUsers({ query });
-    return { items, total };
   });
 }
 
@@ -91,9 +96,12 @@ function addMaking(group: Command): void {
   addCommand(group, 'create <username>', 'alice --email alice@example.com --role developer')
     .description('create a user; a password is made and printed once, or read')
     .requiredOption('--email <address>', 'e-mail address')
-    .option('--name <name>', 'name for people', '')
-    .option('--role <role...>', 'roles; a role that you could have yourself', [])
-    .option('--password-stdin', 'read the password from standard input')
+    .option('--name <name>', 'name for people; the username when absent', '')
+    .option('--role <role...>', 'roles, such as developer; only what you could have yourself', [])
+    .option(
+      '--password-stdin',
+      'read the password from standard input: its first line; unseen on a terminal',
+    )
     .action((username: string, options: CreateOptions) =>
       administer(options, (client) => create(client, username, options)),
     );
@@ -156,7 +164,10 @@ function addSwitching(group: Command): void {
 function addRecovery(group: Command): void {
   addCommand(group, 'password <user>', 'alice --password-stdin < password.txt')
     .description('set a new password, made and printed once, or read; every session ends')
-    .option('--password-stdin', 'read the password from standard input')
+    .option(
+      '--password-stdin',
+      'read the password from standard input: its first line; unseen on a terminal',
+    )
     .action((user: string, options: PasswordOptions) =>
       administer(options, async (client) => {
         const { id } = await findUser(client, user);
@@ -178,7 +189,7 @@ function addRecovery(group: Command): void {
 
 /** The password to set, and as `shown` what the operator must be told of it. */
 async function choosePassword({ passwordStdin }: PasswordOptions) {
-  if (passwordStdin) return { password: await readSecret('the new password'), shown: {} };
+  if (passwordStdin) return { password: await readNewSecret('the new password'), shown: {} };
   const password = newSecret(passwordBytes);
   return { password, shown: { password } };
 }

@@ -1,6 +1,7 @@
 // A provider that speaks OAuth as GitLab does, in a process of its own: `node gitlab.mjs`. It prints
 // its address as one line of JSON once it listens. Control: POST /control with any of {login, groups,
-// sub, email, username, tokenSeconds, revoke, delayMs, withoutGroups}; GET /control tells what it saw.
+// sub, email, username, tokenSeconds, revoke, delayMs, withoutGroups, withoutRefresh, redirectTo};
+// GET /control tells what it saw.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -21,7 +22,14 @@ const groupIds = new Map([
   ['users', 8],
   ['administrators', 9],
 ]);
-const settings = { tokenSeconds: 7200, delayMs: 0, withoutGroups: false };
+const settings = {
+  tokenSeconds: 7200,
+  delayMs: 0,
+  withoutGroups: false,
+  withoutRefresh: false,
+  // Where every request for a token or a user is sent with 307, which keeps method and body.
+  redirectTo: '',
+};
 const seen = { refreshes: 0, exchanges: 0 };
 const codes = new Map();
 const accessTokens = new Map();
@@ -46,10 +54,11 @@ const url = `http://127.0.0.1:${server.address().port}`;
 async function serve(request, { pathname, searchParams }) {
   const route = `${request.method} ${pathname}`;
   if (route === 'GET /oauth/authorize') return authorize(searchParams);
-  if (route === 'POST /oauth/token')
-    return token(request, new URLSearchParams(await text(request)));
   if (route === 'GET /control') return { body: seen };
   if (route === 'POST /control') return control(JSON.parse(await text(request)));
+  if (settings.redirectTo) return { status: 307, headers: { location: settings.redirectTo } };
+  if (route === 'POST /oauth/token')
+    return token(request, new URLSearchParams(await text(request)));
   const user = users.get(accessTokens.get(bearerOf(request)));
   if (!user) return { status: 401, body: { error: 'invalid_token' } };
   if (route === 'GET /oauth/userinfo') return { body: userInfo(user) };
@@ -107,7 +116,7 @@ function issue({ login, scope }) {
       access_token: access,
       token_type: 'Bearer',
       expires_in: settings.tokenSeconds,
-      refresh_token: refresh,
+      ...(settings.withoutRefresh ? {} : { refresh_token: refresh }),
       scope,
       created_at: Math.floor(Date.now() / 1000),
       // GitLab sends one with the scope openid; nobody here could check this.
@@ -137,18 +146,17 @@ function listGroups({ groups }, query) {
   return { headers: { 'x-next-page': next }, body };
 }
 
-function control({ login, revoke, tokenSeconds, delayMs, withoutGroups, ...changes }) {
-  Object.assign(settings, definedOf({ tokenSeconds, delayMs, withoutGroups }));
+function control({ login, revoke, ...changes }) {
+  for (const name of Object.keys(settings)) {
+    if (changes[name] !== undefined) settings[name] = changes[name];
+    delete changes[name];
+  }
   if (login) Object.assign(users.get(login), changes);
   if (revoke) {
     for (const [key, held] of accessTokens) if (held === revoke) accessTokens.delete(key);
     for (const [key, held] of refreshTokens) if (held.login === revoke) refreshTokens.delete(key);
   }
   return {};
-}
-
-function definedOf(values) {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 function bearerOf({ headers }) {

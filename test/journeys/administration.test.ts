@@ -1,3 +1,4 @@
+import { generate } from 'otplib';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,14 +42,29 @@ async function refusalOf(line: string, asked: Asked = {}): Promise<string> {
   return stderr;
 }
 
-async function logIn(username: string, password: string) {
-  const answer = await fetch(`${url}/api/v1/auth/login`, {
+function post(path: string, body: object, token = ''): Promise<Response> {
+  return fetch(`${url}/api/v1/auth/${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username, password, client_id: 'test', grant_type: 'password' }),
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
   });
+}
+
+async function logIn(username: string, password: string) {
+  const login = { username, password, client_id: 'test', grant_type: 'password' };
+  const answer = await post('login', login);
   const { access_token: token = '' } = (await answer.json()) as { access_token?: string };
   return { status: answer.status, token };
+}
+
+/** Gives a user a second factor; answers a recovery code. */
+async function enrol(password: string, token: string): Promise<string> {
+  const begun = await post('mfa/totp', { password }, token);
+  const { secret } = (await begun.json()) as { secret: string };
+  const code = await generate({ secret });
+  const made = await post('mfa/totp/verify', { code }, token);
+  const { recoveryCodes } = (await made.json()) as { recoveryCodes: string[] };
+  return recoveryCodes[0] ?? '';
 }
 
 async function fileOf(name: string, content: unknown): Promise<string> {
@@ -76,6 +92,20 @@ afterAll(async () => {
 });
 
 describe('administration from the command line', () => {
+  test('all commands share one session, which only its owner can read', async () => {
+    const { sessions } = await answerOf('sessions list');
+    expect(sessions.map(({ current }: { current: boolean }) => current)).toEqual([true]);
+    const file = join(variables['ENNEAD_DATA_DIR'] ?? '', 'command-session.json');
+    expect((await stat(file)).mode & 0o077).toBe(0);
+    await answerOf(`sessions end ${sessions[0].id}`);
+    const { sessions: next } = await answerOf('sessions list');
+    expect(next).toMatchObject([{ current: true }]);
+    expect(next[0].id).not.toBe(sessions[0].id);
+  });
+});
+
+// Each of these has its own users, keys and files, so they need not wait for each other.
+describe.concurrent('at the command line', () => {
   test('what cannot be used as a credential is refused, and the sentence says where it came from', async () => {
     const nowhere = join(folder.path, 'nowhere');
     const wrong = { ENNEAD_ADMIN_USERNAME: 'root', ENNEAD_ADMIN_PASSWORD: 'wrong-password' };
@@ -100,6 +130,29 @@ describe('administration from the command line', () => {
     expect(refusal).toContain('ennead up');
   });
 
+  test('what was mistyped is answered with what may have been meant', async () => {
+    const [command, verb, option, value] = await Promise.all([
+      refusalOf('user list'),
+      refusalOf('users lst'),
+      refusalOf('users list --jsn'),
+      refusalOf('users list --limit many'),
+    ]);
+    expect(command).toContain('(Did you mean users?)');
+    expect(verb).toContain('(Did you mean list?)');
+    expect(option).toContain('(Did you mean --json?)');
+    expect(value).toContain('It must be a whole number above 0.');
+  });
+
+  test('every help shows examples and the exit codes', async () => {
+    const words = ['', 'users ', 'sessions ', 'mappings apply ', 'api-keys create '];
+    const helps = await Promise.all(words.map((word) => ask(`${word}--help`)));
+    for (const { code, stdout } of helps) {
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/\nExamples?:\n {2}ennead /);
+      expect(stdout).toContain('Exit code: 0 when done; 1 when refused');
+    }
+  });
+
   test('a user is created, changed, shut out and deleted, by name or id', async () => {
     expect(await refusalOf('users show alice')).toContain('there is no user alice');
     const made = await answerOf('users create alice --email a@example.com --role developer');
@@ -112,20 +165,41 @@ describe('administration from the command line', () => {
     const renamed = await answerOf('users update alice --name Alice');
     expect(renamed).toMatchObject({ name: 'Alice', roles: ['developer'] });
     expect(await answerOf('users disable alice')).toMatchObject({ disabled: true });
-    expect((await ask('users list')).stdout).toMatch(/alice .*disabled/);
+    const listed = (await ask('users list --name ALICE')).stdout.trim().split('\n');
+    expect(listed).toEqual([
+      expect.stringContaining('USERNAME'),
+      expect.stringMatching(/alice .*disabled/),
+    ]);
     expect(await logIn('alice', 'a-new-password-of-hers')).toMatchObject({ status: 401 });
     expect(await answerOf(`users delete ${made.id}`)).toMatchObject({ deleted: true });
   });
 
-  test('all commands share one session, which only its owner can read', async () => {
-    const { sessions } = await answerOf('sessions list');
-    expect(sessions.map(({ current }: { current: boolean }) => current)).toEqual([true]);
-    const file = join(variables['ENNEAD_DATA_DIR'] ?? '', 'command-session.json');
-    expect((await stat(file)).mode & 0o077).toBe(0);
-    await answerOf(`sessions end ${sessions[0].id}`);
-    const { sessions: next } = await answerOf('sessions list');
-    expect(next).toMatchObject([{ current: true }]);
-    expect(next[0].id).not.toBe(sessions[0].id);
+  test('a second factor is asked for, and can be reset; all sessions of a user end at once', async () => {
+    const { password } = await answerOf('users create otto --email o@example.com --role admin');
+    const { token } = await logIn('otto', password);
+    const recoveryCode = await enrol(password, token);
+    const asOtto = {
+      variables: {
+        ENNEAD_DATA_DIR: join(folder.path, 'nowhere'),
+        ENNEAD_ADMIN_USERNAME: 'otto',
+        ENNEAD_ADMIN_PASSWORD: password,
+      },
+    };
+    const [silent, wrong, listed] = await Promise.all([
+      refusalOf('users show otto', asOtto),
+      refusalOf('users show otto --otp 000000', asOtto),
+      ask(`users show otto --otp ${recoveryCode}`, asOtto),
+    ]);
+    expect(silent).toContain('give --otp');
+    expect(wrong).toContain('from ENNEAD_ADMIN_PASSWORD');
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringMatching(/username +otto/) });
+    expect(await answerOf('users reset-mfa otto')).toMatchObject({ reset: true });
+    expect((await ask('users show otto', asOtto)).code).toBe(0);
+
+    expect(await refusalOf('sessions end --user otto')).toContain('--all');
+    expect(await answerOf('sessions end --user otto --all')).toEqual({ ended: 1 });
+    expect((await ask('tokens validate', { input: token })).code).toBe(1);
+    expect(await answerOf('sessions list --user otto')).toMatchObject({ sessions: [], total: 0 });
   });
 
   test('an API key is a credential until it is revoked, and can do what it was given alone', async () => {
@@ -140,16 +214,6 @@ describe('administration from the command line', () => {
     expect(renewed.api_key).not.toBe(key.api_key);
     await answerOf(`api-keys revoke ${key.id}`);
     expect(await refusalOf('users list', asKey)).toContain('from ENNEAD_TOKEN');
-  });
-
-  test('signing keys are rotated and revoked', async () => {
-    const { kid, previousKid } = await answerOf('keys rotate');
-    const { keys } = await answerOf('keys list');
-    expect(keys).toContainEqual(expect.objectContaining({ kid, state: 'active' }));
-    expect(await answerOf(`keys revoke ${previousKid} --reason lost`)).toMatchObject({
-      kid: previousKid,
-      activeKid: kid,
-    });
   });
 
   test('group mappings are compared before they are replaced, and a dry run changes nothing', async () => {
@@ -198,10 +262,22 @@ describe('administration from the command line', () => {
     const after = await ask('tokens validate', { input: token });
     expect(after).toMatchObject({ code: 1, stdout: expect.stringContaining('token_revoked') });
   });
+});
 
+describe('at last', () => {
   test('the audit log is filtered, and names what the commands did', async () => {
     const { events } = await answerOf('audit list --event user_deleted --limit 1');
     expect(events).toMatchObject([{ eventType: 'user_deleted', clientId: 'ennead' }]);
+  });
+
+  test('signing keys are rotated and revoked', async () => {
+    const { kid, previousKid } = await answerOf('keys rotate');
+    const { keys } = await answerOf('keys list');
+    expect(keys).toContainEqual(expect.objectContaining({ kid, state: 'active' }));
+    expect(await answerOf(`keys revoke ${previousKid} --reason lost`)).toMatchObject({
+      kid: previousKid,
+      activeKid: kid,
+    });
   });
 
   test('the audit log is verified while the suite runs and while it is stopped', async () => {
