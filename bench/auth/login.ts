@@ -10,7 +10,7 @@ export async function measureLogin(depth: Depth): Promise<Figure[]> {
   await using hashing = await MeasuredChild.start(new URL('loop-child.js', import.meta.url), [
     'argon2',
   ]);
-  const times = Math.ceil(depth.requests / 40);
+  const times = Math.ceil(depth.requests / 15);
   const samplesOf = await runRounds(
     [
       {

@@ -12,7 +12,7 @@ export async function measureRefresh(depth: Depth): Promise<Figure[]> {
     'two signatures',
   ]);
   const sessions = await LoginSessions.open(auth);
-  const times = Math.ceil(depth.requests / 2);
+  const times = depth.requests;
   const samplesOf = await runRounds(
     [
       {
@@ -24,7 +24,7 @@ export async function measureRefresh(depth: Depth): Promise<Figure[]> {
       },
       {
         name: 'signs',
-        measure: async () => 1e6 / (await signs.cpuMicrosPerOperation(Math.ceil(times / 4))),
+        measure: async () => 1e6 / (await signs.cpuMicrosPerOperation(Math.ceil(times / 8))),
       },
     ],
     depth,

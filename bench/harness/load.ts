@@ -12,7 +12,7 @@ export interface Shot {
 }
 
 /** Keep-alive connections, each with one request under way at a time. */
-export const connections = 32;
+export const connections = 64;
 
 /** Sends requests to one server, with the tokens in turn. The owner disposes of it. */
 export class Load implements AsyncDisposable {

@@ -1,3 +1,4 @@
+import { RevocationFeed } from '../kit/identity/revocation-feed.ts';
 import type { Revocation } from '../kit/identity/revocations.ts';
 import { Verifier } from '../kit/identity/verifier.ts';
 import type { Host } from '../kit/service.ts';
@@ -38,6 +39,8 @@ export interface AuthParts {
   readonly mint: TokenMint;
   readonly audit: AuditLog;
   readonly revoker: Revoker;
+  /** What other replicas revoke, from the bus and from their common database. */
+  readonly feed: RevocationFeed;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly oauth: OAuth;
@@ -66,11 +69,9 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
   ]);
   const issuer = host.url;
   const mint = new TokenMint({ issuer, keyring, revocations });
-  const verifier = new Verifier({ issuer, keys: keyring.findKey, revocations });
   const checkpointKey = new CheckpointKey(keyring.sealer, host.dataFolder);
   const audit = new AuditLog({ sql, checkpointKey, log });
-  const topic = host.bus.topic<Revocation>(revocationTopic);
-  const revoker = new Revoker({ sql, list: revocations, topic, log });
+  const { revoker, feed, verifier } = createTrust(host, sql, keyring);
   const rate = { attempts: config.refreshesPerHour, windowSeconds: 3600 };
   const sessions = new Sessions({ sql, mint, roles, audit, revoker, rate });
   const limits = new Limits({ sql, log, config });
@@ -95,6 +96,7 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
     mint,
     audit,
     revoker,
+    feed,
     passwords,
     sessions,
     passwordLogin: new PasswordLogin({ sql, passwords, sessions, secondFactor, audit, log }),
@@ -113,6 +115,22 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
     validation: new Validation(verifier),
     limits,
   };
+}
+
+/** What this replica revokes, what it learns of the others, and whom it trusts after both. */
+function createTrust(host: Host<AuthConfig>, sql: Sql, keyring: Keyring) {
+  const { revocations, log } = host;
+  const topic = host.bus.topic<Revocation>(revocationTopic);
+  const revoker = new Revoker({ sql, list: revocations, topic, log });
+  const fetchPage = (after: number) => revoker.read(after);
+  const feed = new RevocationFeed({ list: revocations, topic, fetchPage, log });
+  const verifier = new Verifier({
+    issuer: host.url,
+    keys: keyring.findKey,
+    revocations,
+    requireFreshRevocations: feed.requireFresh,
+  });
+  return { revoker, feed, verifier };
 }
 
 interface CommonParts {

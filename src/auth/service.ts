@@ -1,5 +1,4 @@
 import type { HttpServer } from '../kit/http/server.ts';
-import { RevocationFeed } from '../kit/identity/revocation-feed.ts';
 import type { Host, Service } from '../kit/service.ts';
 import { authSettings, type AuthConfig } from './config.ts';
 import { authContract } from './contract.ts';
@@ -25,7 +24,7 @@ const cleaningIntervalMs = 3_600_000;
 
 async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   const parts = await createParts(host);
-  const feed = createFeed(parts);
+  const { feed } = parts;
   await feed.read();
   await ensureAdministrator({ ...parts, ...host });
   await announceLogin(host);
@@ -78,14 +77,4 @@ async function startCleaning(parts: AuthParts): Promise<() => void> {
   };
   const timer = setInterval(cleanOrLog, cleaningIntervalMs).unref();
   return () => clearInterval(timer);
-}
-
-/** What other replicas revoke, from the bus and from their common database. */
-function createFeed({ host, revoker }: AuthParts): RevocationFeed {
-  return new RevocationFeed({
-    list: host.revocations,
-    topic: revoker.topic,
-    fetchPage: (after) => revoker.read(after),
-    log: host.log,
-  });
 }
