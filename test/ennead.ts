@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { serviceNames } from '../src/service-names.ts';
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const readyLine = /^ready in (\d+) ms$/m;
@@ -89,22 +90,9 @@ export async function temporaryFolder() {
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** The nine, in the order of their ports. */
-export const serviceNames = [
-  'mesh',
-  'auth',
-  'gateway',
-  'chat',
-  'registry',
-  'tracer',
-  'workflow',
-  'models',
-  'studio',
-];
-
 /** Where a service of a suite with this port base answers. */
 export function serviceUrl(base: number, name: string): string {
-  return `http://127.0.0.1:${base + 1 + serviceNames.indexOf(name)}`;
+  return `http://127.0.0.1:${base + 1 + serviceNames.findIndex((one) => one === name)}`;
 }
 
 const portsInARow = 13;

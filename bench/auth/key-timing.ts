@@ -2,69 +2,32 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { adminPassword } from '../../src/auth/testing.ts';
 import type { Depth } from '../foundation/depth.ts';
-import { median, type Figure, type Row } from '../harness/figure.ts';
+import type { Figure } from '../harness/figure.ts';
+import { measureRefusals, type RefusalTiming } from './refusal-timing.ts';
 import { Server } from './servers.ts';
-import { commonLanguageEffect } from './statistics.ts';
-
-const attemptsPerRound = 400;
-const differenceMax = 0.05;
-const effectMax = 0.55;
-
-interface Kind {
-  readonly name: string;
-  /** Another text each time, so that nothing can be remembered of the last. */
-  readonly makeKey: () => string;
-}
 
 /**
  * Whether a refused API key tells by its time whether there is a key of that id, whom it acts for,
- * or how much of its secret is right: medians of single exchanges in turn, and how often one kind is
- * slower than an unknown id (0.5 = never tells; Mann-Whitney's U / n1 n2).
+ * or how much of its secret is right.
  */
 export async function measureKeyTiming(depth: Depth): Promise<Figure[]> {
   await using auth = await Server.start('auth');
-  const kinds = await makeKinds(auth);
-  const samples = new Map<string, number[]>(kinds.map(({ name }) => [name, []]));
-  const attempts = depth.isWhole ? attemptsPerRound * depth.rounds : attemptsPerRound;
-  for (let attempt = -50; attempt < attempts; attempt += 1) {
-    const order = attempt % 2 === 0 ? kinds : kinds.toReversed();
-    for (const { name, makeKey } of order) {
-      const ms = await timeRefusal(auth, makeKey());
-      if (attempt >= 0) samples.get(name)?.push(ms);
-    }
-  }
-  const effects = kinds.slice(1).map(({ name }) => effectOf(name, { kinds, samples }));
-  const isTold = effects.some((effect) => Math.abs(effect - 0.5) > effectMax - 0.5);
-  const list = effects.map((effect) => effect.toFixed(3)).join(', ');
-  return [
+  const figure = await measureRefusals(
     {
+      auth,
       title: 'Time of a refused API key',
-      rows: kinds.map(({ name }, at) => rowOf(name, at, { kinds, samples })),
-      note: `wall time of ${attempts} single exchanges each, in turn; slower than an unknown id: ${list} (${isTold ? 'TELLS' : 'tells nothing'}: 0.45..0.55)`,
+      path: '/api/v1/auth/api-key',
+      code: 'invalid_api_key',
+      kinds: await makeKinds(auth),
+      attemptsPerRound: 400,
+      warmUps: 50,
     },
-  ];
+    depth,
+  );
+  return [figure];
 }
 
-interface Measured {
-  readonly kinds: readonly Kind[];
-  readonly samples: ReadonlyMap<string, readonly number[]>;
-}
-
-function rowOf(name: string, at: number, { kinds, samples }: Measured): Row {
-  const own = samples.get(name) ?? [];
-  if (at === 0) return { name, role: 'limit', unit: 'ms', samples: own };
-  const reference = median(samples.get(kinds[0]?.name ?? '') ?? []);
-  const isMet = ({ value }: { readonly value: number }) =>
-    Math.abs(value / reference - 1) <= differenceMax;
-  return { name, role: 'ours', unit: 'ms', samples: own, goal: { text: 'within 5 %', isMet } };
-}
-
-function effectOf(name: string, { kinds, samples }: Measured): number {
-  const reference = samples.get(kinds[0]?.name ?? '') ?? [];
-  return commonLanguageEffect(samples.get(name) ?? [], reference);
-}
-
-async function makeKinds(auth: Server): Promise<Kind[]> {
+async function makeKinds(auth: Server): Promise<RefusalTiming['kinds']> {
   const { access_token } = await auth.post<{ access_token: string }>('/api/v1/auth/login', {
     username: 'admin',
     password: adminPassword,
@@ -77,12 +40,15 @@ async function makeKinds(auth: Server): Promise<Kind[]> {
   const create = (more: object) => createKey(auth, access_token, more);
   const [service, user] = [await create({}), await create({ userId: sub })];
   return [
-    { name: 'unknown id', makeKey: () => keyOf(randomHex(16), randomHex(32)) },
-    { name: "service's key, wrong secret", makeKey: () => keyOf(service.id, randomHex(32)) },
-    { name: "user's key, wrong secret", makeKey: () => keyOf(user.id, randomHex(32)) },
+    { name: 'unknown id', makeBody: () => bodyOf(keyOf(randomHex(16), randomHex(32))) },
+    {
+      name: "service's key, wrong secret",
+      makeBody: () => bodyOf(keyOf(service.id, randomHex(32))),
+    },
+    { name: "user's key, wrong secret", makeBody: () => bodyOf(keyOf(user.id, randomHex(32))) },
     {
       name: "service's key, last letters wrong",
-      makeKey: () => keyOf(service.id, service.secret.slice(0, 56) + randomHex(4)),
+      makeBody: () => bodyOf(keyOf(service.id, service.secret.slice(0, 56) + randomHex(4))),
     },
   ];
 }
@@ -99,14 +65,8 @@ async function createKey(auth: Server, token: string, more: object) {
   return { id, secret };
 }
 
-async function timeRefusal(auth: Server, apiKey: string): Promise<number> {
-  const startedAt = performance.now();
-  const refusal = await auth
-    .post('/api/v1/auth/api-key', { api_key: apiKey, client_id: 'b' })
-    .catch((error: Error) => error);
-  const ms = performance.now() - startedAt;
-  if (refusal instanceof Error && refusal.message.includes('invalid_api_key')) return ms;
-  throw new Error('the key was not refused as unknown');
+function bodyOf(apiKey: string): object {
+  return { api_key: apiKey, client_id: 'b' };
 }
 
 /** A key of the right form. */

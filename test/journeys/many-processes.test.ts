@@ -1,14 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  freePortBase,
-  startEnnead,
-  temporaryFolder,
-  type Ennead,
-  serviceNames,
-  serviceUrl,
-} from '../ennead.ts';
+import { freePortBase, startEnnead, temporaryFolder, type Ennead, serviceUrl } from '../ennead.ts';
 import { startSpanReceiver } from '../span-receiver.ts';
+import { serviceNames } from '../../src/service-names.ts';
 import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -7,10 +7,10 @@ import {
   startEnnead,
   temporaryFolder,
   type Ennead,
-  serviceNames,
   serviceUrl,
 } from '../ennead.ts';
 import { startSpanReceiver } from '../span-receiver.ts';
+import { serviceNames } from '../../src/service-names.ts';
 import { services as allServices } from '../../src/services.ts';
 import { expectAnonymousRefused, expectRubbishRefused } from './refusals.ts';
 import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
