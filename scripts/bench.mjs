@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { copyMigrations, prepare } from './prepare.mjs';
+import { copyAssets, prepare } from './prepare.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
@@ -32,7 +32,7 @@ function compile() {
   rmSync(at('dist', 'bench'), { recursive: true, force: true });
   const tsc = at('node_modules', 'typescript', 'bin', 'tsc');
   run(process.execPath, [tsc, '-p', at('bench', 'tsconfig.json')], 'the benchmarks do not compile');
-  copyMigrations(at('dist', 'bench', 'src'));
+  copyAssets(at('dist', 'bench', 'src'));
 }
 
 function arePeersCurrent() {

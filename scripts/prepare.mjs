@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...parts) => join(root, ...parts);
 const stampPath = at('dist', '.stamp');
+const assetPattern = /\.(?:sql|bin|gguf)$/;
 
 /** The name by which vitest calls it before any test. */
 export { prepare as setup };
@@ -67,13 +68,13 @@ function build() {
   const stamp = sourceStamp();
   const tsc = at('node_modules', 'typescript', 'bin', 'tsc');
   run(process.execPath, [tsc, '-p', at('tsconfig.build.json')], 'the build failed');
-  copyMigrations(at('dist'));
+  copyAssets(at('dist'));
   writeFileSync(stampPath, stamp);
 }
 
-/** Puts the migrations beside the compiled services that read them. */
-export function copyMigrations(folder) {
-  for (const file of filesBelow(at('src')).filter((path) => path.endsWith('.sql'))) {
+/** Puts what the compiled services read beside them: migrations, models, vectors. */
+export function copyAssets(folder) {
+  for (const file of filesBelow(at('src')).filter((path) => assetPattern.test(path))) {
     const target = join(folder, relative(at('src'), file));
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(file, target);

@@ -56,9 +56,11 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
   return { dataFolder, serviceKeysFolder, database, bus, egress, trust, exporter };
 }
 
-/** Where the settings put the database. */
-export function databaseOf({ databaseUrl }: SuiteConfig, dataFolder: string) {
-  return databaseUrl ? { url: databaseUrl.reveal() } : { folder: resolve(dataFolder, 'postgres') };
+/** Where the settings put the database, and how long it may take to answer. */
+export function databaseOf(config: SuiteConfig, dataFolder: string) {
+  const { databaseUrl, statementSeconds } = config;
+  if (!databaseUrl) return { folder: resolve(dataFolder, 'postgres') };
+  return { url: databaseUrl.reveal(), statementTimeoutMs: statementSeconds * 1000 };
 }
 
 /** Applies the migrations of services; answers what was newly applied, `<service>/<file>`. */

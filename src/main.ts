@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { apiKeysCommand } from './commands/api-keys.ts';
 import { auditCommand } from './commands/audit.ts';
 import { mappingsCommand } from './commands/group-mappings.ts';
+import { modelsCommand } from './commands/models.ts';
 import { providersCommand } from './commands/providers.ts';
 import { sessionsCommand } from './commands/sessions.ts';
 import { keysCommand } from './commands/signing-keys.ts';
@@ -28,7 +29,8 @@ const program = new Command('ennead')
   )
   .addHelpText(
     'afterAll',
-    '\nExit code: 0 when done; 1 when refused or not as it should be, with the reason on standard error.',
+    '\nExit code: 0 when done; 1 when refused or not as it should be, with the reason on standard error;\n' +
+      '130 or 143 when interrupted (SIGINT, SIGTERM).',
   );
 
 program
@@ -76,6 +78,7 @@ const administration = [
   auditCommand,
   providersCommand,
   tokensCommand,
+  modelsCommand,
 ];
 
 for (const makeCommand of administration) {
@@ -94,6 +97,11 @@ function finish(exitCode: number): void {
   process.exitCode = exitCode;
 }
 
+/** That of a shell where Ctrl-C ended a question, which raises no signal. */
+function exitCodeOf(error: unknown): number {
+  return error instanceof Fault && error.reason === 'interrupted' ? 130 : 1;
+}
+
 /** Prints why a command failed: a sentence for what the operator can change, a stack for our bugs. */
 function explain(error: unknown): void {
   const isOurBug = !(error instanceof Fault) || error.code === 'internal';
@@ -110,5 +118,5 @@ try {
   await program.parseAsync();
 } catch (error) {
   explain(error);
-  process.exit(1);
+  process.exit(exitCodeOf(error));
 }

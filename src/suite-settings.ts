@@ -27,6 +27,11 @@ export const suiteSettings = {
     'ENNEAD_DATABASE_URL',
     '`postgres://…` puts every service on PostgreSQL 15 or newer; absent means PGlite in the data folder',
   ),
+  statementSeconds: settingOr(
+    'ENNEAD_DATABASE_STATEMENT_SECONDS',
+    { schema: Type.Integer({ minimum: 1, maximum: 3_600 }), or: 10 },
+    'PostgreSQL only: seconds that a statement may run; a server that has not answered a second later is taken as away',
+  ),
   natsUrl: secretSetting(
     'ENNEAD_NATS_URL',
     '`nats://…` puts the event bus on NATS JetStream; absent means within the process',

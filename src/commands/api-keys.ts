@@ -78,13 +78,13 @@ function addRenewal(group: Command): void {
 }
 
 async function list(client: AuthClient, options: ListOptions): Promise<void> {
-  const { items, total } = await readItems(options.limit, async (query) => {
+  const listed = await readItems(options.limit, async (query) => {
     const { apiKeys, total: all } = await client.listApiKeys({ query });
     return { items: apiKeys, total: all };
   });
-  show(options, { apiKeys: items, total }, () => {
-    printTable(items, columns);
-    remarkOnRest({ items, total });
+  show(options, { apiKeys: listed.items, ...listed.rest }, () => {
+    printTable(listed.items, columns);
+    remarkOnRest(listed);
   });
 }
 

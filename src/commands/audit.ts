@@ -71,13 +71,13 @@ async function list(client: AuthClient, options: ListOptions): Promise<void> {
     ...(user === undefined ? {} : { userId: await idOf(client, user) }),
     ...(since === undefined ? {} : { since }),
   };
-  const { items, total } = await readItems(options.limit, async (page) => {
+  const listed = await readItems(options.limit, async (page) => {
     const { events, total: all } = await client.listAudit({ query: { ...page, ...filters } });
     return { items: events, total: all };
   });
-  show(options, { events: items, total }, () => {
-    printTable(items, columns);
-    remarkOnRest({ items, total });
+  show(options, { events: listed.items, ...listed.rest }, () => {
+    printTable(listed.items, columns);
+    remarkOnRest(listed);
   });
 }
 

@@ -32,7 +32,8 @@ export class AuthSession implements AsyncDisposable {
     const { url, credential, dataFolder } = options;
     this.#options = options;
     this.#client = anonymousClient(url);
-    this.#kept = new KeptSession(dataFolder, { url, username: credential.username });
+    const { username, password } = credential;
+    this.#kept = new KeptSession(dataFolder, { url, username, password });
   }
 
   /** The access token: the kept one, its successor, or that of a new login. */

@@ -1,4 +1,4 @@
-import { access, constants, readdir, statfs } from 'node:fs/promises';
+import { access, constants, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { openBus } from '../kit/bus/bus.ts';
@@ -11,11 +11,8 @@ import { checkHealth } from '../health.ts';
 import { tryPort } from '../ports.ts';
 import { services } from '../services.ts';
 import { readConfiguration, settingGroups, type Configuration } from '../settings.ts';
-
-interface Finding {
-  readonly level: 'good' | 'warning' | 'bad';
-  readonly text: string;
-}
+import { checkModels } from './doctor-models.ts';
+import { bad, good, warning, type Finding } from './finding.ts';
 
 type Check = (config: Configuration) => Promise<Finding[]>;
 
@@ -129,15 +126,3 @@ async function checkBus({ suite }: Configuration): Promise<Finding[]> {
     return [bad(`ENNEAD_NATS_URL: ${(error as Error).message}`)];
   }
 }
-
-async function checkModels({ suite }: Configuration): Promise<Finding[]> {
-  const folder = resolve(suite.dataFolder, 'models');
-  const files = await readdir(folder).catch(() => []);
-  const models = files.filter((file) => file.endsWith('.gguf'));
-  if (models.length === 0) return [good(`no model in ${folder} yet: the first start writes one`)];
-  return [good(`models: ${models.join(', ')}`)];
-}
-
-const good = (text: string): Finding => ({ level: 'good', text });
-const warning = (text: string): Finding => ({ level: 'warning', text });
-const bad = (text: string): Finding => ({ level: 'bad', text });

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeSecretFile } from '../auth/keys/secret-file.ts';
@@ -11,10 +11,23 @@ export interface SessionTokens {
   readonly expiresAt: number;
 }
 
+/** The login that a session comes from. */
 interface Whose {
   readonly url: string;
   readonly username: string;
+  readonly password: string;
 }
+
+/** What stands in the file. */
+interface Kept extends SessionTokens {
+  readonly url: string;
+  readonly username: string;
+  /** Argon2id, so that the file opens no login elsewhere. */
+  readonly passwordHash: string;
+}
+
+// Argon2id at the first choice of OWASP's password storage cheat sheet.
+const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 /**
  * The session that commands share, `command-session.json` (0600) beside `admin.json`: without it each
@@ -23,6 +36,7 @@ interface Whose {
 export class KeptSession {
   readonly #folder: string;
   readonly #whose: Whose;
+  #passwordHash: string | undefined;
 
   constructor(folder: string, whose: Whose) {
     this.#folder = folder;
@@ -34,29 +48,41 @@ export class KeptSession {
     return existsSync(this.#folder);
   }
 
-  /** What an earlier command kept for this user at this address. */
+  /** What an earlier command kept for this user at this address, if it had the same password. */
   async read(): Promise<SessionTokens | undefined> {
     const text = await readFile(this.#path, 'utf8').catch(() => '');
     const kept = parse(text);
     const { url, username } = this.#whose;
     if (kept.url !== url || kept.username !== username) return undefined;
-    const { accessToken, refreshToken, expiresAt } = kept;
-    if (!accessToken || !refreshToken || !expiresAt) return undefined;
+    const { accessToken, refreshToken, expiresAt, passwordHash } = kept;
+    if (!accessToken || !refreshToken || !expiresAt || !passwordHash) return undefined;
+    if (!(await this.#isOpenedBy(passwordHash))) return undefined;
+    this.#passwordHash = passwordHash;
     return { accessToken, refreshToken, expiresAt };
   }
 
   /** Answers whether the tokens are kept; a folder that cannot be written to is no failure. */
   async write(tokens: SessionTokens): Promise<boolean> {
     if (!this.isPossible) return false;
-    const text = JSON.stringify({ ...this.#whose, ...tokens });
+    this.#passwordHash ??= await this.#hash();
+    const { url, username } = this.#whose;
+    const kept: Kept = { url, username, passwordHash: this.#passwordHash, ...tokens };
+    const text = JSON.stringify(kept);
     return writeSecretFile(this.#path, `${text}\n`).then(
       () => true,
       () => false,
     );
   }
 
-  async forget(): Promise<void> {
-    await rm(this.#path, { force: true }).catch(() => {});
+  async #hash(): Promise<string> {
+    const { hash } = await import('@node-rs/argon2');
+    return hash(this.#whose.password, cost);
+  }
+
+  /** False also for a hash that none is. */
+  async #isOpenedBy(passwordHash: string): Promise<boolean> {
+    const { verify } = await import('@node-rs/argon2');
+    return verify(passwordHash, this.#whose.password).catch(() => false);
   }
 
   get #path(): string {
@@ -64,10 +90,10 @@ export class KeptSession {
   }
 }
 
-function parse(text: string): Partial<Whose & SessionTokens> {
+function parse(text: string): Partial<Kept> {
   try {
     // Written by `write` alone; a foreign content fails the comparison of whose it is.
-    return (JSON.parse(text) as Partial<Whose & SessionTokens> | null) ?? {};
+    return (JSON.parse(text) as Partial<Kept> | null) ?? {};
   } catch {
     return {};
   }

@@ -43,6 +43,14 @@ export function printRemark(line: string): void {
   process.stderr.write(`${plain(line)}\n`);
 }
 
+/** A number of bytes with three digits and a decimal unit, `808 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
+  const amount = bytes / 1000 ** power;
+  return `${amount.toFixed(power > 0 && amount < 10 ? 1 : 0)} ${units[power]}`;
+}
+
 /** Text without control and direction characters: a user name must not rewrite the screen. */
 function plain(value: Shown): string {
   return String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');

@@ -6,10 +6,16 @@ export interface Page {
   readonly offset: number;
 }
 
-/** A part of a listing, and how long the whole of it is. */
+/** A page of a listing, and how long the whole of it is. */
 export interface Listed<Item> {
   readonly items: readonly Item[];
   readonly total: number;
+}
+
+/** What was read of a listing: its items, and the rest of an answer of the API that holds them. */
+export interface ListedPage<Item> {
+  readonly items: readonly Item[];
+  readonly rest: Page & { readonly total: number };
 }
 
 const pageItemsMax = 100;
@@ -18,14 +24,15 @@ const pageItemsMax = 100;
 export async function readItems<Item>(
   limit: number,
   fetch: (page: Page) => Promise<Listed<Item>>,
-): Promise<Listed<Item>> {
+): Promise<ListedPage<Item>> {
   const items: Item[] = [];
   for (;;) {
     const wanted = Math.min(pageItemsMax, limit - items.length);
     const page = await fetch({ limit: wanted, offset: items.length });
     items.push(...page.items);
     const isLast = page.items.length < wanted || items.length >= page.total;
-    if (isLast || items.length >= limit) return { items, total: page.total };
+    if (!isLast && items.length < limit) continue;
+    return { items, rest: { total: page.total, limit, offset: 0 } };
   }
 }
 
@@ -37,6 +44,6 @@ export function parseCount(text: string): number {
 }
 
 /** Says on standard error that a listing was cut. */
-export function remarkOnRest({ items, total }: Listed<unknown>): void {
+export function remarkOnRest({ items, rest: { total } }: ListedPage<unknown>): void {
   if (items.length < total) printRemark(`${items.length} of ${total}; --limit shows more`);
 }

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { askUnseen } from './secret-input.ts';
@@ -27,6 +27,27 @@ test.each([
   output.end();
   expect(await text(output)).toBe('password of admin: \n');
   expect(input.modes).toEqual([true, false]);
+});
+
+test('the terminal stops showing what is typed before the question stands there', () => {
+  const order: string[] = [];
+  const { input } = openTerminal();
+  Object.assign(input, {
+    setRawMode(isRaw: boolean) {
+      order.push(isRaw ? 'unseen' : 'seen');
+      return this;
+    },
+  });
+  const output = new Writable({
+    write: (bytes: Buffer, _encoding, done) => {
+      order.push(bytes.toString());
+      done();
+    },
+  });
+  const answer = askUnseen('password of admin', { input, output });
+  expect(order).toEqual(['unseen', 'password of admin: ']);
+  input.write('a secret\r');
+  return answer;
 });
 
 test.each([

@@ -42,17 +42,25 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks on the terminal; what is typed is not shown. Throws `cancelled` when the operator gives up. */
+/**
+ * Asks on the terminal; what is typed from the question on is not shown. Throws `cancelled` when the
+ * operator gives up, with the reason `interrupted` for Ctrl-C.
+ */
 export function askUnseen(
   question: string,
   { input, output }: Terminal = { input: process.stdin, output: process.stderr },
 ): Promise<string> {
-  output.write(`${question}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({ input, output: nowhere, terminal: true });
+  // Only now, for whoever sees the question may type at once.
+  output.write(`${question}: `);
   return new Promise((resolve, reject) => {
     reader.once('line', (line) => {
       resolve(line);
+      reader.close();
+    });
+    reader.once('SIGINT', () => {
+      reject(new Fault('cancelled', 'interrupted', { reason: 'interrupted' }));
       reader.close();
     });
     reader.once('close', () => {

@@ -39,13 +39,13 @@ export function sessionsCommand(): Command {
 async function list(client: AuthClient, options: ListOptions): Promise<void> {
   const { user } = options;
   const whose = user === undefined ? {} : { userId: (await findUser(client, user)).id };
-  const { items, total } = await readItems(options.limit, async (page) => {
+  const listed = await readItems(options.limit, async (page) => {
     const { sessions, total: all } = await client.listSessions({ query: { ...page, ...whose } });
     return { items: sessions, total: all };
   });
-  show(options, { sessions: items, total }, () => {
-    printTable(items, columns);
-    remarkOnRest({ items, total });
+  show(options, { sessions: listed.items, ...listed.rest }, () => {
+    printTable(listed.items, columns);
+    remarkOnRest(listed);
   });
 }
 

@@ -45,13 +45,13 @@ export function keysCommand(): Command {
 }
 
 async function list(client: AuthClient, options: ListOptions): Promise<void> {
-  const { items, total } = await readItems(options.limit, async (query) => {
+  const listed = await readItems(options.limit, async (query) => {
     const { keys, total: all } = await client.listKeys({ query });
     return { items: keys, total: all };
   });
-  show(options, { keys: items, total }, () => {
-    printTable(items, columns);
-    remarkOnRest({ items, total });
+  show(options, { keys: listed.items, ...listed.rest }, () => {
+    printTable(listed.items, columns);
+    remarkOnRest(listed);
   });
 }
 

@@ -82,13 +82,13 @@ function addReading(group: Command): void {
 async function list(client: AuthClient, options: ListOptions): Promise<void> {
   const { limit, name } = options;
   const whose = name === undefined ? {} : { username: name };
-  const { items, total } = await readItems(limit, async (page) => {
+  const listed = await readItems(limit, async (page) => {
     const { users, total: all } = await client.listUsers({ query: { ...page, ...whose } });
     return { items: users, total: all };
   });
-  show(options, { users: items, total }, ({ users }) => {
-    printTable(users, columns);
-    remarkOnRest({ items: users, total });
+  show(options, { users: listed.items, ...listed.rest }, () => {
+    printTable(listed.items, columns);
+    remarkOnRest(listed);
   });
 }
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { healthRoute, type Contract } from '../kit/contract.ts';
-import { ChatChunk, ChatRequest } from '../models/contract.ts';
+import { ChatChunk, ChatCompletion, ChatRequest } from '../models/contract.ts';
 import { gatewayEnvelope } from './envelope.ts';
 
 /** The interface's chat completion request; fields of OpenAI's API beyond it are taken too. */
@@ -44,13 +44,7 @@ export const Completion = Type.Object(
     model: Type.String(),
     provider: Type.String(),
     usage: Usage,
-    choices: Type.Array(
-      Type.Object({
-        index: Type.Integer(),
-        message: Type.Object({ role: Type.Literal('assistant'), content: Type.String() }),
-        finish_reason: Type.String(),
-      }),
-    ),
+    choices: ChatCompletion.properties.choices,
   },
   { $id: 'Completion' },
 );

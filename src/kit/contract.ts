@@ -10,6 +10,8 @@ export interface RouteSchema {
   readonly response: Readonly<Record<number, TSchema>>;
   /** What each server-sent event carries, on routes that can answer as a stream. */
   readonly stream?: TSchema;
+  /** What each line carries, on routes that can answer as JSON lines. */
+  readonly lines?: TSchema;
 }
 
 /** One operation: enough to serve it, to check it, to document it and to call it. */

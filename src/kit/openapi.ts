@@ -50,7 +50,7 @@ interface RouteContext {
 }
 
 function describeRoute(route: Route, { operationId, contract, components }: RouteContext): Json {
-  const { body, response, stream } = route.schema;
+  const { body, response, stream, lines } = route.schema;
   const isPublic = route.auth === 'none';
   const answers = Object.entries(response).map(([status, schema]) => [
     status,
@@ -59,6 +59,7 @@ function describeRoute(route: Route, { operationId, contract, components }: Rout
       content: {
         [mediaType]: { schema: components.refer(schema) },
         ...(stream ? { 'text/event-stream': { schema: components.refer(stream) } } : {}),
+        ...(lines ? { 'application/x-ndjson': { schema: components.refer(lines) } } : {}),
       },
     },
   ]);

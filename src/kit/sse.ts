@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { once } from 'node:events';
+import { writeSource, type OpenedSource } from './streamed-answer.ts';
 
 /** One server-sent event (WHATWG HTML, section 9.2). */
 export interface ServerEvent {
@@ -29,36 +29,18 @@ export interface WriteOptions {
   readonly eventOf: (error: unknown) => ServerEvent;
 }
 
-/** Opens the source: its first event, and the iterator that goes on from there. Rejects if it fails at once. */
-export async function openEvents(stream: EventStream) {
-  const iterator = stream.events[Symbol.asyncIterator]();
-  return { iterator, first: await iterator.next() };
-}
-
-/**
- * Writes events to a response whose head is sent already. A slow reader slows the source down; a
- * reader that has gone ends it. Comments keep idle connections open.
- */
+/** Writes events as `writeSource` does; comments keep idle connections open. */
 export async function writeEvents(
   response: ServerResponse,
-  opened: Awaited<ReturnType<typeof openEvents>>,
+  opened: OpenedSource<ServerEvent>,
   { signal, eventOf }: WriteOptions,
 ): Promise<void> {
-  const { iterator } = opened;
   const heartbeat = setInterval(() => response.write(': keep-alive\n\n'), heartbeatMs);
+  const formatFailure = (error: unknown) => formatEvent(eventOf(error));
   try {
-    let result = opened.first;
-    while (!result.done && !signal.aborted) {
-      await write(response, formatEvent(result.value), signal);
-      result = await iterator.next();
-    }
-  } catch (error) {
-    if (!response.destroyed) response.write(formatEvent(eventOf(error)));
+    await writeSource(response, opened, { signal, format: formatEvent, formatFailure });
   } finally {
     clearInterval(heartbeat);
-    response.end();
-    // A source that fails or hangs while it ends must not hold the reader.
-    iterator.return?.()?.catch(() => {});
   }
 }
 
@@ -67,11 +49,6 @@ export function formatEvent({ data, id, event }: ServerEvent): string {
   const head = (event ? `event: ${event}\n` : '') + (id ? `id: ${id}\n` : '');
   const lines = data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data;
   return `${head}data: ${lines}\n\n`;
-}
-
-async function write(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
-  if (response.write(text)) return;
-  await once(response, 'drain', { signal }).catch(() => {});
 }
 
 const eventMax = 1024 * 1024;

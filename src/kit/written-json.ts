@@ -3,9 +3,9 @@
  * is, so whoever wrote it answers for what the contract says of it.
  */
 export class WrittenJson {
-  readonly text: string;
+  readonly bytes: Buffer;
 
   constructor(value: unknown) {
-    this.text = JSON.stringify(value);
+    this.bytes = Buffer.from(JSON.stringify(value));
   }
 }

@@ -1,8 +1,27 @@
 import { Type } from 'typebox';
-import { settingOr, type Settings } from '../kit/config.ts';
+import { secretSetting, setting, settingOr, type Settings } from '../kit/config.ts';
+import { allowedHostsDefault } from './library/pull/allow-list.ts';
+
+const HttpUrl = Type.String({ pattern: '^https?://[^\\s/]+[^\\s]*$' });
 
 /** The settings of models. */
 export const modelsSettings = {
+  defaultModel: setting(
+    'MODELS_DEFAULT',
+    Type.String({ minLength: 1, maxLength: 256 }),
+    'the model for requests that name none; without it a trained one, by name, before the built-in one',
+  ),
+  memoryMb: setting(
+    'MODELS_MEMORY_MB',
+    Type.Integer({ minimum: 64 }),
+    'how many MiB the models may take together; beyond that unused ones leave, and then requests ' +
+      'wait; without it 60 % of the memory of the machine or of its container',
+  ),
+  threads: setting(
+    'MODELS_THREADS',
+    Type.Integer({ minimum: 1, maximum: 512 }),
+    'threads of the model process; without it one less than the cores',
+  ),
   parallel: settingOr(
     'MODELS_PARALLEL',
     { schema: Type.Integer({ minimum: 1, maximum: 64 }), or: 4 },
@@ -23,4 +42,43 @@ export const modelsSettings = {
     { schema: Type.Integer({ minimum: 1 }), or: 300 },
     'after how many seconds without a request the models leave the memory',
   ),
+  pullAllow: settingOr(
+    'MODELS_PULL_ALLOW',
+    { schema: Type.String(), or: allowedHostsDefault },
+    'hosts that models may be pulled from, separated by commas; `*.host` takes its subdomains, ' +
+      '`host:port` one port',
+  ),
+  huggingFaceToken: secretSetting(
+    'HF_TOKEN',
+    'token for Hugging Face, needed for models behind a licence; sent nowhere else',
+  ),
+  huggingFaceUrl: setting(
+    'HF_ENDPOINT',
+    Type.String({ pattern: '^https?://[^/]+$' }),
+    'a mirror of Hugging Face to pull from instead; its host must stand in `MODELS_PULL_ALLOW`',
+  ),
+  ollamaUrl: setting(
+    'OLLAMA_URL',
+    HttpUrl,
+    'an Ollama whose models are offered beside the own ones, e.g. `http://127.0.0.1:11434`',
+  ),
+  ollamaApiKey: secretSetting(
+    'OLLAMA_API_KEY',
+    'bearer token for `OLLAMA_URL`, where it wants one',
+  ),
+  llamaServerUrl: setting(
+    'LLAMA_SERVER_URL',
+    HttpUrl,
+    'a `llama-server` of llama.cpp whose model is offered beside the own ones',
+  ),
+  llamaServerApiKey: secretSetting(
+    'LLAMA_API_KEY',
+    'API key for `LLAMA_SERVER_URL`, where it wants one',
+  ),
+  openAiUrl: setting(
+    'MODELS_OPENAI_URL',
+    HttpUrl,
+    'any server that speaks the API of OpenAI, with its `/v1`; its models are offered beside the own',
+  ),
+  openAiApiKey: secretSetting('MODELS_OPENAI_API_KEY', 'API key for `MODELS_OPENAI_URL`'),
 } satisfies Settings;

@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { plainEnvelope, type Envelope } from '../kit/envelope.ts';
+import type { Fault } from '../kit/errors.ts';
+import { JsonRpcError, jsonRpcFault } from '../kit/mcp/json-rpc-fault.ts';
 
 const openAiError = Type.Object({
   error: Type.Object({
@@ -10,19 +12,33 @@ const openAiError = Type.Object({
   }),
 });
 
-/** OpenAI's envelope below `/v1`, the plain one elsewhere. */
+const ollamaError = Type.Object({ error: Type.String() });
+
+/** OpenAI's envelope below `/v1`, Ollama's below `/api`, JSON-RPC's for MCP, else the plain one. */
 export const modelsEnvelope: Envelope = {
-  schema: Type.Union([plainEnvelope.schema, openAiError], { $id: 'Error' }),
+  schema: Type.Union([plainEnvelope.schema, openAiError, ollamaError, JsonRpcError], {
+    $id: 'Error',
+  }),
   wrap: (fault, context) => {
-    if (!context.path.startsWith('/v1/')) return plainEnvelope.wrap(fault, context);
-    const { param } = fault.detail;
-    return {
-      error: {
-        message: fault.message,
-        type: fault.status < 500 ? 'invalid_request_error' : 'server_error',
-        param: typeof param === 'string' ? param : null,
-        code: fault.reason ?? fault.code,
-      },
-    };
+    if (context.path.startsWith('/v1/')) return { error: toOpenAiError(fault) };
+    if (context.path.startsWith('/api/')) return { error: fault.message };
+    if (context.path === '/mcp') return jsonRpcFault(fault, context.requestId);
+    return plainEnvelope.wrap(fault, context);
   },
 };
+
+function toOpenAiError(fault: Fault) {
+  const { param } = fault.detail;
+  return {
+    message: fault.message,
+    type: typeOf(fault),
+    param: typeof param === 'string' ? param : null,
+    code: fault.reason ?? fault.code,
+  };
+}
+
+function typeOf({ status }: Fault): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 429) return 'rate_limit_error';
+  return status < 500 ? 'invalid_request_error' : 'server_error';
+}

@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import {
+  arrayEntry,
+  entry,
+  floats,
+  numberEntry,
+  string,
+  stringEntry,
+  uint32,
+  uint64,
+  valueType,
+} from './gguf-encoding.ts';
 
 /** The name under which the file belongs in the models folder. */
 export const randomModelFile = 'ennead-random.gguf';
@@ -16,16 +27,37 @@ export const randomModelDescription =
 /** The context that the file declares, in tokens. */
 export const randomModelContextTokens = 2048;
 
+/** Another model than the built-in one, for tests and measurements. */
+export interface RandomModelOptions {
+  readonly shape?: RandomModelShape;
+  /** Makes it an embedding model: its vectors are means over the tokens. */
+  readonly isEmbedding?: boolean;
+  /** A Jinja template; a plain one that knows no tools when absent. */
+  readonly chatTemplate?: string;
+  /** Never writes the end mark, so an answer is as long as it may be. */
+  readonly isEndless?: boolean;
+}
+
+export interface RandomModelShape {
+  readonly width: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly hidden: number;
+}
+
 /**
  * Writes the built-in model unless the file is already there. Same bytes on every machine; the file
  * appears whole or not at all, also when two processes write it at once.
  */
-export async function writeRandomModel(path: string): Promise<void> {
+export async function writeRandomModel(
+  path: string,
+  options: RandomModelOptions = {},
+): Promise<void> {
   if (await isPresent(path)) return;
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${randomUUID()}.part`;
   try {
-    await writeFile(temporary, encodeRandomModel(), { flag: 'wx' });
+    await writeFile(temporary, encodeRandomModel(options), { flag: 'wx' });
     await rename(temporary, path);
   } finally {
     await rm(temporary, { force: true });
@@ -39,15 +71,15 @@ async function isPresent(path: string): Promise<boolean> {
   );
 }
 
-const shape = { width: 64, layers: 2, heads: 4, hidden: 128 };
+const smallShape: RandomModelShape = { width: 64, layers: 2, heads: 4, hidden: 128 };
 const seed = 0x9e3779b9;
 const alignment = 32;
 
-// The numbers of the GGUF v3 specification: metadata value types and llama.cpp's token kinds.
-const valueType = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 };
+// llama.cpp's numbers for kinds of tokens.
+const meanPooling = 1;
 const tokenKind = { normal: 1, unknown: 2, control: 3, byte: 6 };
 
-const chatTemplate =
+const plainTemplate =
   "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + " +
   "'<|im_end|>' + '\\n'}}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
@@ -74,10 +106,14 @@ interface Tensor {
   readonly values: Float32Array;
 }
 
-function encodeRandomModel(): Buffer {
-  const tokens = buildVocabulary();
-  const metadata = describeModel(tokens);
-  const tensors = drawTensors(tokens);
+function encodeRandomModel(options: RandomModelOptions): Buffer {
+  const { shape = smallShape, isEmbedding = false, isEndless = false } = options;
+  const { chatTemplate = plainTemplate } = options;
+  const tokens = buildVocabulary(!isEndless);
+  const pooling = isEmbedding ? [numberEntry('llama.pooling_type', meanPooling)] : [];
+  const template = stringEntry('tokenizer.chat_template', chatTemplate);
+  const metadata = [...describeModel(tokens, shape), template, ...pooling];
+  const tensors = drawTensors(tokens, shape);
   const parts = [
     Buffer.from('GGUF'),
     uint32(3),
@@ -94,13 +130,13 @@ function encodeRandomModel(): Buffer {
  * SentencePiece with byte fallback. It merges pairs from left to right, so a word can only be
  * reached when all of its prefixes are pieces too.
  */
-function buildVocabulary(): VocabularyToken[] {
+function buildVocabulary(isEndSpoken: boolean): VocabularyToken[] {
   const specials = [
     makeToken('<unk>', tokenKind.unknown),
     makeToken('<s>', tokenKind.control),
     makeToken('</s>', tokenKind.control),
     makeToken('<|im_start|>', tokenKind.control),
-    makeToken('<|im_end|>', tokenKind.control, true),
+    makeToken('<|im_end|>', tokenKind.control, isEndSpoken),
   ];
   const bytes = Array.from({ length: 256 }, (_, byte) =>
     makeToken(`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, tokenKind.byte),
@@ -118,7 +154,7 @@ function makeToken(text: string, kind: number, isSpoken = false): VocabularyToke
   return { text, kind, isSpoken };
 }
 
-function describeModel(tokens: readonly VocabularyToken[]): Buffer[] {
+function describeModel(tokens: readonly VocabularyToken[], shape: RandomModelShape): Buffer[] {
   const index = (text: string) => tokens.findIndex((token) => token.text === text);
   return [
     stringEntry('general.architecture', 'llama'),
@@ -156,11 +192,10 @@ function describeModel(tokens: readonly VocabularyToken[]): Buffer[] {
     numberEntry('tokenizer.ggml.eos_token_id', index('</s>')),
     numberEntry('tokenizer.ggml.eot_token_id', index('<|im_end|>')),
     entry('tokenizer.ggml.add_bos_token', valueType.bool, Buffer.from([1])),
-    stringEntry('tokenizer.chat_template', chatTemplate),
   ];
 }
 
-function drawTensors(tokens: readonly VocabularyToken[]): Tensor[] {
+function drawTensors(tokens: readonly VocabularyToken[], shape: RandomModelShape): Tensor[] {
   const random = createRandom(seed);
   const { width, hidden, layers } = shape;
   const norm = (name: string) => ({
@@ -186,7 +221,7 @@ function drawTensors(tokens: readonly VocabularyToken[]): Tensor[] {
   const output = {
     name: 'output.weight',
     dimensions: [width, tokens.length],
-    values: drawOutput(tokens, random),
+    values: drawOutput(tokens, shape.width, random),
   };
   return [
     matrix('token_embd', width, tokens.length),
@@ -197,11 +232,15 @@ function drawTensors(tokens: readonly VocabularyToken[]): Tensor[] {
 }
 
 /** A deviation of 3 among the logits makes answers varied, yet far from uniform. */
-function drawOutput(tokens: readonly VocabularyToken[], random: () => number): Float32Array {
-  const values = new Float32Array(tokens.length * shape.width);
+function drawOutput(
+  tokens: readonly VocabularyToken[],
+  width: number,
+  random: () => number,
+): Float32Array {
+  const values = new Float32Array(tokens.length * width);
   for (const [row, token] of tokens.entries()) {
     if (!token.isSpoken) continue;
-    values.set(draw(shape.width, random, 3 / Math.sqrt(shape.width)), row * shape.width);
+    values.set(draw(width, random, 3 / Math.sqrt(width)), row * width);
   }
   return values;
 }
@@ -237,46 +276,6 @@ function describeTensors(tensors: readonly Tensor[]): Buffer[] {
     offset += Math.ceil(values.byteLength / alignment) * alignment;
     return Buffer.concat(described);
   });
-}
-
-function entry(key: string, type: number, value: Buffer): Buffer {
-  return Buffer.concat([string(key), uint32(type), value]);
-}
-
-function stringEntry(key: string, value: string): Buffer {
-  return entry(key, valueType.string, string(value));
-}
-
-function numberEntry(key: string, value: number): Buffer {
-  return entry(key, valueType.uint32, uint32(value));
-}
-
-function arrayEntry(key: string, type: number, elements: readonly Buffer[]): Buffer {
-  const head = [uint32(type), uint64(elements.length)];
-  return entry(key, valueType.array, Buffer.concat([...head, ...elements]));
-}
-
-function string(text: string): Buffer {
-  const bytes = Buffer.from(text);
-  return Buffer.concat([uint64(bytes.length), bytes]);
-}
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
-
-function uint64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
-}
-
-function floats(values: ArrayLike<number>): Buffer {
-  const bytes = Buffer.alloc(values.length * 4);
-  for (let i = 0; i < values.length; i++) bytes.writeFloatLE(values[i] ?? 0, i * 4);
-  return bytes;
 }
 
 function padded(bytes: Buffer): Buffer {

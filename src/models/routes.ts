@@ -1,43 +1,33 @@
-import { basename } from 'node:path';
-import { EventStream, type ServerEvent } from '../kit/sse.ts';
 import type { Handlers } from '../kit/http/call.ts';
-import type { Host } from '../kit/service.ts';
-import { completeChat, streamChat } from './chat.ts';
+import type { McpEndpoint } from '../kit/mcp/endpoint.ts';
 import type { modelsContract } from './contract.ts';
-import { refuseUnsupported } from './unsupported.ts';
-import type { InstalledModel, ModelLibrary } from './library.ts';
-import type { Runtime } from './runtime/runtime.ts';
+import { inBoxEmbedderName } from './embedding/static-embedder.ts';
+import { ollamaHandlers } from './ollama/routes.ts';
+import { openAiHandlers } from './openai/routes.ts';
+import type { ModelsParts } from './parts.ts';
+import { toolHandlers } from './tools/routes.ts';
 
 /** The HTTP edge of models. */
-export function modelsRoutes(
-  host: Host<unknown>,
-  library: ModelLibrary,
-  runtime: Runtime,
+export function modelsHandlers(
+  parts: ModelsParts,
+  mcp: McpEndpoint,
 ): Handlers<typeof modelsContract> {
+  const { host, library, runtime } = parts;
   return {
-    chatCompletions: async ({ body, signal }) => {
-      refuseUnsupported(body);
-      const model = await library.find(body.model);
-      const options = { runtime, model, signal };
-      if (!body.stream) return completeChat(body, options);
-      return new EventStream(toEvents(streamChat(body, options)));
+    ...toolHandlers(parts, mcp),
+    ...ollamaHandlers(parts),
+    ...openAiHandlers(parts),
+    // Of this machine alone: an external runtime that hangs must not hold up the answer.
+    health: async () => {
+      const installed = await library.list();
+      const loaded = new Set(runtime.loaded().map(({ path }) => path));
+      return {
+        ...host.health(),
+        models: installed.length,
+        loaded: installed.filter(({ path }) => loaded.has(path)).map(({ name }) => name),
+        runtime: runtime.state,
+        embedder: inBoxEmbedderName,
+      };
     },
-    listModels: async () => ({ object: 'list', data: (await library.list()).map(toCard) }),
-    health: async () => ({
-      ...host.health(),
-      models: (await library.list()).length,
-      loaded: runtime.loaded().map(({ path }) => basename(path, '.gguf')),
-      runtime: runtime.state,
-    }),
   };
-}
-
-async function* toEvents(chunks: AsyncIterable<unknown>): AsyncGenerator<ServerEvent> {
-  for await (const chunk of chunks) yield { data: JSON.stringify(chunk) };
-  yield { data: '[DONE]' };
-}
-
-function toCard({ name, modifiedAt }: InstalledModel) {
-  const created = Math.floor(modifiedAt.getTime() / 1000);
-  return { id: name, object: 'model', created, owned_by: 'local' } as const;
 }

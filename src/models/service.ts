@@ -1,16 +1,13 @@
-import { join } from 'node:path';
+import { Lifetime } from '../kit/lifecycle.ts';
 import type { Service } from '../kit/service.ts';
 import { modelsSettings } from './config.ts';
 import { modelsContract } from './contract.ts';
 import { modelsEnvelope } from './envelope.ts';
-import { ModelLibrary } from './library.ts';
-import { modelsRoutes } from './routes.ts';
-import { createRuntime } from './runtime/runtime.ts';
+import { openParts } from './parts.ts';
+import { modelsHandlers } from './routes.ts';
+import { createMcpEndpoint } from './tools/mcp.ts';
 
-/** Within what a stop of the whole suite allows. */
-const closeGraceMs = 2_000;
-
-/** Models runs GGUF models in a child process of its own. */
+/** Models runs GGUF models in a child process of its own, and speaks for external runtimes. */
 export const models = {
   contract: modelsContract,
   envelope: modelsEnvelope,
@@ -18,18 +15,16 @@ export const models = {
   settings: modelsSettings,
   grants: [],
   start: async (host) => {
-    const { parallel, queueMax, contextTokensMax, idleUnloadSeconds } = host.config;
-    const library = new ModelLibrary(join(host.dataFolder, 'models'));
-    await library.prepare();
-    const runtime = createRuntime({
-      log: host.log,
-      parallel,
-      queueMax,
-      contextTokensMax,
-      idleUnloadMs: idleUnloadSeconds * 1000,
-      closeGraceMs,
-    });
-    host.http.serve(modelsContract, modelsRoutes(host, library, runtime));
-    return runtime;
+    const lifetime = new Lifetime(host.log);
+    try {
+      const parts = await openParts(host, lifetime);
+      const mcp = createMcpEndpoint(parts.inference, host, modelsContract.version);
+      lifetime.own('mcp', mcp);
+      host.http.serve(modelsContract, modelsHandlers(parts, mcp));
+      return lifetime;
+    } catch (error) {
+      await lifetime[Symbol.asyncDispose]();
+      throw error;
+    }
   },
 } satisfies Service<typeof modelsContract, typeof modelsSettings>;

@@ -1,25 +1,31 @@
 import { Fault } from '../kit/errors.ts';
 
-/** Fields of OpenAI's chat API that change the answer and that the local runtime does not know. */
-const unsupportedFields = ['tools', 'tool_choice', 'functions', 'logit_bias', 'logprobs', 'audio'];
-
-/** Refuses by name what would else be silently ignored. */
-export function refuseUnsupported(body: object): void {
-  const fields = body as Readonly<Record<string, unknown>>;
-  const named = unsupportedFields.find((field) => isAsked(fields[field]));
-  if (named) throw unsupported(named);
-  if (typeof fields['n'] === 'number' && fields['n'] !== 1) throw unsupported('n');
-  const format = fields['response_format'] as { type?: unknown } | null | undefined;
-  if (format && format.type !== 'text') throw unsupported('response_format');
-}
-
-function isAsked(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false;
-}
-
-function unsupported(param: string): Fault {
+/** The refusal of a field that would change the answer and that no model here knows. */
+export function unsupported(param: string): Fault {
   return new Fault('invalid', `${param} is not supported by local models`, {
     reason: 'unsupported_parameter',
     detail: { param },
   });
+}
+
+/** The refusal of a value that its schema could not rule out. */
+export function invalidField(param: string, message: string): Fault {
+  return new Fault('invalid', `${param} ${message}`, {
+    reason: 'validation_error',
+    detail: { param },
+  });
+}
+
+/** Whether a field asks for anything: `false`, 0 and what is empty do not. */
+export function isAsked(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return Boolean(value);
+}
+
+/** Refuses by name the first of the fields that asks for something, lest it be ignored in silence. */
+export function refuseAsked(body: object, fields: readonly string[]): void {
+  // Bodies are parsed JSON, so every field can be read by its name.
+  const values = body as Readonly<Record<string, unknown>>;
+  const named = fields.find((field) => isAsked(values[field]));
+  if (named) throw unsupported(named);
 }

@@ -18,6 +18,10 @@ interface Server {
   readonly url: string;
   start(): Promise<void>;
   stop(mode: 'fast' | 'immediate'): Promise<void>;
+  /** Stops all its processes where they are: connections stay open and nothing answers. */
+  freeze(): Promise<void>;
+  /** Lets all its processes go on. */
+  thaw(): Promise<void>;
 }
 
 /** As root the programs of PostgreSQL run as its own user, for they refuse to run as root. */
@@ -38,7 +42,13 @@ async function createServer(folder: string, port: number): Promise<Server> {
   await call('initdb', ['-D', data, '-U', 'ennead', '-A', 'trust', '-E', 'UTF8', '-N']);
   const place = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`;
   const log = join(folder, 'postgres.log');
+  const signal = async (name: 'SIGSTOP' | 'SIGCONT') => {
+    const [parent = ''] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n');
+    for (const pid of await familyOf(Number(parent))) process.kill(pid, name);
+  };
   return {
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     url: `postgres://ennead@127.0.0.1:${port}/postgres`,
     start: async () => {
       await call('pg_ctl', ['-D', data, '-w', '-l', log, '-o', place, 'start']);
@@ -47,6 +57,14 @@ async function createServer(folder: string, port: number): Promise<Server> {
       await call('pg_ctl', ['-D', data, '-w', '-m', mode, 'stop']);
     },
   };
+}
+
+/** A process and its children, itself first: stopped, it starts no others. */
+async function familyOf(parent: number): Promise<number[]> {
+  const { stdout } = await run('ps', ['-e', '-o', 'pid=,ppid=']);
+  const pairs = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  const children = pairs.filter(([, ppid]) => ppid === parent).map(([pid = 0]) => pid);
+  return [parent, ...children];
 }
 
 const title =
@@ -70,6 +88,7 @@ describe.skipIf(bin === undefined)(title, () => {
       ENNEAD_DATABASE_URL: server.url,
       ENNEAD_DATA_DIR: dataFolder,
       ENNEAD_PORT_BASE: String(base),
+      ENNEAD_DATABASE_STATEMENT_SECONDS: '3',
       AUTH_LOGIN_ATTEMPTS: '1000000',
       AUTH_LOGIN_ATTEMPTS_PER_ACCOUNT: '1000000',
       AUTH_LOGIN_ATTEMPTS_PER_ADDRESS: '1000000',
@@ -90,6 +109,9 @@ describe.skipIf(bin === undefined)(title, () => {
       headers: { 'content-type': 'application/json' },
       body: credentials,
     });
+
+  /** The answer of a route to anybody; rejects when there is none before a statement gives up. */
+  const read = (path: string) => fetch(`${url}${path}`, { signal: AbortSignal.timeout(3_000) });
 
   /** Logs in again and again until told to end; the statuses that it saw. */
   async function keepLoggingIn(until: { isOver: boolean }): Promise<Set<number>> {
@@ -124,4 +146,27 @@ describe.skipIf(bin === undefined)(title, () => {
       expect(ennead.process.exitCode).toBeNull();
     },
   );
+
+  test('a server that hangs is told as one that is away, and what needs none answers', async () => {
+    const keys = await (await read('/.well-known/jwks.json')).json();
+    // Connections that are open when it begins to hang are what hangs.
+    await Promise.all(Array.from({ length: 8 }, login));
+    await server.freeze();
+    try {
+      const logins = Promise.all(Array.from({ length: 20 }, login));
+      const [health, published] = await Promise.all([
+        read('/health'),
+        read('/.well-known/jwks.json'),
+      ]);
+      expect(await health.json()).toMatchObject({ status: 'unhealthy', database: 'unhealthy' });
+      expect([published.status, await published.json()]).toEqual([200, keys]);
+      const refused = (await logins).map((one) => [one.status, one.headers.get('retry-after')]);
+      expect(new Set(refused.map(String))).toEqual(new Set(['503,5']));
+    } finally {
+      await server.thaw();
+    }
+    await expect.poll(async () => (await login()).status, { timeout: 20_000 }).toBe(200);
+    expect(await (await read('/health')).json()).toMatchObject({ database: 'healthy' });
+    expect(ennead.process.exitCode).toBeNull();
+  });
 });

@@ -1,7 +1,7 @@
 // A provider that speaks OAuth as GitLab does, in a process of its own: `node gitlab.mjs`. It prints
 // its address as one line of JSON once it listens. Control: POST /control with any of {login, groups,
-// sub, email, username, tokenSeconds, revoke, delayMs, withoutGroups, withoutRefresh, redirectTo};
-// GET /control tells what it saw.
+// sub, email, username, tokenSeconds, revoke, delayMs, readingDelayMs, readingRefused, withoutGroups,
+// withoutRefresh, redirectTo, tokenFailure}; GET /control tells what it saw.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -25,12 +25,18 @@ const groupIds = new Map([
 const settings = {
   tokenSeconds: 7200,
   delayMs: 0,
+  // How long a reading of a user takes; the token has to be good at its end.
+  readingDelayMs: 0,
   withoutGroups: false,
   withoutRefresh: false,
+  // Whether every token is refused where users are read.
+  readingRefused: false,
   // Where every request for a token or a user is sent with 307, which keeps method and body.
   redirectTo: '',
+  // How the token endpoint fails: a status, `html` or `hang-up`.
+  tokenFailure: '',
 };
-const seen = { refreshes: 0, exchanges: 0 };
+const seen = { refreshes: 0, exchanges: 0, readings: 0 };
 const codes = new Map();
 const accessTokens = new Map();
 const refreshTokens = new Map();
@@ -57,10 +63,19 @@ async function serve(request, { pathname, searchParams }) {
   if (route === 'GET /control') return { body: seen };
   if (route === 'POST /control') return control(JSON.parse(await text(request)));
   if (settings.redirectTo) return { status: 307, headers: { location: settings.redirectTo } };
-  if (route === 'POST /oauth/token')
-    return token(request, new URLSearchParams(await text(request)));
+  if (route === 'POST /oauth/token') {
+    const form = new URLSearchParams(await text(request));
+    return settings.tokenFailure ? fail(request) : token(request, form);
+  }
+  return read(request, route, searchParams);
+}
+
+/** What a bearer of a token may read. */
+async function read(request, route, searchParams) {
+  if (route === 'GET /oauth/userinfo') seen.readings += 1;
+  await new Promise((resolve) => setTimeout(resolve, settings.readingDelayMs));
   const user = users.get(accessTokens.get(bearerOf(request)));
-  if (!user) return { status: 401, body: { error: 'invalid_token' } };
+  if (!user || settings.readingRefused) return { status: 401, body: { error: 'invalid_token' } };
   if (route === 'GET /oauth/userinfo') return { body: userInfo(user) };
   if (route === 'GET /api/v4/user') return { body: { ...user, groups: undefined } };
   if (route === 'GET /api/v4/groups') return listGroups(user, searchParams);
@@ -94,6 +109,8 @@ async function token(request, form) {
     const held = refreshTokens.get(form.get('refresh_token'));
     refreshTokens.delete(form.get('refresh_token'));
     await new Promise((resolve) => setTimeout(resolve, settings.delayMs));
+    // As GitLab does: the next token ends the last one.
+    if (held) accessTokens.delete(held.access);
     return held ? issue(held) : refused;
   }
   seen.exchanges += 1;
@@ -106,11 +123,18 @@ async function token(request, form) {
   return isGood ? issue(code) : refused;
 }
 
+function fail({ socket }) {
+  const { tokenFailure } = settings;
+  if (tokenFailure === 'hang-up') socket.destroy();
+  if (tokenFailure === 'html') return { headers: { 'content-type': 'text/html' }, body: '<p>' };
+  return { status: Number(tokenFailure) || 500, headers: { location: `${url}/elsewhere` } };
+}
+
 function issue({ login, scope }) {
   const access = randomBytes(16).toString('hex');
   const refresh = randomBytes(16).toString('hex');
   accessTokens.set(access, login);
-  refreshTokens.set(refresh, { login, scope });
+  refreshTokens.set(refresh, { login, scope, access });
   return {
     body: {
       access_token: access,

@@ -102,6 +102,39 @@ describe('administration from the command line', () => {
     expect(next).toMatchObject([{ current: true }]);
     expect(next[0].id).not.toBe(sessions[0].id);
   });
+
+  test('a password that is not that of the kept session does not get by with it', async () => {
+    const refusal = await refusalOf('users list', {
+      variables: { ENNEAD_ADMIN_PASSWORD: 'wrong-password' },
+    });
+    expect(refusal).toContain('from ENNEAD_ADMIN_PASSWORD');
+    const path = join(variables['ENNEAD_DATA_DIR'] ?? '', 'command-session.json');
+    const kept = await readFile(path, 'utf8');
+    const admin = join(variables['ENNEAD_DATA_DIR'] ?? '', 'admin.json');
+    const { password } = JSON.parse(await readFile(admin, 'utf8'));
+    const { code } = await ask('users list', { variables: { ENNEAD_ADMIN_PASSWORD: password } });
+    expect([code, await readFile(path, 'utf8')]).toEqual([0, kept]);
+    expect(kept).not.toContain(password);
+    expect(JSON.parse(kept)).toMatchObject({
+      passwordHash: expect.stringMatching(/^\$argon2id\$/),
+    });
+  });
+
+  test('a listing for programs is what the API answers', async () => {
+    const { accessToken } = JSON.parse(
+      await readFile(join(variables['ENNEAD_DATA_DIR'] ?? '', 'command-session.json'), 'utf8'),
+    );
+    const answer = await fetch(`${url}/api/v1/auth/users?username=admin&limit=7`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    const page = await answer.json();
+    expect(await answerOf('users list --name admin --limit 7')).toEqual(page);
+    expect(page).toMatchObject({ total: 1, limit: 7, offset: 0 });
+    for (const command of ['sessions', 'api-keys', 'keys', 'audit']) {
+      const listed = await answerOf(`${command} list --limit 2`);
+      expect(listed).toMatchObject({ total: expect.any(Number), limit: 2, offset: 0 });
+    }
+  });
 });
 
 // Each of these has its own users, keys and files, so they need not wait for each other.

@@ -140,6 +140,19 @@ describe('the administration of users', () => {
     expect(reply.body.error.type).toBe('invalid_request_error');
   });
 
+  test.each(['', 'nobody', 'a b@example.com', '@', 'a@b@c'])(
+    'says in words that %j is no email address',
+    async (email) => {
+      const body = newUser({ email });
+      const { status, body: answer } = await auth.call('POST', url, { token: admin, body });
+      expect(status).toBe(400);
+      expect(answer.error.message).toBe('body.email must be an email address');
+      expect(answer.error.details.errors).toEqual([
+        { path: 'body.email', message: 'must be an email address' },
+      ]);
+    },
+  );
+
   test('cannot give or take what the administrator does not hold', async () => {
     const created = await auth.call('POST', url, {
       token: clerk,

@@ -80,14 +80,15 @@ export class Users {
 
   /**
    * Changes a user. Disabling ends every token and session of theirs at once, a new password every
-   * session; new roles show in the next tokens, and of a user of a provider they stand in place of
-   * the groups until the next login there.
+   * session; new roles show in the next tokens. Throws `conflict` for roles of a user of a provider,
+   * whose groups give them.
    */
   async update(id: string, changes: UserChanges, by: Administrator): Promise<UserRow> {
     const { passwords, revoker, audit } = this.#options;
     const { password, ...plain } = changes;
     if (changes.roles) this.#requireGrantable(changes.roles, by);
-    await this.#requireManageable(this.#options.sql, id, by);
+    const before = await this.#requireManageable(this.#options.sql, id, by);
+    if (changes.roles) requireOwnRoles(before);
     const passwordHash = password === undefined ? undefined : await passwords.hash(password);
     await revoker.revoke(async (trx) => {
       await this.#requireManageable(trx, id, by);
@@ -162,7 +163,7 @@ function toColumns(changes: Omit<UserChanges, 'password'> & { readonly password_
   return {
     ...(email === undefined ? {} : { email }),
     ...(name === undefined ? {} : { name }),
-    ...(roles === undefined ? {} : { roles: [...new Set(roles)], groups: null }),
+    ...(roles === undefined ? {} : { roles: [...new Set(roles)] }),
     ...(disabled === undefined ? {} : { disabled }),
     ...(password_hash === undefined ? {} : { password_hash }),
   };
@@ -192,6 +193,16 @@ async function requireAdministrator(trx: SqlTransaction): Promise<void> {
   throw new Fault('conflict', 'this is the last administrator who can log in', {
     reason: 'last_administrator',
   });
+}
+
+/** Of a provider's user: that never changes, so it may be told before the change. */
+function requireOwnRoles(user: UserRow): void {
+  if (!user.provider) return;
+  throw new Fault(
+    'conflict',
+    'the roles of this user come from groups: change the groups at the provider, or the mappings',
+    { reason: 'roles_come_from_groups' },
+  );
 }
 
 function required(user: UserRow | undefined): UserRow {

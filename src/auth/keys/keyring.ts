@@ -44,6 +44,7 @@ interface View {
 
 const signBytes = promisify(sign);
 const freshMs = 25;
+const freshWaitMs = 500;
 
 /**
  * Opens the signing keys, making those that are missing. Refuses with `conflict` when the key file
@@ -87,6 +88,7 @@ export class Keyring {
   #signers: ReadonlyMap<string, Signer> = new Map();
   #generation = -1;
   #readAt = Number.NEGATIVE_INFINITY;
+  #isReading = false;
 
   /** Use `openKeyring`; throws `conflict` when the sealer cannot open the rows. */
   constructor(
@@ -146,13 +148,17 @@ export class Keyring {
 
   /**
    * Has `keys` show also what another replica published a moment ago, at the cost of at most 40
-   * reads a second. While the database is away they stay as they are.
+   * reads a second. While the database is away they stay as they are, and this resolves at once or
+   * within half a second.
    */
   async freshen(): Promise<void> {
-    if (performance.now() - this.#readAt < freshMs) return;
-    await this.reload().catch((error: unknown) => {
+    const ageMs = performance.now() - this.#readAt;
+    const isHanging = this.#isReading && ageMs > freshWaitMs;
+    if (ageMs < freshMs || isHanging) return;
+    const reading = this.reload().catch((error: unknown) => {
       this.#options.log.debug({ err: error }, 'the signing keys stay as they were read before');
     });
+    await settledWithin(freshWaitMs, reading);
   }
 
   /** Another replica may have made the key a moment ago, so the database has the last word. */
@@ -207,7 +213,12 @@ export class Keyring {
 
   async #read(): Promise<void> {
     this.#readAt = performance.now();
-    this.#adopt(await listPublishedKeys(this.#options.sql));
+    this.#isReading = true;
+    try {
+      this.#adopt(await listPublishedKeys(this.#options.sql));
+    } finally {
+      this.#isReading = false;
+    }
   }
 
   #adopt(rows: readonly SigningKeyRow[]): void {
@@ -234,6 +245,15 @@ export class Keyring {
     const token = { tokenId: '', sessionId: '', subject: '', keyId, issuedAt: 0 };
     return this.#options.revocations.covers(token);
   }
+}
+
+/** Resolves with the work or after the limit, whatever comes first. */
+async function settledWithin(limitMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
 function viewOf(rows: readonly SigningKeyRow[], known: ReadonlyMap<string, KeyObject>): View {

@@ -65,8 +65,9 @@ export class CodeExchange {
   }
 
   /**
-   * Opens a session. A flow and a code are good once, within ten minutes; a code that comes again
-   * ends the session that it gave, whichever of the two was faster (RFC 6749, section 4.1.2).
+   * Opens a session. A flow and a code are good once, within ten minutes. A code that comes again
+   * ends the session that it gave (RFC 6749, section 4.1.2); while its first exchange is still under
+   * way there is none yet, and it is refused alone: a browser that asks twice at once stays logged in.
    *
    * Nothing here changes a flow before the caller has shown its secret: the verifier, or the state
    * with its cookie. Else whoever read a code or a state in a log could end the login of another
@@ -140,10 +141,9 @@ export class CodeExchange {
     const flow = proof && (await flows.find(proof));
     if (flow) attempt.provider = flow.provider;
     if (request.error !== undefined) throw errorOf(request.error);
-    if (code === undefined) throw refusedCode('code_missing');
+    if (code === undefined) throw badRequest('code is missing');
     const codeHash = sha256(code);
-    if (!flow)
-      throw refusedCode(proof && 'verifier' in proof ? 'verifier_mismatch' : 'state_mismatch');
+    if (!flow) throw refusedProof(request);
     if (flow.consumed_at) return this.#refuseAgain(codeHash, { request, flow });
     if (flow.expires_at.getTime() <= Date.now()) throw refusedCode('code_expired');
     if (flow.attempts >= codeAttemptsMax) throw refusedCode('too_many_codes');
@@ -154,30 +154,26 @@ export class CodeExchange {
     return { code, codeHash, flow };
   }
 
-  /** Ends what the flow's own code gave when it comes a second time. */
+  /**
+   * Ends what the flow's own code gave when it comes a second time. The flow is the one that was read
+   * when the request came: what has finished since had not been answered then.
+   */
   async #refuseAgain(
     codeHash: Buffer,
     { request, flow }: { readonly request: CodeRequest; readonly flow: OAuthFlowRow },
   ): Promise<never> {
-    const { challenge, provider } = flow;
+    const { challenge, provider, session_id: sessionId } = flow;
     const replay = { challenge, codeHash, at: new Date() };
-    const replayed = await markReplayed(this.#options.sql, replay);
-    const sessionId = replayed?.session_id;
-    if (sessionId) await this.#endReplayed(sessionId, { request, provider });
+    if (sessionId && (await markReplayed(this.#options.sql, replay))) {
+      await this.#options.sessions.end(sessionId, {
+        eventType: 'code_replayed',
+        clientId: request.clientId,
+        origin: request.origin,
+        provider,
+        facts: { sessionId },
+      });
+    }
     throw refusedCode('code_used');
-  }
-
-  async #endReplayed(
-    sessionId: string,
-    { request, provider }: { readonly request: CodeRequest; readonly provider: string },
-  ): Promise<void> {
-    await this.#options.sessions.end(sessionId, {
-      eventType: 'code_replayed',
-      clientId: request.clientId,
-      origin: request.origin,
-      provider,
-      facts: { sessionId },
-    });
   }
 
   async #open(user: UserRow, login: Login): Promise<TokenPair> {
@@ -195,8 +191,7 @@ export class CodeExchange {
       provider: provider.name,
       facts: { username: user.username },
     });
-    const isReplayed = await finishFlow(sql, { challenge: flow.challenge, sessionId });
-    if (isReplayed) await this.#endReplayed(sessionId, { request, provider: provider.name });
+    await finishFlow(sql, { challenge: flow.challenge, sessionId });
     return pair;
   }
 }
@@ -244,6 +239,17 @@ function clientOf({ request, flow }: Pick<Login, 'request' | 'flow'>): string {
 function isUntraded(error: unknown): boolean {
   if (!(error instanceof Fault)) return false;
   return error.reason === 'provider_error' || error.detail['reason'] === 'provider_refused';
+}
+
+function refusedProof({ proof, state }: CodeRequest): Fault {
+  if (proof && 'verifier' in proof) return refusedCode('verifier_mismatch');
+  const isNone = !proof && state === undefined;
+  return isNone ? badRequest('code_verifier or state is missing') : refusedCode('state_mismatch');
+}
+
+/** The refusal of a request that lacks what RFC 6749, section 4.1.3, asks for. */
+function badRequest(flaw: string): Fault {
+  return new Fault('invalid', flaw, { reason: 'invalid_request' });
 }
 
 function errorOf(error: string): Error {

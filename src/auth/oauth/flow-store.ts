@@ -69,39 +69,38 @@ export async function releaseFlow(
 ): Promise<void> {
   await sql
     .updateTable('oauth_flows')
-    .set({ consumed_at: null, code_hash: null, replayed_at: null })
+    .set({ consumed_at: null, code_hash: null })
     .where('challenge', '=', challenge)
     .where('code_hash', '=', codeHash)
     .where('session_id', 'is', null)
     .execute();
 }
 
-/** Notes the session that a flow gave; true when its code was presented again meanwhile. */
+/** Notes the session that a flow gave: from now on its code ends it. */
 export async function finishFlow(
   sql: Sql,
   { challenge, sessionId }: { readonly challenge: string; readonly sessionId: string },
-): Promise<boolean> {
-  const flow = await sql
+): Promise<void> {
+  await sql
     .updateTable('oauth_flows')
     .set({ session_id: sessionId })
     .where('challenge', '=', challenge)
-    .returning('replayed_at')
-    .executeTakeFirst();
-  return flow?.replayed_at !== null;
+    .execute();
 }
 
-/** Notes that the code of a flow came again; undefined, and nothing changes, for any other code. */
-export function markReplayed(
+/** Notes that the code of a flow came again; false, and nothing changes, for any other code. */
+export async function markReplayed(
   sql: Sql,
   { challenge, codeHash, at }: { readonly challenge: string; codeHash: Buffer; at: Date },
-): Promise<OAuthFlowRow | undefined> {
-  return sql
+): Promise<boolean> {
+  const marked = await sql
     .updateTable('oauth_flows')
     .set({ replayed_at: at })
     .where('challenge', '=', challenge)
     .where('code_hash', '=', codeHash)
-    .returningAll()
-    .executeTakeFirst();
+    .returning('challenge')
+    .execute();
+  return marked.length === 1;
 }
 
 /** Removes flows that led nowhere, and those that were consumed before `consumedBefore`. */

@@ -5,11 +5,12 @@ import type { AuditLog, Origin } from '../audit/audit.ts';
 import { listGroupMappings } from '../roles/group-mapping-store.ts';
 import { createRoleTable } from '../roles/roles.ts';
 import { inTransaction } from '../store.ts';
-import type { IdentityRow, Sql } from '../tables.ts';
+import type { Sql } from '../tables.ts';
 import { findIdentityOf } from './identity-store.ts';
 import type { IdpTokens } from './idp-tokens.ts';
 import { groupsOf, type ProviderGroup } from './profile.ts';
 import type { ProviderClient } from './provider-client.ts';
+import { isLoginRequired, providerError } from './provider-fetch.ts';
 import type { Providers } from './providers.ts';
 
 /** A group with the platform role that it gives, where a mapping names it. */
@@ -58,6 +59,7 @@ export class RoleSync {
   readonly #options: RoleSyncOptions;
   /** Users who came through no provider; that never changes. */
   readonly #local = new LRUCache<string, true>({ max: localUsersMax });
+  readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(options: RoleSyncOptions) {
     this.#options = options;
@@ -74,10 +76,19 @@ export class RoleSync {
   /**
    * Reads the groups of a user again and leaves those that the user is still in; only a login adds
    * any. A provider that does not answer within 3 seconds changes nothing; one that refuses the
-   * user's token for good takes every group. Nothing happens for users who came through no provider.
+   * user's token for good, or is no longer configured, takes every group. All who ask while a reading
+   * is under way share it. Nothing happens for users who came through no provider.
    */
   async syncRoles(userId: string, origin: Origin = ownOrigin): Promise<void> {
-    if (await this.isLocal(userId)) return;
+    if (this.#local.has(userId)) return;
+    const waiting = this.#underWay.get(userId);
+    if (waiting) return waiting;
+    const syncing = this.#sync(userId, origin).finally(() => this.#underWay.delete(userId));
+    this.#underWay.set(userId, syncing);
+    return syncing;
+  }
+
+  async #sync(userId: string, origin: Origin): Promise<void> {
     const timeout = AbortSignal.timeout(timeoutMs);
     const isLate = new Promise<undefined>((resolve) => {
       timeout.addEventListener('abort', () => resolve(undefined), { once: true });
@@ -96,11 +107,11 @@ export class RoleSync {
         return undefined;
       }
       if (identity.access_token === null) return [];
-      const provider = await providers.read(identity.provider);
-      const { accessToken } = await idpTokens.fresh(identity);
+      const provider = await providers.readOf(identity);
+      const { accessToken } = await idpTokens.fresh(identity, provider);
       const profile = await client
         .readProfile(provider, accessToken, timeoutMs)
-        .catch((error: unknown) => this.#explain(error, identity));
+        .catch((error: unknown) => this.#explain(error, userId, accessToken));
       if (profile.subject !== identity.subject) return [];
       return groupsOf(profile);
     } catch (error) {
@@ -108,10 +119,11 @@ export class RoleSync {
     }
   }
 
-  /** A token that the provider refuses is of no use to anybody else either. */
-  async #explain(error: unknown, identity: IdentityRow): Promise<never> {
-    if (isRefusal(error)) await this.#options.idpTokens.forget(identity);
-    throw error;
+  /** A token that the provider refuses is of no use to anybody else either, while it is the newest. */
+  async #explain(error: unknown, userId: string, accessToken: string): Promise<never> {
+    if (!isLoginRequired(error)) throw error;
+    const isNewest = await this.#options.idpTokens.forget(userId, accessToken);
+    throw isNewest ? error : providerError('has replaced the token', error);
   }
 
   async #narrow(userId: string, groups: readonly string[], origin: Origin): Promise<void> {
@@ -139,9 +151,5 @@ export class RoleSync {
 /** No groups after a refusal of the user, no change after any other failure of the provider. */
 function groupsAfter(error: unknown): readonly string[] | undefined {
   if (!(error instanceof Fault) || error.code === 'internal') throw error;
-  return isRefusal(error) ? [] : undefined;
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof Fault && error.reason === 'idp_login_required';
+  return isLoginRequired(error) ? [] : undefined;
 }

@@ -6,6 +6,9 @@ export type SealedTokens = Pick<
   'access_token' | 'refresh_token' | 'token_type' | 'scope' | 'issued_at' | 'expires_at'
 >;
 
+/** What is left of tokens that the provider has taken back. */
+export const noTokens = { access_token: null, refresh_token: null };
+
 /** A subject at an issuer: the only thing that says who somebody is. */
 export type IdentityKey = Pick<IdentityRow, 'issuer' | 'subject'>;
 
@@ -78,6 +81,23 @@ export function storeRefreshedTokens(
     .where('token_version', '=', token_version)
     .returningAll()
     .executeTakeFirst();
+}
+
+/** Drops the tokens; false when they were replaced meanwhile, or are just being refreshed. */
+export async function dropTokens(
+  sql: Sql,
+  { user_id, token_version }: Pick<IdentityRow, 'user_id' | 'token_version'>,
+  now: Date,
+): Promise<boolean> {
+  const dropped = await sql
+    .updateTable('identities')
+    .set(({ eb }) => ({ ...noTokens, token_version: eb('token_version', '+', 1) }))
+    .where('user_id', '=', user_id)
+    .where('token_version', '=', token_version)
+    .where((row) => row('lease_until', 'is', null).or('lease_until', '<', now))
+    .returning('user_id')
+    .execute();
+  return dropped.length === 1;
 }
 
 /** Ends the lease with the tokens as they are. */

@@ -4,26 +4,31 @@ import type { Sealer } from '../keys/sealing.ts';
 import type { IdentityRow, Sql } from '../tables.ts';
 import {
   claimLease,
+  dropTokens,
   findIdentityOf,
+  noTokens,
   releaseLease,
   storeRefreshedTokens,
 } from './identity-store.ts';
-import { idpLoginRequired, providerError, providerTimeoutMs } from './provider-fetch.ts';
+import {
+  idpLoginRequired,
+  isLoginRequired,
+  providerError,
+  providerTimeoutMs,
+} from './provider-fetch.ts';
 import type { ProviderClient, ProviderTokens } from './provider-client.ts';
 import { openTokens, sealTokens } from './provider-tokens.ts';
-import type { Providers } from './providers.ts';
+import type { Provider } from './providers.ts';
 
 export interface IdpTokensOptions {
   readonly sql: Sql;
   readonly sealer: Sealer;
-  readonly providers: Providers;
   readonly client: ProviderClient;
 }
 
 const earlyMsMax = 5 * 60_000;
 const leaseMs = providerTimeoutMs + 5_000;
 const pollMs = 50;
-const gone = { access_token: null, refresh_token: null };
 
 /**
  * The provider's own tokens of users. Providers that rotate refresh tokens take a second use for
@@ -38,37 +43,54 @@ export class IdpTokens {
   }
 
   /**
-   * Tokens with at least five minutes left, or half their life where that is less. Throws
-   * `idp_login_required` when the provider gives no more, and `provider_error` when it cannot be
-   * reached and what is stored has expired.
+   * Tokens with at least five minutes left, or half their life where that is less; those that are
+   * stored stay good for their own time when the provider fails. Throws `idp_login_required` when it
+   * gives no more, and `provider_error` when it fails and what is stored has expired.
    */
-  async fresh(identity: IdentityRow): Promise<ProviderTokens> {
+  async fresh(identity: IdentityRow, provider: Provider): Promise<ProviderTokens> {
     const tokens = this.#open(identity);
     if (!isAging(tokens) || tokens.refreshToken === undefined) return requireLiving(tokens);
-    return this.#refreshOnce(identity);
+    try {
+      return await this.#refreshOnce(identity, provider);
+    } catch (error) {
+      if (hasExpired(tokens) || !isProviderFailure(error)) throw error;
+      return tokens;
+    }
   }
 
   /**
    * The next tokens from the provider, however fresh the stored ones are. What came after `since`
    * is new enough: of many who ask at once, one alone goes to the provider. Where the provider gave
-   * no refresh token, the stored ones. Throws as `fresh` does.
+   * no refresh token, the stored ones. Throws `idp_login_required` when the provider gives no more,
+   * and `provider_error` when it fails.
    */
-  async renew(identity: IdentityRow, since: Date): Promise<ProviderTokens> {
+  async renew(
+    identity: IdentityRow,
+    { provider, since }: { readonly provider: Provider; readonly since: Date },
+  ): Promise<ProviderTokens> {
     const tokens = this.#open(identity);
     const isNew = tokens.issuedAt >= since;
     if (isNew || tokens.refreshToken === undefined) return requireLiving(tokens);
-    return this.#refreshOnce(identity);
+    return this.#refreshOnce(identity, provider);
   }
 
-  /** Drops tokens that the provider refuses, so that the user is asked to log in again. */
-  async forget(identity: IdentityRow): Promise<void> {
-    await storeRefreshedTokens(this.#options.sql, identity, gone);
+  /**
+   * Drops the tokens of a user whose access token the provider refuses, so that the user is asked to
+   * log in again. False when others have come in its place, or are coming: a provider ends a token with
+   * the next, so its refusal says nothing then.
+   */
+  async forget(userId: string, refused: string): Promise<boolean> {
+    const { sql, sealer } = this.#options;
+    const identity = await findIdentityOf(sql, userId);
+    const tokens = identity && openTokens(sealer, identity);
+    if (!tokens) return true;
+    return tokens.accessToken === refused && dropTokens(sql, identity, new Date());
   }
 
-  async #refreshOnce(identity: IdentityRow): Promise<ProviderTokens> {
+  async #refreshOnce(identity: IdentityRow, provider: Provider): Promise<ProviderTokens> {
     const waiting = this.#underWay.get(identity.user_id);
     if (waiting) return waiting;
-    const refreshed = this.#refresh(identity).finally(() =>
+    const refreshed = this.#refresh(identity, provider).finally(() =>
       this.#underWay.delete(identity.user_id),
     );
     this.#underWay.set(identity.user_id, refreshed);
@@ -81,44 +103,34 @@ export class IdpTokens {
     throw idpLoginRequired();
   }
 
-  async #refresh(identity: IdentityRow): Promise<ProviderTokens> {
+  async #refresh(identity: IdentityRow, provider: Provider): Promise<ProviderTokens> {
     const now = new Date();
     const until = new Date(now.getTime() + leaseMs);
     const isOurs = await claimLease(this.#options.sql, identity, { now, until });
-    return isOurs ? this.#ask(identity) : this.#await(identity, until);
+    return isOurs ? this.#ask(identity, provider) : this.#await(identity, until);
   }
 
   /** Asks the provider; the lease ends whatever it answers. */
-  async #ask(identity: IdentityRow): Promise<ProviderTokens> {
-    const { sql, sealer, providers, client } = this.#options;
+  async #ask(identity: IdentityRow, provider: Provider): Promise<ProviderTokens> {
+    const { sql, sealer, client } = this.#options;
     const old = this.#open(identity);
     try {
-      const provider = await providers.read(identity.provider);
       const tokens = await client.refresh(provider, old.refreshToken ?? '', old.scope);
       const sealed = sealTokens(sealer, identity, tokens);
       const stored = await storeRefreshedTokens(sql, identity, sealed);
       return stored ? tokens : await this.#readAgain(identity);
     } catch (error) {
-      const isGone = error instanceof Fault && error.reason === 'idp_login_required';
-      if (!isGone) return this.#keep(identity, old, error);
-      const stored = await storeRefreshedTokens(sql, identity, gone);
+      if (!isLoginRequired(error)) {
+        await releaseLease(sql, identity);
+        throw error;
+      }
+      const stored = await storeRefreshedTokens(sql, identity, noTokens);
       if (stored) throw error;
       return this.#readAgain(identity);
     }
   }
 
-  /** What is stored stays good for its own time when the provider cannot be asked. */
-  async #keep(
-    identity: IdentityRow,
-    tokens: ProviderTokens,
-    error: unknown,
-  ): Promise<ProviderTokens> {
-    await releaseLease(this.#options.sql, identity);
-    if (hasExpired(tokens)) throw error;
-    return tokens;
-  }
-
-  /** Waits for the process that holds the lease. */
+  /** Waits for what the process gets that holds the lease. */
   async #await(identity: IdentityRow, until: Date): Promise<ProviderTokens> {
     while (Date.now() < until.getTime()) {
       const now = await findIdentityOf(this.#options.sql, identity.user_id);
@@ -127,9 +139,7 @@ export class IdpTokens {
       if (now.lease_until === null) break;
       await sleep(pollMs);
     }
-    const tokens = this.#open(identity);
-    if (hasExpired(tokens)) throw providerError('cannot be reached');
-    return tokens;
+    throw providerError('cannot be reached');
   }
 
   /** A login has replaced the tokens meanwhile. */
@@ -151,6 +161,10 @@ function isAging({ issuedAt, expiresAt }: ProviderTokens): boolean {
   if (expiresAt === undefined) return false;
   const lifeMs = expiresAt.getTime() - issuedAt.getTime();
   return expiresAt.getTime() - Date.now() < Math.min(earlyMsMax, lifeMs / 2);
+}
+
+function isProviderFailure(error: unknown): boolean {
+  return error instanceof Fault && error.reason === 'provider_error';
 }
 
 function hasExpired({ expiresAt }: ProviderTokens): boolean {

@@ -5,7 +5,7 @@ import type { AuditLog, Origin } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
 import type { Sealer } from '../keys/sealing.ts';
 import type { RefreshOptions, Sessions, TokenPair } from '../sessions/sessions.ts';
-import type { Sql } from '../tables.ts';
+import type { IdentityRow, Sql } from '../tables.ts';
 import { invalidGrant, type RefreshClaims, type TokenMint } from '../tokens/tokens.ts';
 import { isProduction } from './addresses.ts';
 import { CodeExchange } from './code-exchange.ts';
@@ -16,6 +16,7 @@ import { RoleSync } from './group-roles.ts';
 import { findIdentityOf } from './identity-store.ts';
 import { IdpTokens } from './idp-tokens.ts';
 import { ProviderClient, type ProviderTokens } from './provider-client.ts';
+import { isLoginRequired } from './provider-fetch.ts';
 import { Providers } from './providers.ts';
 
 export interface OAuthOptions {
@@ -46,7 +47,7 @@ export class OAuth {
     const client = new ProviderClient(egress);
     const providers = new Providers({ ...shared, ...isLive });
     const flows = new Flows({ ...shared, ...isLive, providers });
-    const idpTokens = new IdpTokens({ ...shared, providers, client });
+    const idpTokens = new IdpTokens({ ...shared, client });
     const users = new FederatedUsers(shared);
     this.#options = options;
     this.providers = providers;
@@ -89,7 +90,8 @@ export class OAuth {
         reason: 'idp_token_not_found',
       });
     }
-    const tokens = await this.#idpTokens.fresh(stored);
+    const provider = await this.providers.readOf(stored);
+    const tokens = await this.#idpTokens.fresh(stored, provider);
     await audit.record({
       eventType: 'idp_token_issued',
       userId: identity.subject,
@@ -102,7 +104,8 @@ export class OAuth {
 
   /**
    * The next pair of a login through a provider, and that provider's next tokens. The provider goes
-   * first: when it gives no more, the caller still has a refresh token that counts.
+   * first: whatever it refuses, the caller still has a refresh token that counts. Throws
+   * `invalid_grant` when it gives no more tokens, and `provider_error` when it fails.
    */
   async refresh(
     claims: RefreshClaims,
@@ -114,12 +117,42 @@ export class OAuth {
     const isTheirs = identity && (provider === undefined || identity.provider === provider);
     if (!isTheirs) throw invalidGrant('wrong_provider');
     await sessions.requireRefreshable(claims, options);
-    await this.#idpTokens.renew(identity, since);
-    await this.syncRoles(claims.subject, options.origin);
-    const pair = await sessions.refresh(claims, options);
-    const current = await findIdentityOf(sql, claims.subject);
-    const tokens = await this.#idpTokens.fresh(current ?? identity);
-    return { pair, tokens };
+    const tokens = await this.#renew(identity, { since, origin: options.origin }).catch(
+      (error: unknown) => this.#explainRenewal(error, claims, options.origin),
+    );
+    return { pair: await sessions.refresh(claims, options), tokens };
+  }
+
+  /** The provider's next tokens, once the user has only the groups that they still show. */
+  async #renew(
+    identity: IdentityRow,
+    { since, origin }: { readonly since: Date; readonly origin: Origin },
+  ): Promise<ProviderTokens> {
+    const provider = await this.providers.readOf(identity);
+    await this.#idpTokens.renew(identity, { provider, since });
+    await this.syncRoles(identity.user_id, origin);
+    const current = await findIdentityOf(this.#options.sql, identity.user_id);
+    return this.#idpTokens.fresh(current ?? identity, provider);
+  }
+
+  /** Who gets no more tokens from the provider has no more groups there either. */
+  async #explainRenewal(error: unknown, claims: RefreshClaims, origin: Origin): Promise<never> {
+    if (!isLoginRequired(error)) throw error;
+    await this.syncRoles(claims.subject, origin);
+    const reason = 'idp_login_required';
+    await this.#options.audit.record({
+      eventType: 'refresh_refused',
+      userId: claims.subject,
+      clientId: claims.clientId,
+      origin,
+      provider: 'refresh-token',
+      facts: { sessionId: claims.sessionId, reason },
+    });
+    throw new Fault('invalid', 'log in at the identity provider again', {
+      reason: 'invalid_grant',
+      detail: { reason },
+      cause: error,
+    });
   }
 
   /** Removes logins that led nowhere, and those that ended a day ago. */

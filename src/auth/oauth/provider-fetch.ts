@@ -66,6 +66,11 @@ export function idpLoginRequired(cause?: unknown): Fault {
   });
 }
 
+/** Whether a provider gives no more tokens for a user, rather than no answer. */
+export function isLoginRequired(error: unknown): boolean {
+  return error instanceof Fault && error.reason === 'idp_login_required';
+}
+
 /** The provider answered what cannot be used. */
 export function providerError(what: string, cause?: unknown): Fault {
   return new Fault('upstream', `the identity provider ${what}`, {

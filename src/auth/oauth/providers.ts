@@ -6,9 +6,10 @@ import type { AuthConfig } from '../config.ts';
 import type { Sealer } from '../keys/sealing.ts';
 import { listGroupMappings } from '../roles/group-mapping-store.ts';
 import { inTransaction } from '../store.ts';
-import type { OAuthProviderRow, ProviderConfig, Sql } from '../tables.ts';
+import type { IdentityRow, OAuthProviderRow, ProviderConfig, Sql } from '../tables.ts';
 import { discoverProvider } from './discovery.ts';
 import { checkProvider, type WantedProvider } from './provider-check.ts';
+import { idpLoginRequired } from './provider-fetch.ts';
 import { deleteProvider, findProvider, listProviders, saveProvider } from './provider-store.ts';
 
 /** An identity provider that logins may go through. */
@@ -47,9 +48,7 @@ export class Providers {
 
   /** Throws `provider_not_configured` or `unknown_provider`. */
   async read(name: string): Promise<Provider> {
-    const row = await findProvider(this.#options.sql, name);
-    if (row) return this.#open(row);
-    const provider = name === defaultProvider ? ofEnvironment(this.#options.config) : undefined;
+    const provider = await this.#find(name);
     if (provider) return provider;
     const isDefault = name === defaultProvider;
     throw new Fault(
@@ -59,6 +58,16 @@ export class Providers {
         reason: isDefault ? 'provider_not_configured' : 'unknown_provider',
       },
     );
+  }
+
+  /**
+   * The provider that vouched for an identity; throws `idp_login_required` once it is configured no
+   * longer, or its name stands for another issuer, who must never see the tokens of this one.
+   */
+  async readOf({ provider: name, issuer }: IdentityRow): Promise<Provider> {
+    const provider = await this.#find(name);
+    if (provider && issuerOf(provider) === issuer) return provider;
+    throw idpLoginRequired();
   }
 
   /** Those of the database, and the environment's unless one of them has its name. */
@@ -95,7 +104,10 @@ export class Providers {
     return updatedAt;
   }
 
-  /** Takes a provider out of force; `idp` falls back to the environment. */
+  /**
+   * Takes a provider out of force; `idp` falls back to the environment. Its users are left no groups
+   * at their next refresh.
+   */
   async delete(name: string, by: Administrator): Promise<void> {
     const { sql, audit } = this.#options;
     await this.#requireAllGrants(by);
@@ -105,6 +117,12 @@ export class Providers {
       }
       await audit.recordWithin(trx, administrationEvent(by, 'provider_deleted', { name }));
     });
+  }
+
+  async #find(name: string): Promise<Provider | undefined> {
+    const row = await findProvider(this.#options.sql, name);
+    if (row) return this.#open(row);
+    return name === defaultProvider ? ofEnvironment(this.#options.config) : undefined;
   }
 
   async #requireAllGrants(by: Administrator): Promise<void> {

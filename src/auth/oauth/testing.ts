@@ -16,8 +16,15 @@ export interface TestProvider extends AsyncDisposable {
   readonly callback: string;
   /** Changes its users or its ways. */
   control(changes: Readonly<Record<string, unknown>>): Promise<void>;
-  /** What it saw: how often tokens were refreshed and codes exchanged. */
-  seen(): Promise<{ readonly refreshes: number; readonly exchanges: number }>;
+  /** What it saw: how often tokens were refreshed, codes exchanged and users read. */
+  seen(): Promise<Seen>;
+}
+
+/** Counts of a provider since it started. */
+export interface Seen {
+  readonly refreshes: number;
+  readonly exchanges: number;
+  readonly readings: number;
 }
 
 /** Starts one of `test/identity-providers` on a free port. */
@@ -49,7 +56,7 @@ export async function startProvider(name: 'gitlab' | 'oidc-provider'): Promise<T
     seen: async () => {
       const answer = await fetch(`${url}/control`);
       // The provider of this test says nothing else.
-      return (await answer.json()) as { refreshes: number; exchanges: number };
+      return (await answer.json()) as Seen;
     },
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null) return;

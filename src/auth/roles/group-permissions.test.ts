@@ -160,27 +160,19 @@ describe('a user with a role that an administrator gave', () => {
     }
   });
 
-  test('has it in place of the groups until the next login through the provider', async () => {
+  test('came through no provider: whom a provider vouches for is refused any', async () => {
     const { reply } = await logIn(auth, 'finn');
     const url = `/api/v1/auth/users/${reply.body.user.id}`;
-    const patch = (roles: string[]) => auth.call('PATCH', url, { token: admin, body: { roles } });
-    expect((await patch(['member'])).body.roles).toEqual(['member']);
-    const kept = await refresh(reply.body.refresh_token);
-    expect(claimsOf(kept)).toEqual({ roles: ['member'], permissions: ['agent:read'] });
-    expect((await patch([])).body.roles).toEqual([]);
-    const none = await refresh(kept.refresh_token);
-    expect(claimsOf(none)).toEqual({ roles: [], permissions: [] });
-    const again = await logIn(auth, 'finn');
-    expect(again.reply.body.scope).toBe('agent:read models:manage tracer:read');
-  });
-
-  test('and came through a provider keeps no role that the groups do not give', async () => {
-    const { reply } = await logIn(auth, 'dora');
-    const url = `/api/v1/auth/users/${reply.body.user.id}`;
-    const body = { roles: ['admin', 'member'] };
-    await auth.call('PATCH', url, { token: admin, body });
+    for (const roles of [['admin'], ['member'], []]) {
+      const body = { roles, name: 'Other' };
+      const refused = await auth.call('PATCH', url, { token: admin, body });
+      expect([refused.status, refused.body.error.code]).toEqual([409, 'roles_come_from_groups']);
+      expect(refused.body.error.message).toContain('change the groups');
+    }
+    const read = await auth.call('GET', url, { token: admin });
+    expect(read.body).toMatchObject({ roles: ['member'], name: reply.body.user.name });
     const next = await refresh(reply.body.refresh_token);
-    expect(claimsOf(next)).toEqual({ roles: ['member'], permissions: ['agent:read'] });
+    expect(claimsOf(next).permissions).toEqual(['agent:read', 'models:manage', 'tracer:read']);
   });
 
   test('is the only kind that keeps the suite administrable', async () => {

@@ -2,16 +2,21 @@ import { Type } from 'typebox';
 import { permissionPattern } from '../../kit/permissions.ts';
 
 const timestamp = Type.String({ format: 'date-time' });
-const roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 16 });
+const role = Type.String({ minLength: 1, maxLength: 64 });
+const roles = Type.Array(role, { maxItems: 16 });
 const password = Type.String({ minLength: 8, description: 'at most 1,024 bytes' });
 const email = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$',
+  description: 'an email address',
 });
 const displayName = Type.String({ maxLength: 200 });
-const permissions = Type.Array(Type.String({ pattern: permissionPattern, maxLength: 128 }), {
-  maxItems: 100,
+const permission = Type.String({
+  pattern: permissionPattern,
+  maxLength: 128,
+  description: 'a permission such as agent:read',
 });
+const permissions = Type.Array(permission, { maxItems: 100 });
 
 /** Query of every listing. */
 export const page = {
@@ -68,7 +73,9 @@ export const userChanges = Type.Object(
     password: Type.Optional(password),
     email: Type.Optional(email),
     name: Type.Optional(displayName),
-    roles: Type.Optional(roles),
+    roles: Type.Optional(
+      Type.Array(role, { maxItems: 16, description: 'refused for users of identity providers' }),
+    ),
     disabled: Type.Optional(Type.Boolean()),
   },
   { $id: 'UserChanges' },
@@ -105,7 +112,10 @@ export const apiKeyAnswer = Type.Object(
 export const newApiKey = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 200 }),
-    service: Type.String({ pattern: '^[a-z][a-z0-9-]{0,62}$' }),
+    service: Type.String({
+      pattern: '^[a-z][a-z0-9-]{0,62}$',
+      description: 'up to 63 lower-case letters, digits and hyphens, a letter first',
+    }),
     permissions,
     expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
     userId: Type.Optional(

@@ -8,7 +8,10 @@ const token = Type.String({ maxLength: 32_768 });
 const plainText = '^[\\x20-\\x7E]*$';
 const scope = Type.String({ maxLength: 1024, pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E ]*$' });
 const clientId = Type.String({ minLength: 1, maxLength: 256, pattern: plainText });
-const providerName = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' });
+const providerName = Type.String({
+  pattern: '^[a-z0-9][a-z0-9-]{0,63}$',
+  description: 'up to 64 lower-case letters, digits and hyphens, no hyphen first',
+});
 const bearer = Type.Literal('Bearer');
 
 const issued = {
@@ -79,7 +82,7 @@ export const oauthRoutes = {
     url: `${api}/token`,
     summary: 'Trade an authorization code, or a refresh token, for tokens',
     description:
-      'A code is good once, for 10 minutes; a second use revokes the session of the first. `state` goes with the cookie of `authorize`. A wrong code does not end the login; five may be tried.',
+      'A code is good once, for 10 minutes; a use after the first was answered revokes its session. `state` goes with the cookie of `authorize`. A wrong code does not end the login; five may be tried.',
     auth: 'none',
     acceptsForm: true,
     schema: {
@@ -148,7 +151,7 @@ export const oauthRoutes = {
     url: `${api}/refresh`,
     summary: "Refresh a login and the identity provider's token with it",
     description:
-      'The provider is asked for its next token, once for all who ask at the same time. Roles that the groups at the provider no longer give are gone then.',
+      'The provider is asked for its next token, once for all who ask at the same time. Roles that the groups at the provider no longer give are gone then. A refusal takes no refresh token: with 502 try again, with `idp_login_required` log in again.',
     auth: 'none',
     rateLimit: 'none',
     schema: {
@@ -227,7 +230,8 @@ export const oauthRoutes = {
     method: 'DELETE',
     url: `${api}/providers/:provider`,
     summary: 'Take an identity provider out of force',
-    description: '`idp` falls back to what the environment says.',
+    description:
+      'Its users have no groups from their next refresh until they log in again. `idp` falls back to what the environment says.',
     permission: administration,
     schema: {
       params: Type.Object({ provider: Type.String({ minLength: 1, maxLength: 64 }) }),

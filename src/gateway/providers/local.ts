@@ -28,11 +28,12 @@ export class LocalProvider implements Provider {
     this.#models = models;
   }
 
-  /** The installed models; asked for again after a second at the earliest. */
+  /** The models that can complete; asked for again after a second at the earliest. */
   async models(call?: ProviderCall): Promise<readonly ProviderModel[]> {
     if (performance.now() - this.#listedAt < listTtlMs) return this.#list;
     const { data } = await this.#models.listModels({}, call);
-    this.#list = data.map(({ id, created }) => ({ name: id, created }));
+    const completing = data.filter(({ capabilities }) => capabilities.includes('completion'));
+    this.#list = completing.map(({ id, created }) => ({ name: id, created }));
     this.#listedAt = performance.now();
     return this.#list;
   }

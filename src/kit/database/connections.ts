@@ -23,10 +23,15 @@ export interface ReservedConnection extends Connection {
   release(): void;
 }
 
+export interface ReserveOptions {
+  /** True for work that may take its time, such as a migration: the driver never gives up on it. */
+  readonly isPatient?: boolean;
+}
+
 /** The connections to one database; what is run on it directly stands outside any transaction. */
 export interface Connections extends Connection, AsyncDisposable {
   readonly dialect: 'pglite' | 'postgres';
-  reserve(): Promise<ReservedConnection>;
+  reserve(options?: ReserveOptions): Promise<ReservedConnection>;
 }
 
 /**
@@ -35,8 +40,9 @@ export interface Connections extends Connection, AsyncDisposable {
 export async function runInTransaction<Value>(
   connections: Connections,
   work: (connection: Connection) => Promise<Value>,
+  options?: ReserveOptions,
 ): Promise<Value> {
-  const connection = await connections.reserve();
+  const connection = await connections.reserve(options);
   try {
     await connection.runScript('begin');
     const value = await work(connection);
@@ -53,14 +59,26 @@ export function refuseBegin(text: string): void {
   throw new Fault('internal', 'a transaction starts through Kysely, never through a statement');
 }
 
+/** What node-postgres takes besides the statement. */
+export interface DriverOptions {
+  /** Milliseconds without an answer after which the driver gives up; the pool's own when absent. */
+  readonly query_timeout?: number;
+}
+
+/** One statement of a text and its parameters. */
+export interface Statement {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+}
+
 /** Runs one statement on a node-postgres client or pool, with the errors of this folder. */
 export async function runStatement<Row>(
   client: ClientBase | Pool,
-  text: string,
-  parameters: readonly unknown[],
+  { text, parameters }: Statement,
+  options?: DriverOptions,
 ): Promise<StatementResult<Row>> {
   // Extended mode takes one statement only, so a text cannot smuggle in a second one.
-  const query = { text, values: [...parameters], queryMode: 'extended' };
+  const query = { ...options, text, values: [...parameters], queryMode: 'extended' };
   try {
     const result = await client.query<Row & QueryResultRow>(query);
     return { rows: result.rows, affectedCount: affectedCountOf(result) };
@@ -70,9 +88,13 @@ export async function runStatement<Row>(
 }
 
 /** Runs a script on a node-postgres client or pool, with the errors of this folder. */
-export async function runScriptOn(client: ClientBase | Pool, text: string): Promise<void> {
+export async function runScriptOn(
+  client: ClientBase | Pool,
+  text: string,
+  options?: DriverOptions,
+): Promise<void> {
   try {
-    await client.query(text);
+    await client.query({ ...options, text });
   } catch (error) {
     throw translateError(error);
   }

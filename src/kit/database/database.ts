@@ -9,6 +9,7 @@ import { createDialect } from './kysely-dialect.ts';
 import { applyMigrations } from './migrations.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
+import { databaseAway } from './sql-errors.ts';
 import { Upkeep } from './upkeep.ts';
 
 /**
@@ -33,7 +34,10 @@ export interface Database extends AsyncDisposable {
    * applied; see `applyMigrations` for what is refused.
    */
   migrate(schema: string, folder: URL): Promise<string[]>;
-  /** Milliseconds of one round trip; throws when the database does not answer. */
+  /**
+   * Milliseconds of one round trip, which those who ask at the same time share; a Fault
+   * `unavailable` when the database has not answered within a second.
+   */
   ping(): Promise<number>;
 }
 
@@ -48,9 +52,14 @@ export interface OpenOptions {
   readonly log?: Log | undefined;
   /** Connections to PostgreSQL, 10 by default. PGlite always has one. */
   readonly connectionsMax?: number | undefined;
-  /** PostgreSQL only, 30 s by default: PGlite cannot interrupt a statement. */
+  /**
+   * How long a statement may run, 10 s by default; a server that says nothing for a second more is
+   * given up on with a Fault `unavailable`. PostgreSQL only: PGlite cannot interrupt a statement.
+   */
   readonly statementTimeoutMs?: number | undefined;
 }
+
+const pingMaxMs = 1_000;
 
 /** Opens PostgreSQL when there is a `url`, else PGlite. The caller owns the result. */
 export async function openDatabase(options: OpenOptions = {}): Promise<Database> {
@@ -62,6 +71,7 @@ class ConnectedDatabase implements Database {
   readonly #connections: Connections;
   readonly #kysely: Kysely<unknown>;
   readonly #upkeep: Upkeep | undefined;
+  #pinging: Promise<number> | undefined;
 
   constructor(connections: Connections, log: Log | undefined) {
     this.dialect = connections.dialect;
@@ -84,22 +94,38 @@ class ConnectedDatabase implements Database {
     return applyMigrations(this.#connections, { schema, folder });
   }
 
-  async ping(): Promise<number> {
-    const startMs = performance.now();
-    await this.#connections.run('select 1', []);
-    return performance.now() - startMs;
+  ping(): Promise<number> {
+    // Shared, so that probes cannot take all connections to a server that does not answer.
+    this.#pinging ??= this.#ping().finally(() => {
+      this.#pinging = undefined;
+    });
+    return refuseAfter(pingMaxMs, this.#pinging);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#upkeep?.stop();
     await this.#connections[Symbol.asyncDispose]();
   }
+
+  async #ping(): Promise<number> {
+    const startMs = performance.now();
+    await this.#connections.run('select 1', []);
+    return performance.now() - startMs;
+  }
+}
+
+async function refuseAfter<Value>(limitMs: number, work: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const refusal = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(databaseAway()), limitMs);
+  });
+  return Promise.race([work, refusal]).finally(() => clearTimeout(timer));
 }
 
 async function connect(options: OpenOptions): Promise<Connections> {
   const { url, folder, log } = options;
   if (url !== undefined) {
-    const { connectionsMax = 10, statementTimeoutMs = 30_000 } = options;
+    const { connectionsMax = 10, statementTimeoutMs = 10_000 } = options;
     return openPostgres({ url, log, connectionsMax, statementTimeoutMs });
   }
   if (folder === undefined) return openTemporary(log);

@@ -90,12 +90,13 @@ function underLock<Value>(
   connections: Connections,
   work: (connection: Connection) => Promise<Value>,
 ): Promise<Value> {
-  return runInTransaction(connections, async (connection) => {
+  const lockAndWork = async (connection: Connection) => {
     // A replica may wait here for another's long migration.
     await connection.runScript('set local statement_timeout = 0');
     await connection.run("select pg_advisory_xact_lock(hashtextextended('migration', 0))", []);
     return work(connection);
-  });
+  };
+  return runInTransaction(connections, lockAndWork, { isPatient: true });
 }
 
 async function readMigrations(folder: URL): Promise<Migration[]> {

@@ -106,7 +106,7 @@ class PgliteConnections implements Connections {
     refuseBegin(text);
     if (!this.#turnstile.isOpen) await this.#turnstile.pass();
     this.#refuseWhenStopped();
-    return runStatement<Row>(this.#client, text, parameters);
+    return runStatement<Row>(this.#client, { text, parameters });
   }
 
   async runScript(text: string): Promise<void> {
@@ -125,7 +125,7 @@ class PgliteConnections implements Connections {
       throw failure;
     }
     return {
-      run: (text, parameters) => runStatement(this.#client, text, parameters),
+      run: (text, parameters) => runStatement(this.#client, { text, parameters }),
       runScript: (text) => runScriptOn(this.#client, text),
       release: () => this.#release(),
     };

@@ -6,16 +6,22 @@ import {
   runScriptOn,
   runStatement,
   type Connections,
+  type DriverOptions,
   type ReservedConnection,
+  type ReserveOptions,
   type StatementResult,
 } from './connections.ts';
-import { sqlState, translateError } from './sql-errors.ts';
+import { databaseAway, sqlState, translateError } from './sql-errors.ts';
 import { valueParsers } from './sql-values.ts';
 
 /** How PostgreSQL is reached. */
 export interface PostgresOptions {
   readonly url: string;
   readonly connectionsMax: number;
+  /**
+   * The server ends a statement that takes longer; the driver gives up on a server that has said
+   * nothing a second later.
+   */
   readonly statementTimeoutMs: number;
   readonly log: Log | undefined;
 }
@@ -23,7 +29,13 @@ export interface PostgresOptions {
 /** The oldest server that this code is tested with, in the form of server_version_num. */
 const oldestVersion = 150_000;
 
-const connectTimeoutMs = 10_000;
+const connectTimeoutMs = 5_000;
+
+/** How much later than the server the driver gives up, so that a live server has the last word. */
+const answerMarginMs = 1_000;
+
+/** No limit, said as the longest that a timer can be: the driver takes 0 for its own default. */
+const patient: DriverOptions = { query_timeout: 2 ** 31 - 1 };
 
 /**
  * Connects to a PostgreSQL server, 15 or newer; when that fails, a Fault `unavailable` names host
@@ -35,6 +47,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Connection
     connectionString: options.url,
     max: options.connectionsMax,
     statement_timeout: options.statementTimeoutMs,
+    query_timeout: options.statementTimeoutMs + answerMarginMs,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     application_name: 'ennead',
@@ -63,7 +76,7 @@ class PostgresConnections implements Connections {
 
   async run<Row>(text: string, parameters: readonly unknown[]): Promise<StatementResult<Row>> {
     refuseBegin(text);
-    return runStatement<Row>(this.#pool, text, parameters);
+    return runStatement<Row>(this.#pool, { text, parameters });
   }
 
   async runScript(text: string): Promise<void> {
@@ -71,24 +84,9 @@ class PostgresConnections implements Connections {
     await runScriptOn(this.#pool, text);
   }
 
-  async reserve(): Promise<ReservedConnection> {
+  async reserve({ isPatient = false }: ReserveOptions = {}): Promise<ReservedConnection> {
     const client = await this.#connect();
-    let isLost = false;
-    const onLoss = (err: Error): void => {
-      isLost = true;
-      this.#log?.warn({ err }, 'a database connection was lost in a transaction');
-    };
-    // The pool listens to idle connections only, and an unheard error would end the process.
-    client.on('error', onLoss);
-    return {
-      run: (text, parameters) => runStatement(client, text, parameters),
-      runScript: (text) => runScriptOn(client, text),
-      // A connection with an open transaction is ended, which rolls back.
-      release: () => {
-        client.release(isLost || client.getTransactionStatus() !== 'I');
-        client.off('error', onLoss);
-      },
-    };
+    return new ReservedClient(client, { log: this.#log, driver: isPatient ? patient : {} });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -102,6 +100,56 @@ class PostgresConnections implements Connections {
       throw translateError(error);
     }
   }
+}
+
+/** A connection of the pool; once lost, or given up on, it answers nothing more and is ended. */
+class ReservedClient implements ReservedConnection {
+  readonly #client: PoolClient;
+  readonly #log: Log | undefined;
+  readonly #driver: DriverOptions;
+  #loss: Fault | undefined;
+
+  constructor(
+    client: PoolClient,
+    { log, driver }: { readonly log: Log | undefined; readonly driver: DriverOptions },
+  ) {
+    this.#client = client;
+    this.#log = log;
+    this.#driver = driver;
+    // The pool listens to idle connections only, and an unheard error would end the process.
+    client.on('error', this.#onLoss);
+  }
+
+  run<Row>(text: string, parameters: readonly unknown[]): Promise<StatementResult<Row>> {
+    return this.#unlessLost(() => runStatement(this.#client, { text, parameters }, this.#driver));
+  }
+
+  runScript(text: string): Promise<void> {
+    return this.#unlessLost(() => runScriptOn(this.#client, text, this.#driver));
+  }
+
+  /** A connection with an open transaction is ended, which rolls back. */
+  release(): void {
+    const isOpen = this.#client.getTransactionStatus() !== 'I';
+    this.#client.release(this.#loss !== undefined || isOpen);
+    this.#client.off('error', this.#onLoss);
+  }
+
+  /** What follows a statement without an answer, a rollback first, would wait behind it. */
+  async #unlessLost<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#loss !== undefined) throw this.#loss;
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'unavailable') this.#loss = error;
+      throw error;
+    }
+  }
+
+  readonly #onLoss = (err: Error): void => {
+    this.#loss ??= databaseAway(err);
+    this.#log?.warn({ err }, 'a database connection was lost in a transaction');
+  };
 }
 
 async function checkVersion(pool: Pool, place: string): Promise<void> {

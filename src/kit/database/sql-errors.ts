@@ -30,8 +30,13 @@ export function translateError(error: unknown): unknown {
   }
   const isGone = state === undefined ? isConnectionError(error) : isShutdownState(state);
   if (!isGone) return error;
+  return databaseAway(error);
+}
+
+/** The Fault `unavailable` of a database that does not answer, with a time to try again. */
+export function databaseAway(cause?: unknown): Fault {
   return new Fault('unavailable', 'the database does not answer', {
-    cause: error,
+    cause,
     retryAfter: retryAfterSeconds,
   });
 }
@@ -57,6 +62,8 @@ const connectionSentences = [
   'Client was closed',
   'Cannot use a pool after calling end',
   'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Query read timeout',
 ];
 
 function isConnectionError(error: unknown): boolean {

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Identity } from '../identity/identity.ts';
 import type { Span } from '../trace.ts';
 import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
+import type { JsonLines } from '../json-lines.ts';
 import type { EventStream } from '../sse.ts';
 import type { WrittenJson } from '../written-json.ts';
 
@@ -33,7 +34,13 @@ export interface Call<R extends Route = Route> extends RequestOf<R> {
   setStatus(status: number): void;
 }
 
-export type Answer<R extends Route> = AnswerOf<R> | EventStream | WrittenJson;
+/** A web `Response` brings its own status, headers and body; the body is read as it is sent. */
+export type Answer<R extends Route> =
+  | AnswerOf<R>
+  | EventStream
+  | JsonLines
+  | WrittenJson
+  | Response;
 
 /** Does what a route promises; throws a Fault otherwise. */
 export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<R>> | Answer<R>;

@@ -10,7 +10,9 @@ import { describeContract } from '../openapi.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { SocketHandlers } from '../sockets/socket-handlers.ts';
 import { SocketServer, type SocketLimits } from '../sockets/socket-server.ts';
-import { EventStream, openEvents, writeEvents } from '../sse.ts';
+import { formatLine, JsonLines } from '../json-lines.ts';
+import { EventStream, writeEvents } from '../sse.ts';
+import { openSource, writeSource } from '../streamed-answer.ts';
 import { Tracer } from '../trace.ts';
 import { createApp, listenFault } from './app.ts';
 import { HttpCall, type Call, type CallContext, type Handlers } from './call.ts';
@@ -41,6 +43,18 @@ function refuseNul(url: string): void {
   throw new Fault('invalid', 'the address holds the character U+0000', {
     reason: 'invalid_request',
   });
+}
+
+/** Sends the head of an answer that is written piece by piece. */
+function beginStream(reply: FastifyReply, mediaType: string): void {
+  void reply.hijack();
+  reply.raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': mediaType,
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  });
+  reply.raw.flushHeaders();
 }
 
 type AnyHandler = (call: Call) => unknown;
@@ -175,44 +189,60 @@ export class HttpServer {
     const span = startServerSpan(tracer, route, reply.request);
     const context = contextOf(reply.request, span);
     reply.request.context = context;
-    reply.raw.once('close', () => endServerSpan(reply));
+    reply.raw.on('close', () => endServerSpan(reply));
     void reply.header('x-request-id', context.requestId);
     return context;
   }
 
-  async #handle(reply: FastifyReply, handler: AnyHandler): Promise<unknown> {
+  /** A promise only where there is something to wait for: most of a short request is waiting. */
+  #handle(reply: FastifyReply, handler: AnyHandler): unknown {
     const context = this.#contextOf(reply.request);
     const edge = { context, stopping: this.#stopping.signal };
     const call = new HttpCall(reply.request, reply, edge) as unknown as Call;
-    const answer = await handler(call);
+    const answer = handler(call);
+    if (answer instanceof Promise) return answer.then((given) => this.#send(reply, given, call));
+    // Fastify takes a plain undefined for "not yet".
+    return this.#send(reply, answer, call) ?? null;
+  }
+
+  /** What Fastify is to send. */
+  #send(reply: FastifyReply, answer: unknown, call: Call): unknown {
     if (answer instanceof WrittenJson) {
       void reply.type('application/json; charset=utf-8');
-      return answer.text;
+      return answer.bytes;
     }
-    if (!(answer instanceof EventStream)) return answer;
-    return this.#sendEvents(reply, answer, call);
+    if (answer instanceof EventStream) return this.#sendEvents(reply, answer, call);
+    if (answer instanceof JsonLines) return this.#sendLines(reply, answer, call);
+    return answer;
   }
 
   async #sendEvents(reply: FastifyReply, stream: EventStream, call: Call): Promise<FastifyReply> {
-    const context = this.#contextOf(reply.request);
-    const opened = await openEvents(stream);
-    void reply.hijack();
-    reply.raw.writeHead(200, {
-      ...(reply.getHeaders() as Record<string, string>),
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-    });
-    reply.raw.flushHeaders();
+    const opened = await openSource(stream.events);
+    beginStream(reply, 'text/event-stream; charset=utf-8');
     await writeEvents(reply.raw, opened, {
       signal: call.signal,
-      eventOf: (error) => {
-        const fault = Fault.from(error);
-        this.#faults.record(fault, context);
-        return { data: JSON.stringify(this.#faults.body(fault, context)) };
-      },
+      eventOf: (error) => ({ data: JSON.stringify(this.#failureOf(error, reply)) }),
     });
     return reply;
+  }
+
+  async #sendLines(reply: FastifyReply, lines: JsonLines, call: Call): Promise<FastifyReply> {
+    const opened = await openSource(lines.values);
+    beginStream(reply, 'application/x-ndjson');
+    await writeSource(reply.raw, opened, {
+      signal: call.signal,
+      format: formatLine,
+      formatFailure: (error) => formatLine(this.#failureOf(error, reply)),
+    });
+    return reply;
+  }
+
+  /** The refusal of a stream whose head has been sent, recorded. */
+  #failureOf(error: unknown, reply: FastifyReply): unknown {
+    const context = this.#contextOf(reply.request);
+    const fault = Fault.from(error);
+    this.#faults.record(fault, context);
+    return this.#faults.body(fault, context);
   }
 
   /** The context of a request, also of one that no route took. */

@@ -20,7 +20,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
     const converted = isText ? convertTexts(schema, value) : value;
     const filled = hasDefaults ? validator.Default(converted) : converted;
     if (validator.Check(filled)) return { value: keep(filled) };
-    return { error: validationFault(part, findFlaws(validator.Errors(filled))) };
+    return { error: validationFault(part, findFlaws(validator.Errors(filled), schema)) };
   };
 };
 

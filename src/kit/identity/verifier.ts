@@ -16,12 +16,15 @@ export interface VerifierOptions {
 }
 
 interface Verified extends RevocableToken {
+  /** All of it: its key in the cache is but a part. */
+  readonly text: string;
   readonly identity: Identity;
   /** Generation of the revocation list under which the token was last found good. */
   generation: number;
 }
 
 const cacheBytesMax = 32 * 1024 * 1024;
+const cacheKeyLength = 64;
 const tokenLengthMax = 16_384;
 const clockToleranceSeconds = 5;
 const claimsDepthMax = 64;
@@ -31,13 +34,13 @@ const refusedHeaders = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'zip'] as const;
 
 /**
  * Checks access tokens: RS256 only, keys of the suite only, `iss`, `aud`, `exp`, `nbf`, revocation.
- * A token that was verified before costs a look-up; the whole token is the key, never a part of it.
+ * A token that was verified before costs a look-up and a comparison of the whole of it.
  */
 export class Verifier {
   readonly #options: VerifierOptions;
   readonly #verified = new LRUCache<string, Verified>({
     maxSize: cacheBytesMax,
-    sizeCalculation: (_, token) => token.length * 2 + 1024,
+    sizeCalculation: ({ text }) => text.length * 2 + 1024,
   });
 
   constructor(options: VerifierOptions) {
@@ -47,19 +50,24 @@ export class Verifier {
   /** Whose token it is: at once when it is known, else a promise. Throws or rejects with `unauthenticated`. */
   verify(token: string): Identity | Promise<Identity> {
     this.#options.requireFreshRevocations?.();
-    const known = this.#verified.get(token);
-    return known ? this.#recheck(token, known) : this.#verifyFirst(token);
+    const known = this.#find(token);
+    return known ? this.#recheck(known) : this.#verifyFirst(token);
   }
 
   /** Whether the token was verified before and is kept. */
   isKnown(token: string): boolean {
-    return this.#verified.has(token);
+    return this.#find(token) !== undefined;
   }
 
-  #recheck(token: string, known: Verified): Identity {
+  #find(token: string): Verified | undefined {
+    const known = this.#verified.get(cacheKeyOf(token));
+    return known?.text === token ? known : undefined;
+  }
+
+  #recheck(known: Verified): Identity {
     const { revocations } = this.#options;
     if (known.identity.expiresAt + clockToleranceSeconds <= Date.now() / 1000) {
-      this.#verified.delete(token);
+      this.#verified.delete(cacheKeyOf(known.text));
       throw expired(known.identity.expiresAt);
     }
     if (known.generation !== revocations.generation) {
@@ -77,6 +85,7 @@ export class Verifier {
     const { payload } = await this.#verifySignature(token);
     const identity = identityOf(payload);
     const verified: Verified = {
+      text: token,
       identity,
       keyId,
       tokenId: identity.tokenId,
@@ -86,7 +95,7 @@ export class Verifier {
       generation: this.#options.revocations.generation,
     };
     this.#refuseRevoked(verified);
-    this.#verified.set(token, verified);
+    this.#verified.set(cacheKeyOf(token), verified);
     return identity;
   }
 
@@ -109,6 +118,11 @@ export class Verifier {
       throw refusalOf(error);
     }
   }
+}
+
+/** The end of the signature: to hash all of a token costs more than all the rest of a look-up. */
+function cacheKeyOf(token: string): string {
+  return token.slice(-cacheKeyLength);
 }
 
 function readKeyId(token: string): string {

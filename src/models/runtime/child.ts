@@ -3,9 +3,10 @@
  * holds no secret and nothing that must outlive it. It is started by worker.ts.
  */
 import { complete } from './completion.ts';
-import { Engine } from './engine.ts';
+import { embed } from './embedding.ts';
+import { Engine, type OpenModel } from './engine.ts';
 import { Fault } from '../../kit/errors.ts';
-import type { ChildSettings, GenerateMessage, ToChild, ToParent } from './protocol.ts';
+import type { ChildSettings, RunMessage, TaskEnd, ToChild, ToParent } from './protocol.ts';
 
 const logLengthMax = 500;
 const textIntervalMs = 5;
@@ -30,34 +31,55 @@ await engine;
 post({ type: 'ready' });
 
 function receive(message: ToChild): void {
-  if (message.type === 'generate') void generate(message);
+  if (message.type === 'run') void run(message);
   if (message.type === 'cancel') running.get(message.id)?.abort(cancelled());
   if (message.type === 'unload') void unload(message.key);
 }
 
-async function generate({ id, key, path, work }: GenerateMessage): Promise<void> {
+async function run(message: RunMessage): Promise<void> {
+  const { id } = message;
   const controller = new AbortController();
   running.set(id, controller);
-  const startedAt = performance.now();
   try {
-    const ready = await engine;
-    const isNew = !ready.isOpen(key);
-    const open = await ready.open(key, path);
-    if (isNew) post({ type: 'loaded', key, model: open.described });
-    controller.signal.throwIfAborted();
-    const end = await complete(open, work, {
-      signal: controller.signal,
-      loadMs: performance.now() - startedAt,
-      emit: (text) => post({ type: 'text', id, text }),
-    });
-    post({ type: 'end', id, end });
+    post({ type: 'end', id, end: await perform(message, controller.signal) });
   } catch (error) {
-    const fault = Fault.from(error);
-    const cause = fault.cause instanceof Error ? fault.cause.stack : undefined;
-    post({ type: 'failed', id, code: fault.code, message: fault.message, cause });
+    const { code, message: text, reason, detail, cause } = Fault.from(error);
+    const stack = cause instanceof Error ? cause.stack : undefined;
+    post({ type: 'failed', id, code, message: text, reason, detail, cause: stack });
   } finally {
     running.delete(id);
   }
+}
+
+async function perform(message: RunMessage, signal: AbortSignal): Promise<TaskEnd> {
+  const { id, task, subject } = message;
+  const startedAt = performance.now();
+  const open = await openModel(message);
+  signal.throwIfAborted();
+  const loadMs = performance.now() - startedAt;
+  if (task.kind === 'load') return { type: 'loaded' };
+  if (task.kind === 'embed') {
+    if (open.kind !== 'embedding') throw new Error('asked a generative model for vectors');
+    return embed(open, task.texts, { signal, loadMs });
+  }
+  if (open.kind !== 'generative') throw new Error('asked an embedding model for text');
+  return complete(open, task.work, {
+    signal,
+    subject,
+    loadMs,
+    emit: (event) => {
+      if (event.type === 'text') post({ type: 'text', id, text: event.text });
+      else post({ type: 'call', id, call: event.call });
+    },
+  });
+}
+
+async function openModel({ key, path, model: kind }: RunMessage): Promise<OpenModel> {
+  const ready = await engine;
+  const isNew = !ready.isOpen(key);
+  const open = await ready.open({ key, path, kind });
+  if (isNew) post({ type: 'loaded', key, model: open.described });
+  return open;
 }
 
 async function unload(key: string): Promise<void> {

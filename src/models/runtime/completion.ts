@@ -1,16 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LlamaContextSequence, Token } from 'node-llama-cpp';
+import type { LlamaContextSequence, SequenceEvaluateOptions, Token } from 'node-llama-cpp';
 import { Fault } from '../../kit/errors.ts';
-import type { OpenModel } from './engine.ts';
+import type { GenerateEnd } from '../inference/request.ts';
+import { openAnswer, type Answer, type AnswerEvent } from './answer.ts';
+import type { GenerativeModel } from './engine.ts';
 import { preparePrompt, type PreparedPrompt } from './prompt.ts';
-import type { GenerateEnd, Work } from './request.ts';
-import { TextStream } from './text-stream.ts';
+import type { Penalties, Work } from './request.ts';
+import type { Place } from './sequence-pool.ts';
 
 export interface CompletionOptions {
   readonly signal: AbortSignal;
+  /** Who finds the prompt remembered at the next request. */
+  readonly subject: string;
   /** Reported as it is; measured by the caller. */
   readonly loadMs: number;
-  readonly emit: (text: string) => void;
+  readonly emit: (event: AnswerEvent) => void;
 }
 
 /**
@@ -19,88 +23,118 @@ export interface CompletionOptions {
  * `cancelled` soon after the signal: between two tokens, or between two blocks of a long prompt.
  */
 export async function complete(
-  open: OpenModel,
+  open: GenerativeModel,
   work: Work,
   options: CompletionOptions,
 ): Promise<GenerateEnd> {
-  const prompt = preparePrompt(open.model, open.wrapper, work.prompt);
+  const prompt = preparePrompt(open.model, open.wrapper, work);
   const maxTokens = Math.min(work.maxTokens, measureRoom(open, prompt));
-  const sequence = open.idle.pop();
-  if (!sequence) throw new Fault('internal', 'no sequence is free');
+  const answer = await openAnswer({ ...open, work, prompt, emit: options.emit });
+  const place = open.pool.take(prompt.tokens, work.isReproducible ? undefined : options.subject);
   try {
-    return await run({ ...options, open, work, prompt, maxTokens, sequence });
+    return await run({ ...options, ...place, open, work, prompt, answer, maxTokens });
   } finally {
-    open.idle.push(sequence);
+    open.pool.give(place.sequence, options.subject);
   }
 }
 
-interface Run extends CompletionOptions {
-  readonly open: OpenModel;
+interface Run extends CompletionOptions, Place {
+  readonly open: GenerativeModel;
   readonly work: Work;
   readonly prompt: PreparedPrompt;
+  readonly answer: Answer;
   readonly maxTokens: number;
-  readonly sequence: LlamaContextSequence;
 }
 
 const blockTokens = 512;
 
 /** Beyond this room the binding would drop the beginning of the prompt without a word. */
-function measureRoom({ context }: OpenModel, prompt: PreparedPrompt): number {
+function measureRoom({ context }: GenerativeModel, prompt: PreparedPrompt): number {
   const room = context.contextSize - 1 - prompt.tokens.length;
   if (prompt.tokens.length === 0) throw new Fault('invalid', 'the prompt is empty');
   if (room >= 1) return room;
   const detail = { promptTokens: prompt.tokens.length, contextTokens: context.contextSize };
   const message = `the prompt has ${detail.promptTokens} tokens, the context ${detail.contextTokens}`;
-  throw new Fault('invalid', message, { detail });
+  throw new Fault('invalid', message, { reason: 'context_length_exceeded', detail });
 }
 
 async function run(task: Run): Promise<GenerateEnd> {
-  const { open, work, prompt, maxTokens, sequence, signal, loadMs, emit } = task;
+  const { open, prompt, answer, signal, maxTokens, sequence, loadMs } = task;
   const startedAt = performance.now();
   let firstAt: number | undefined;
   let completionTokens = 0;
-  let finishReason: GenerateEnd['finishReason'] = 'stop';
-  const stream = new TextStream<Token>(
-    (tokens, before) => open.model.detokenize(tokens, false, before),
-    [...work.stop, ...prompt.stopTexts],
-  );
-  const lastBlock = await readPrompt(task);
-  for await (const token of sequence.evaluate(lastBlock, work.sampling)) {
+  let isCut = false;
+  const { lastBlock, cachedPromptTokens } = await readPrompt(task);
+  const recent = prompt.tokens.slice(-penalisedTokens);
+  for await (const token of sequence.evaluate(lastBlock, toEvaluateOptions(task, recent))) {
     firstAt ??= performance.now();
     signal.throwIfAborted();
     if (prompt.stopTokens.has(token)) break;
     completionTokens++;
-    const text = stream.push(token);
-    if (text !== '') emit(text);
-    if (stream.isStopped) break;
-    if (completionTokens === maxTokens) {
-      finishReason = 'length';
-      break;
-    }
+    recent.push(token);
+    const turning = answer.push(token);
+    if (turning) await turning;
+    if (answer.isDone) break;
+    isCut = completionTokens === maxTokens;
+    if (isCut) break;
     if (open.gate.isClosed) await open.gate.opened();
   }
-  const heldBack = stream.finish();
-  if (heldBack !== '') emit(heldBack);
+  answer.finish();
+  const usage = { promptTokens: prompt.tokens.length, completionTokens, cachedPromptTokens };
   const endedAt = performance.now();
   const promptMs = (firstAt ?? endedAt) - startedAt;
+  const timings = { loadMs, promptMs, generateMs: endedAt - startedAt - promptMs };
+  return { type: 'end', finishReason: isCut ? 'length' : finishReasonOf(answer), usage, timings };
+}
+
+function finishReasonOf({ hasCalls }: Answer): GenerateEnd['finishReason'] {
+  return hasCalls ? 'tool-calls' : 'stop';
+}
+
+const penalisedTokens = 64;
+
+function toEvaluateOptions({ work, answer }: Run, recent: Token[]): SequenceEvaluateOptions {
+  const repeatPenalty = work.penalties && toRepeatPenalty(work.penalties, recent);
   return {
-    type: 'end',
-    finishReason,
-    usage: { promptTokens: prompt.tokens.length, completionTokens },
-    timings: { loadMs, promptMs, generateMs: endedAt - startedAt - promptMs },
+    ...work.sampling,
+    grammarEvaluationState: answer.grammar,
+    ...(repeatPenalty && { repeatPenalty }),
+  };
+}
+
+function toRepeatPenalty({ repeat, frequency, presence }: Penalties, recent: Token[]) {
+  return {
+    punishTokens: () => recent.slice(-penalisedTokens),
+    maxPunishTokens: penalisedTokens,
+    penalty: repeat,
+    frequencyPenalty: frequency,
+    presencePenalty: presence,
   };
 }
 
 /** Evaluates all of the prompt but its last block, which the first token needs. */
-async function readPrompt({ open, sequence, prompt, signal }: Run): Promise<Token[]> {
+async function readPrompt(task: Run) {
+  const { open, sequence, prompt, signal } = task;
   const { tokens } = prompt;
-  await open.gate.pass(() => sequence.clearHistory());
-  let start = 0;
+  const cachedPromptTokens = await keepShared(task);
+  let start = cachedPromptTokens;
   for (; tokens.length - start > blockTokens; start += blockTokens) {
     await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(start, start + blockTokens));
     await nextTurn();
     await open.gate.opened();
     signal.throwIfAborted();
   }
-  return tokens.slice(start);
+  return { lastBlock: tokens.slice(start), cachedPromptTokens };
+}
+
+/** Takes out of the sequence what the prompt does not begin with; answers how much is left. */
+async function keepShared({ open, sequence, sharedTokens }: Run): Promise<number> {
+  if (sequence.nextTokenIndex === sharedTokens) return sharedTokens;
+  await open.gate.pass(() => forget(sequence, sharedTokens));
+  return sequence.nextTokenIndex;
+}
+
+async function forget(sequence: LlamaContextSequence, start: number): Promise<void> {
+  if (start === 0) return sequence.clearHistory();
+  return sequence.eraseContextTokenRanges([{ start, end: sequence.nextTokenIndex }]);
 }

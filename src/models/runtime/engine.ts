@@ -7,23 +7,44 @@ import {
   type ChatWrapper,
   type Llama,
   type LlamaContext,
-  type LlamaContextSequence,
+  type LlamaEmbeddingContext,
   type LlamaModel,
 } from 'node-llama-cpp';
 import { Fault } from '../../kit/errors.ts';
 import { Gate } from './gate.ts';
 import type { ChildSettings, LoadedModel, ModelKey } from './protocol.ts';
+import { SequencePool } from './sequence-pool.ts';
 
-/** A loaded model with the sequences that no request holds. */
-export interface OpenModel {
+/** A loaded model that writes. */
+export interface GenerativeModel {
+  readonly kind: 'generative';
+  readonly llama: Llama;
   readonly model: LlamaModel;
   readonly context: LlamaContext;
   /** Formats chats by the file's own template; a plain format where it has none. */
   readonly wrapper: ChatWrapper;
-  readonly idle: LlamaContextSequence[];
+  readonly pool: SequencePool;
   /** Every request asks it between two tokens. */
   readonly gate: Gate;
   readonly described: LoadedModel;
+}
+
+/** A loaded model that makes vectors. */
+export interface EmbeddingModel {
+  readonly kind: 'embedding';
+  readonly model: LlamaModel;
+  readonly context: LlamaEmbeddingContext;
+  /** A text must have fewer tokens. */
+  readonly contextTokens: number;
+  readonly described: LoadedModel;
+}
+
+export type OpenModel = GenerativeModel | EmbeddingModel;
+
+export interface ModelRequest {
+  readonly key: ModelKey;
+  readonly path: string;
+  readonly kind: OpenModel['kind'];
 }
 
 type WriteLog = (level: 'warn' | 'error', message: string) => void;
@@ -33,6 +54,8 @@ export class Engine {
   readonly #llama: Llama;
   readonly #settings: ChildSettings;
   readonly #models = new Map<ModelKey, Promise<OpenModel>>();
+  /** The memory of a model that leaves is needed by the next one. */
+  readonly #closing = new Set<Promise<unknown>>();
 
   private constructor(llama: Llama, settings: ChildSettings) {
     this.#llama = llama;
@@ -56,8 +79,8 @@ export class Engine {
   }
 
   /** Loads a model once, however many ask at a time. Fault `invalid` when the file is unusable. */
-  async open(key: ModelKey, path: string): Promise<OpenModel> {
-    const open = this.#models.get(key) ?? this.#load(path);
+  async open({ key, path, kind }: ModelRequest): Promise<OpenModel> {
+    const open = this.#models.get(key) ?? this.#load(path, kind);
     this.#models.set(key, open);
     try {
       return await open;
@@ -71,47 +94,87 @@ export class Engine {
   async close(key: ModelKey): Promise<void> {
     const open = this.#models.get(key);
     this.#models.delete(key);
-    const { context, model } = (await open) ?? {};
-    await context?.dispose();
-    await model?.dispose();
+    if (!open) return;
+    const closing = dispose(open);
+    this.#closing.add(closing);
+    await closing.finally(() => this.#closing.delete(closing));
   }
 
-  async #load(path: string): Promise<OpenModel> {
+  async #load(path: string, kind: OpenModel['kind']): Promise<OpenModel> {
+    await Promise.allSettled(this.#closing);
     const startedAt = performance.now();
     const model = await this.#llama.loadModel({ modelPath: path });
     try {
+      if (kind === 'embedding') return await this.#openEmbedding(model, path, startedAt);
       const context = await this.#createContext(model);
-      const loadMs = performance.now() - startedAt;
-      const idle = Array.from({ length: context.totalSequences }, () => context.getSequence());
-      const wrapper = resolveChatWrapper(model, { warningLogs: false });
-      const described = describe(path, context, loadMs);
-      return { model, context, wrapper, idle, gate: new Gate(), described };
+      const sequences = Array.from({ length: context.totalSequences }, () => context.getSequence());
+      return {
+        kind,
+        llama: this.#llama,
+        model,
+        context,
+        wrapper: resolveChatWrapper(model, { warningLogs: false }),
+        pool: new SequencePool(sequences),
+        gate: new Gate(),
+        described: describe(model, { path, contextTokens: context.contextSize, startedAt }),
+      };
     } catch (error) {
       await model.dispose();
       throw error;
     }
   }
 
+  async #openEmbedding(
+    model: LlamaModel,
+    path: string,
+    startedAt: number,
+  ): Promise<EmbeddingModel> {
+    const contextTokens = Math.min(this.#settings.contextTokensMax, model.trainContextSize);
+    // An encoder reads a whole text in one batch.
+    const context = await model.createEmbeddingContext({
+      contextSize: contextTokens,
+      batchSize: contextTokens,
+      threads: this.#threads,
+    });
+    const described = describe(model, { path, contextTokens, startedAt });
+    return { kind: 'embedding', model, context, contextTokens, described };
+  }
+
   async #createContext(model: LlamaModel): Promise<LlamaContext> {
-    const { parallel, threads, contextTokensMax } = this.#settings;
+    const { parallel, contextTokensMax } = this.#settings;
     const max = Math.min(contextTokensMax, model.trainContextSize);
     return model.createContext({
       sequences: parallel,
       contextSize: { max },
-      threads: Math.min(threads, Math.max(1, this.#llama.cpuMathCores)),
+      threads: this.#threads,
     });
+  }
+
+  get #threads(): number {
+    return Math.min(this.#settings.threads, Math.max(1, this.#llama.cpuMathCores));
   }
 }
 
-function describe(path: string, context: LlamaContext, loadMs: number): LoadedModel {
-  const { model } = context;
+async function dispose(open: Promise<OpenModel>): Promise<void> {
+  const { context, model } = await open;
+  await context.dispose();
+  await model.dispose();
+}
+
+interface Described {
+  readonly path: string;
+  readonly contextTokens: number;
+  readonly startedAt: number;
+}
+
+function describe(model: LlamaModel, { path, contextTokens, startedAt }: Described): LoadedModel {
   return {
     path,
     name: model.fileInfo.metadata.general.name ?? basename(path),
     architecture: model.architecture,
     sizeBytes: model.size,
-    contextTokens: context.contextSize,
-    loadMs,
+    contextTokens,
+    loadMs: performance.now() - startedAt,
   };
 }
 

@@ -1,6 +1,19 @@
 import type { Fault } from '../../kit/errors.ts';
+import type { GenerateEvent, ToolCall } from '../inference/request.ts';
 import type { ModelFile } from './model-file.ts';
-import type { GenerateEnd, GenerateEvent, Work } from './request.ts';
+import type { Task, TaskEnd } from './protocol.ts';
+
+export type JobEvent = Exclude<GenerateEvent, { readonly type: 'end' }> | TaskEnd;
+
+export interface JobOptions {
+  readonly id: number;
+  readonly file: ModelFile;
+  readonly task: Task;
+  /** Shares are fair between subjects. */
+  readonly subject: string;
+  /** How long the model stays after this; undefined leaves it to the runtime. */
+  readonly keepAliveMs: number | undefined;
+}
 
 /**
  * One request between its caller and the child. Text that the caller has not taken yet is joined to
@@ -9,15 +22,26 @@ import type { GenerateEnd, GenerateEvent, Work } from './request.ts';
 export class Job {
   readonly id: number;
   readonly file: ModelFile;
-  readonly work: Work;
+  readonly task: Task;
+  readonly subject: string;
+  readonly keepAliveMs: number | undefined;
   #text = '';
-  #outcome: GenerateEnd | Fault | undefined;
+  #hasOutput = false;
+  readonly #calls: ToolCall[] = [];
+  #outcome: TaskEnd | Fault | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(id: number, file: ModelFile, work: Work) {
+  constructor({ id, file, task, subject, keepAliveMs }: JobOptions) {
     this.id = id;
     this.file = file;
-    this.work = work;
+    this.task = task;
+    this.subject = subject;
+    this.keepAliveMs = keepAliveMs;
+  }
+
+  /** Whether the caller was given a part of the answer. */
+  get hasOutput(): boolean {
+    return this.#hasOutput;
   }
 
   /** Whether the caller has its outcome; whatever comes later is dropped. */
@@ -27,21 +51,31 @@ export class Job {
 
   append(text: string): void {
     if (this.isSettled) return;
+    this.#hasOutput = true;
     this.#text += text;
     this.#wake?.();
   }
 
+  /** Calls come after all text, as no text follows a call. */
+  appendCall(call: ToolCall): void {
+    if (this.isSettled) return;
+    this.#hasOutput = true;
+    this.#calls.push(call);
+    this.#wake?.();
+  }
+
   /** The first outcome counts. */
-  settle(outcome: GenerateEnd | Fault): void {
+  settle(outcome: TaskEnd | Fault): void {
     this.#outcome ??= outcome;
     this.#wake?.();
   }
 
   /** To be read once. Throws the Fault when the outcome is one. */
-  async *events(): AsyncGenerator<GenerateEvent, void, undefined> {
+  async *events(): AsyncGenerator<JobEvent, void, undefined> {
     while (true) {
-      if (this.#text !== '') {
-        yield { type: 'text', text: this.#takeText() };
+      const event = this.#takeEvent();
+      if (event) {
+        yield event;
       } else if (this.#outcome === undefined) {
         await new Promise<void>((resolve) => (this.#wake = resolve));
       } else if (this.#outcome instanceof Error) {
@@ -53,9 +87,13 @@ export class Job {
     }
   }
 
-  #takeText(): string {
-    const text = this.#text;
-    this.#text = '';
-    return text;
+  #takeEvent(): JobEvent | undefined {
+    if (this.#text !== '') {
+      const text = this.#text;
+      this.#text = '';
+      return { type: 'text', text };
+    }
+    const call = this.#calls.shift();
+    return call && { type: 'tool-call', call };
   }
 }

@@ -1,33 +1,68 @@
-import { open } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { Fault } from '../../kit/errors.ts';
-import type { ModelKey } from './protocol.ts';
+import { capabilitiesOf } from '../library/gguf/capabilities.ts';
+import { readGgufHeader, type GgufHeader } from '../library/gguf/gguf-header.ts';
+import { estimateMemoryBytes, type ContextShape } from './memory.ts';
+import type { ModelKey, ModelKind } from './protocol.ts';
 
 export interface ModelFile {
   readonly path: string;
   readonly key: ModelKey;
+  readonly kind: ModelKind;
+  /** What it takes once it is loaded, by estimate. */
+  readonly memoryBytes: number;
 }
 
-/**
- * Names the content that stands at a path. Fault `not_found` when there is no such file, `invalid`
- * when it does not begin as a GGUF file does; the rest of it is only judged when it is loaded.
- */
-export async function identifyModel(path: string): Promise<ModelFile> {
-  const file = await open(path).catch((error: unknown) => {
-    throw new Fault('not_found', 'there is no such model file', { cause: error });
-  });
-  try {
-    const { ino, size, mtimeMs } = await file.stat();
-    const magic = Buffer.alloc(4);
-    await file.read(magic, 0, 4, 0);
-    if (magic.toString('latin1') !== 'GGUF') throw notGguf();
-    return { path, key: [path, ino, size, mtimeMs].join('|') };
-  } catch (error) {
-    throw error instanceof Fault ? error : notGguf(error);
-  } finally {
-    await file.close();
+/** Knows the files that were asked for; each header is read once for each content. */
+export class ModelFiles {
+  readonly #shape: ContextShape;
+  readonly #known = new Map<string, ModelFile>();
+  readonly #condemned = new Set<ModelKey>();
+
+  constructor(shape: ContextShape) {
+    this.#shape = shape;
+  }
+
+  /**
+   * Names the content that stands at a path. Fault `not_found` when there is no such file,
+   * `invalid` when its header is not a sound GGUF header or its model neither writes nor embeds.
+   */
+  async identify(path: string): Promise<ModelFile> {
+    const { ino, size, mtimeMs } = await stat(path).catch((error: unknown) => {
+      this.#known.delete(path);
+      throw new Fault('not_found', 'there is no such model file', { cause: error });
+    });
+    const key = [path, ino, size, mtimeMs].join('|');
+    if (this.#condemned.has(key)) throw crashedFault();
+    const known = this.#known.get(path);
+    if (known?.key === key) return known;
+    const header = await readGgufHeader(path).catch(toFault);
+    const kind = kindOf(header);
+    const file = { path, key, kind, memoryBytes: estimateMemoryBytes(header, kind, this.#shape) };
+    this.#known.set(path, file);
+    return file;
+  }
+
+  /** The file ended the process that loaded it: until its content changes it is `invalid`. */
+  condemn({ key }: ModelFile): void {
+    this.#condemned.add(key);
   }
 }
 
-function notGguf(cause?: unknown): Fault {
-  return new Fault('invalid', 'the model file is not a GGUF file', { cause });
+/** What a file is answered whose loading ended the process. */
+export function crashedFault(): Fault {
+  return new Fault('invalid', 'the model file cannot be loaded', { reason: 'bad_model_file' });
+}
+
+function kindOf(header: GgufHeader): ModelKind {
+  const capabilities = capabilitiesOf(header);
+  if (capabilities.includes('completion')) return 'generative';
+  if (capabilities.includes('embedding')) return 'embedding';
+  const message = `a model of the architecture ${header.architecture} cannot be asked here`;
+  throw new Fault('invalid', message, { reason: 'unsupported_capability' });
+}
+
+function toFault(error: unknown): never {
+  if (error instanceof Fault) throw error;
+  throw new Fault('invalid', 'the model file is not a GGUF file', { cause: error });
 }

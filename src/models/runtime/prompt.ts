@@ -2,49 +2,74 @@ import {
   LlamaText,
   SpecialToken,
   SpecialTokensText,
-  type ChatHistoryItem,
   type ChatWrapper,
+  type ChatWrapperGenerateContextStateOptions,
   type LlamaModel,
   type Token,
 } from 'node-llama-cpp';
-import type { ChatMessage, Prompt } from './request.ts';
+import { Fault } from '../../kit/errors.ts';
+import type { ChatMessage } from '../inference/request.ts';
+import { toHistory } from './history.ts';
+import type { Work } from './request.ts';
+import { writeToolsAsText } from './plain-tools.ts';
+import {
+  describeTools,
+  knowsTools,
+  plainToolFormat,
+  readToolFormat,
+  type ToolFormat,
+} from './tool-format.ts';
 
 export interface PreparedPrompt {
   readonly tokens: Token[];
   /** What ends an answer in this model's chat format, besides its end-of-generation tokens. */
   readonly stopTokens: ReadonlySet<Token>;
   readonly stopTexts: readonly string[];
+  /** Undefined when no tool may be called. */
+  readonly toolFormat: ToolFormat | undefined;
 }
 
 /**
  * Tokenizes a prompt and puts the begin mark first where the model wants one. Text of the caller
  * never becomes a control token, so nobody can forge a turn.
  */
-export function preparePrompt(
+export function preparePrompt(model: LlamaModel, wrapper: ChatWrapper, work: Work): PreparedPrompt {
+  const { prompt } = work;
+  if ('messages' in prompt) return prepareChat(model, wrapper, { ...work, ...prompt });
+  const tokens = withBegin(model, model.tokenize(prompt.text));
+  return { tokens, stopTokens: new Set(), stopTexts: [], toolFormat: undefined };
+}
+
+function prepareChat(
   model: LlamaModel,
   wrapper: ChatWrapper,
-  prompt: Prompt,
+  { tools, mustCall, messages }: Work & { readonly messages: readonly ChatMessage[] },
 ): PreparedPrompt {
-  if ('text' in prompt) {
-    const tokens = withBegin(model, model.tokenize(prompt.text));
-    return { tokens, stopTokens: new Set(), stopTexts: [] };
+  const isPlain = !knowsTools(wrapper);
+  const availableFunctions = isPlain ? undefined : describeTools(tools);
+  const chatHistory = toHistory(isPlain ? writeToolsAsText(messages, tools) : messages);
+  const { contextText, stopGenerationTriggers } = render(wrapper, {
+    chatHistory,
+    ...(availableFunctions && { availableFunctions }),
+  });
+  const toolFormat = tools.length > 0 ? openToolFormat(model, wrapper, tools) : undefined;
+  const text = toolFormat && mustCall ? LlamaText([contextText, toolFormat.opening]) : contextText;
+  const tokens = withBegin(model, text.tokenize(model.tokenizer));
+  return { tokens, ...readStops(model, stopGenerationTriggers), toolFormat };
+}
+
+function openToolFormat(model: LlamaModel, wrapper: ChatWrapper, tools: Work['tools']): ToolFormat {
+  return knowsTools(wrapper) ? readToolFormat(model, wrapper, tools) : plainToolFormat(tools);
+}
+
+/** Some templates refuse chats, for instance those that do not alternate. */
+function render(wrapper: ChatWrapper, options: ChatWrapperGenerateContextStateOptions) {
+  try {
+    return wrapper.generateContextState(options);
+  } catch (error) {
+    const message = 'the chat template of the model does not take these messages';
+    throw new Fault('invalid', message, { cause: error, detail: { param: 'messages' } });
   }
-  const chatHistory = toHistory(prompt.messages);
-  const { contextText, stopGenerationTriggers } = wrapper.generateContextState({ chatHistory });
-  const tokens = withBegin(model, contextText.tokenize(model.tokenizer));
-  return { tokens, ...readStops(model, stopGenerationTriggers) };
-}
-
-/** The last turn is the assistant's: a new one, or the given one to be continued. */
-function toHistory(messages: readonly ChatMessage[]): ChatHistoryItem[] {
-  const history = messages.map(toHistoryItem);
-  if (messages.at(-1)?.role !== 'assistant') history.push({ type: 'model', response: [] });
-  return history;
-}
-
-function toHistoryItem({ role, content }: ChatMessage): ChatHistoryItem {
-  if (role === 'assistant') return { type: 'model', response: [content] };
-  return { type: role, text: content };
 }
 
 function withBegin(model: LlamaModel, tokens: Token[]): Token[] {

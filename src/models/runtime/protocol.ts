@@ -1,5 +1,6 @@
 import type { Code } from '../../kit/errors.ts';
-import type { GenerateEnd, Work } from './request.ts';
+import type { GenerateEnd, ToolCall } from '../inference/request.ts';
+import type { Work } from './request.ts';
 
 /** What the child is started with, as JSON in its only argument. */
 export interface ChildSettings {
@@ -25,20 +26,46 @@ export interface LoadedModel {
 /** Names one file's content: a file that was replaced under the same path is another model. */
 export type ModelKey = string;
 
-export interface GenerateMessage {
-  readonly type: 'generate';
+/** Whether a model writes or makes vectors. */
+export type ModelKind = 'generative' | 'embedding';
+
+/** What a model is asked for. */
+export type Task =
+  | { readonly kind: 'generate'; readonly work: Work }
+  | { readonly kind: 'embed'; readonly texts: readonly string[] }
+  /** Only to have the model in memory. */
+  | { readonly kind: 'load' };
+
+export interface EmbedEnd {
+  readonly type: 'embedded';
+  /** Each of length 1, in the order of the texts. */
+  readonly vectors: readonly Float32Array[];
+  readonly tokens: number;
+  readonly loadMs: number;
+  readonly evalMs: number;
+}
+
+/** How a task ends well. */
+export type TaskEnd = GenerateEnd | EmbedEnd | { readonly type: 'loaded' };
+
+export interface RunMessage {
+  readonly type: 'run';
   readonly id: number;
   readonly key: ModelKey;
   readonly path: string;
-  readonly work: Work;
+  /** How to open it when it is not open yet. */
+  readonly model: ModelKind;
+  /** Whose task it is. */
+  readonly subject: string;
+  readonly task: Task;
 }
 
 /** Parent to child. Messages arrive in the order in which they were sent. */
 export type ToChild =
-  | GenerateMessage
-  /** Without effect when the request has ended already. */
+  | RunMessage
+  /** Without effect when the task has ended already. */
   | { readonly type: 'cancel'; readonly id: number }
-  /** Only sent when no request of this model is open. */
+  /** Only sent when no task of this model is open. */
   | { readonly type: 'unload'; readonly key: ModelKey };
 
 export interface FailedMessage {
@@ -46,15 +73,18 @@ export interface FailedMessage {
   readonly id: number;
   readonly code: Code;
   readonly message: string;
+  readonly reason: string | undefined;
+  readonly detail: Readonly<Record<string, unknown>>;
   /** For the log only. */
   readonly cause: string | undefined;
 }
 
-/** Child to parent. Each `generate` is answered by exactly one `end` or `failed`. */
+/** Child to parent. Each `run` is answered by exactly one `end` or `failed`. */
 export type ToParent =
   | { readonly type: 'ready' }
   | { readonly type: 'loaded'; readonly key: ModelKey; readonly model: LoadedModel }
   | { readonly type: 'text'; readonly id: number; readonly text: string }
-  | { readonly type: 'end'; readonly id: number; readonly end: GenerateEnd }
+  | { readonly type: 'call'; readonly id: number; readonly call: ToolCall }
+  | { readonly type: 'end'; readonly id: number; readonly end: TaskEnd }
   | FailedMessage
   | { readonly type: 'log'; readonly level: 'warn' | 'error'; readonly message: string };

@@ -1,68 +1,38 @@
 import { randomInt } from 'node:crypto';
 import { Fault } from '../../kit/errors.ts';
+import type { GenerateRequest, JsonSchema, Prompt, Tool } from '../inference/request.ts';
+import { checkHistory } from './history.ts';
+import {
+  anyObjectGrammar,
+  compileSchema,
+  toGrammarText,
+  type SchemaGrammar,
+} from './grammar/schema-grammar.ts';
 
-export interface ChatMessage {
-  readonly role: 'system' | 'user' | 'assistant';
-  readonly content: string;
-}
-
-/** Messages go through the model's chat template; text is continued as it stands. */
-export type Prompt = { readonly messages: readonly ChatMessage[] } | { readonly text: string };
-
-export interface GenerateRequest {
+/** A generation by a file. */
+export interface RuntimeRequest extends GenerateRequest {
   /** Absolute path of a GGUF file. Whether the caller may use it is the caller's concern. */
   readonly modelPath: string;
-  readonly prompt: Prompt;
-  /** Default and upper bound: what the prompt leaves of the context. */
-  readonly maxTokens?: number;
-  /** 0 is greedy. Default 0.8. */
-  readonly temperature?: number;
-  /** Default 0.95. */
-  readonly topP?: number;
-  /** 0 looks at the whole vocabulary. Default 40. */
-  readonly topK?: number;
-  /**
-   * Taken modulo 2^32; random when absent. Without effect at temperature 0. The same seed gives the
-   * same text while the request runs alone: neighbours in the batch change the rounding.
-   */
-  readonly seed?: number;
-  /** The text ends before the first of these, wherever the tokens split it. */
-  readonly stop?: readonly string[];
-  /** From the call to the last token, waiting and loading included. Default ten minutes. */
-  readonly deadlineMs?: number;
 }
-
-export interface Usage {
-  /** Tokens evaluated for the prompt, template and begin mark included. */
-  readonly promptTokens: number;
-  /** Tokens sampled, without the end mark; those of a stop text count. */
-  readonly completionTokens: number;
-}
-
-export interface Timings {
-  /** How long this request waited for the model to load; next to nothing when it was loaded. */
-  readonly loadMs: number;
-  /** From the start of the evaluation to the first token. */
-  readonly promptMs: number;
-  readonly generateMs: number;
-}
-
-export interface GenerateEnd {
-  readonly type: 'end';
-  /** `stop`: the model's end mark or a stop text. `length`: `maxTokens` or the context ran out. */
-  readonly finishReason: 'stop' | 'length';
-  readonly usage: Usage;
-  readonly timings: Timings;
-}
-
-/** Any number of texts, each of whole characters, then one end. */
-export type GenerateEvent = { readonly type: 'text'; readonly text: string } | GenerateEnd;
 
 export interface Sampling {
   readonly temperature: number;
   readonly topP: number;
   readonly topK: number;
+  readonly minP: number;
   readonly seed: number;
+}
+
+/** All three do nothing at 1, 0 and 0. */
+export interface Penalties {
+  readonly repeat: number;
+  readonly frequency: number;
+  readonly presence: number;
+}
+
+/** A tool with the grammar of its arguments. */
+export interface CallableTool extends Tool {
+  readonly grammar: SchemaGrammar;
 }
 
 /** A request with every default filled in, as the child process takes it. */
@@ -70,7 +40,16 @@ export interface Work {
   readonly prompt: Prompt;
   readonly maxTokens: number;
   readonly sampling: Sampling;
+  readonly penalties: Penalties | undefined;
   readonly stop: readonly string[];
+  /** What the whole answer must match; never beside tools. */
+  readonly grammar: string | undefined;
+  /** Those that may be called now, and are described to the model. */
+  readonly tools: readonly CallableTool[];
+  /** Whether the answer begins with a call. */
+  readonly mustCall: boolean;
+  /** A remembered prompt is rounded otherwise than one read anew, so a seed asks for the latter. */
+  readonly isReproducible: boolean;
 }
 
 /** How long a request may take when it does not say. */
@@ -78,28 +57,108 @@ export const deadlineDefaultMs = 600_000;
 
 const stopsMax = 16;
 const stopLengthMax = 256;
+const toolsMax = 128;
+const textsMax = 2048;
 const wholeMax = 2 ** 31 - 1;
 
 /** Fills in the defaults; Fault `invalid` names the first option that is out of range. */
 export function resolveRequest(request: GenerateRequest): Work {
-  const { temperature = 0.8, topP = 0.95, topK = 40, stop = [], prompt } = request;
-  const { maxTokens = wholeMax, deadlineMs = deadlineDefaultMs } = request;
-  const seed = request.seed ?? randomInt(2 ** 32);
-  require(isBetween(temperature, 0, 10), 'temperature must lie between 0 and 10');
-  require(topP > 0 && topP <= 1, 'topP must be above 0 and at most 1');
-  require(isWhole(topK, 0), 'topK must be a whole number of at least 0');
-  require(Number.isSafeInteger(seed), 'seed must be a whole number');
-  require(isWhole(maxTokens, 1), 'maxTokens must be a whole number of at least 1');
-  require(isWhole(deadlineMs, 1), 'deadlineMs must be a whole number of at least 1');
-  require(stop.length <= stopsMax, `at most ${stopsMax} stop texts are allowed`);
+  const { maxTokens = wholeMax, stop = [], prompt } = request;
+  demand(isWhole(maxTokens, 1), 'maxTokens', 'must be a whole number of at least 1');
+  demand(stop.length <= stopsMax, 'stop', `takes at most ${stopsMax} texts`);
   const areStopsSound = stop.every((text) => isBetween(text.length, 1, stopLengthMax));
-  require(areStopsSound, `a stop text must have 1 to ${stopLengthMax} characters`);
-  require(!('messages' in prompt) || prompt.messages.length > 0, 'messages must not be empty');
-  return { prompt, maxTokens, sampling: { temperature, topP, topK, seed: seed >>> 0 }, stop };
+  demand(areStopsSound, 'stop', `takes texts of 1 to ${stopLengthMax} characters`);
+  checkTimes(request.deadlineMs, request.keepAliveMs);
+  if ('messages' in prompt) checkHistory(prompt.messages);
+  const tools = resolveTools(request);
+  return {
+    prompt,
+    maxTokens,
+    sampling: resolveSampling(request),
+    penalties: resolvePenalties(request),
+    stop,
+    grammar: resolveGrammar(request, tools),
+    tools,
+    mustCall: tools.length > 0 && (request.toolChoice ?? 'auto') !== 'auto',
+    isReproducible: request.seed !== undefined,
+  };
 }
 
-function require(holds: boolean, message: string): void {
-  if (!holds) throw new Fault('invalid', message);
+/** Fault `invalid` when a deadline or a keep-alive is no time. */
+export function checkTimes(deadlineMs?: number, keepAliveMs?: number): void {
+  demand(isWhole(deadlineMs ?? 1, 1), 'deadlineMs', 'must be a whole number of at least 1');
+  demand((keepAliveMs ?? 0) >= 0, 'keepAliveMs', 'must be at least 0');
+}
+
+/** Fault `invalid` for no texts, too many, or an empty one. */
+export function checkTexts(texts: readonly string[]): void {
+  demand(isBetween(texts.length, 1, textsMax), 'input', `must be 1 to ${textsMax} texts`);
+  demand(!texts.includes(''), 'input', 'must not contain an empty text');
+}
+
+function resolveSampling(request: GenerateRequest): Sampling {
+  const { temperature = 0.8, topP = 0.95, topK = 40, minP = 0 } = request;
+  const seed = request.seed ?? randomInt(2 ** 32);
+  demand(isBetween(temperature, 0, 10), 'temperature', 'must lie between 0 and 10');
+  demand(topP > 0 && topP <= 1, 'topP', 'must be above 0 and at most 1');
+  demand(isWhole(topK, 0), 'topK', 'must be a whole number of at least 0');
+  demand(isBetween(minP, 0, 1), 'minP', 'must lie between 0 and 1');
+  demand(Number.isSafeInteger(seed), 'seed', 'must be a whole number');
+  return { temperature, topP, topK, minP, seed: seed >>> 0 };
+}
+
+function resolvePenalties(request: GenerateRequest): Penalties | undefined {
+  const repeat = request.repeatPenalty ?? 1;
+  const frequency = request.frequencyPenalty ?? 0;
+  const presence = request.presencePenalty ?? 0;
+  demand(repeat > 0 && repeat <= 10, 'repeatPenalty', 'must be above 0 and at most 10');
+  demand(isBetween(frequency, -2, 2), 'frequencyPenalty', 'must lie between -2 and 2');
+  demand(isBetween(presence, -2, 2), 'presencePenalty', 'must lie between -2 and 2');
+  if (repeat === 1 && frequency === 0 && presence === 0) return undefined;
+  return { repeat, frequency, presence };
+}
+
+function resolveTools(request: GenerateRequest): CallableTool[] {
+  const { tools = [], toolChoice = 'auto', prompt } = request;
+  demand(tools.length <= toolsMax, 'tools', `takes at most ${toolsMax} tools`);
+  demand(tools.length === 0 || 'messages' in prompt, 'tools', 'needs messages');
+  const areNamesSound = tools.every(({ name }) => /^[\w.-]{1,64}$/.test(name));
+  demand(areNamesSound, 'tools', 'takes names of 1 to 64 letters, digits and any of "_.-"');
+  const areUnique = new Set(tools.map(({ name }) => name)).size === tools.length;
+  demand(areUnique, 'tools', 'names a tool twice');
+  if (toolChoice === 'none') return [];
+  const isCalling = toolChoice === 'required' || typeof toolChoice === 'object';
+  demand(!isCalling || tools.length > 0, 'toolChoice', 'needs tools');
+  const wanted = typeof toolChoice === 'object' ? toolChoice.name : undefined;
+  const allowed = tools.filter(({ name }) => wanted === undefined || name === wanted);
+  demand(allowed.length > 0 || tools.length === 0, 'toolChoice', 'names no tool of the request');
+  return allowed.map((tool, i) => ({
+    ...tool,
+    // The schemas of tools come from anywhere and only guide the model: what a grammar cannot hold
+    // of them is left to the tool to check.
+    grammar: compileSchema(argumentsOf(tool), `t${i}-`, 'lenient'),
+  }));
+}
+
+function argumentsOf({ parameters }: Tool): JsonSchema {
+  if (!parameters) return { type: 'object', additionalProperties: false };
+  return { type: 'object', ...parameters };
+}
+
+function resolveGrammar(
+  { format }: GenerateRequest,
+  tools: readonly CallableTool[],
+): string | undefined {
+  if (!format) return undefined;
+  demand(tools.length === 0, 'format', 'cannot be combined with tools');
+  const { schema } = format;
+  if (schema === undefined) return toGrammarText(`${anyObjectGrammar.root} ws`, []);
+  const grammar = compileSchema(schema, 's', 'strict');
+  return toGrammarText(grammar.root, [grammar]);
+}
+
+function demand(holds: boolean, param: string, message: string): void {
+  if (!holds) throw new Fault('invalid', `${param} ${message}`, { detail: { param } });
 }
 
 function isBetween(value: number, low: number, high: number): boolean {

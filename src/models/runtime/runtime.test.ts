@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { randomModelFile, randomModelName, writeRandomModel } from '../random-gguf.ts';
-import type { GenerateEnd, GenerateEvent, GenerateRequest } from './request.ts';
+import type { GenerateEnd, GenerateEvent, ToolCall } from '../inference/request.ts';
+import type { RuntimeRequest } from './request.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 
 const log = pino({ level: 'silent' });
@@ -29,26 +30,29 @@ function create(options: Partial<RuntimeOptions> = {}): Runtime {
 }
 
 /** A request that runs for about a thousand tokens, unless told otherwise. */
-function ask(options: Partial<GenerateRequest> = {}): GenerateRequest {
+function ask(options: Partial<RuntimeRequest> = {}): RuntimeRequest {
   return { modelPath, prompt: { text: 'one two three' }, temperature: 0, ...options };
 }
 
 interface Answer {
   readonly texts: readonly string[];
   readonly text: string;
+  readonly calls: readonly ToolCall[];
   readonly end: GenerateEnd;
 }
 
 async function collect(events: AsyncIterable<GenerateEvent>): Promise<Answer> {
   const texts: string[] = [];
+  const calls: ToolCall[] = [];
   for await (const event of events) {
-    if (event.type === 'end') return { texts, text: texts.join(''), end: event };
-    texts.push(event.text);
+    if (event.type === 'end') return { texts, text: texts.join(''), calls, end: event };
+    if (event.type === 'text') texts.push(event.text);
+    else calls.push(event.call);
   }
   throw new Error('the stream ended without an end event');
 }
 
-async function write(options: Partial<GenerateRequest>): Promise<string> {
+async function write(options: Partial<RuntimeRequest>): Promise<string> {
   const answer = await collect(shared.generate(ask({ maxTokens: 60, ...options })));
   return answer.text;
 }
@@ -62,7 +66,7 @@ async function countChatTokens(content: string): Promise<number> {
 /** Starts a request and answers it once its first text is there. */
 async function begin(
   runtime: Runtime,
-  options: Partial<GenerateRequest> = {},
+  options: Partial<RuntimeRequest> = {},
   signal?: AbortSignal,
 ) {
   const events = runtime.generate(ask(options), signal ? { signal } : {})[Symbol.asyncIterator]();
@@ -70,13 +74,6 @@ async function begin(
   expect(first.value).toMatchObject({ type: 'text' });
   const rest = { [Symbol.asyncIterator]: () => events };
   return { rest, leave: () => events.return?.() };
-}
-
-/** Returns when a request fills the queue of its model: that is when its twin is refused. */
-async function queue(runtime: Runtime, options: Partial<GenerateRequest>) {
-  const twins = [1, 2].map(() => collect(runtime.generate(ask(options))));
-  await Promise.race(twins.map((twin) => twin.catch(() => {})));
-  return { answer: Promise.any(twins) };
 }
 
 describe('a request that cannot be served', () => {
@@ -115,7 +112,7 @@ describe('a request that cannot be served', () => {
     });
   });
 
-  test.for<Partial<GenerateRequest>>([
+  test.for<Partial<RuntimeRequest>>([
     { temperature: -1 },
     { temperature: Number.NaN },
     { topP: 0 },
@@ -182,23 +179,25 @@ describe('a place in the batch', () => {
   });
 });
 
-describe('a model that made room for a fifth one', () => {
-  test('comes back at once and answers to the end', async () => {
-    const paths = ['a', 'b', 'c', 'd', 'e'].map((name) => join(folder, `${name}.gguf`));
-    await Promise.all(paths.map((path) => copyFile(modelPath, path)));
-    const [a = '', b = '', c = '', d = '', e = ''] = paths;
-    await using runtime = create({ parallel: 1, queueMax: 1, idleUnloadMs: 100 });
-    const held = await Promise.all([a, b, c, d].map((path) => begin(runtime, { modelPath: path })));
-    const fifth = await queue(runtime, { modelPath: e, maxTokens: 1 });
-    const again = await queue(runtime, { modelPath: a });
-    await held[0]?.leave();
-    await vi.waitUntil(() => runtime.loaded().every(({ path }) => path !== a), {
-      timeout: 10_000,
-      interval: 1,
+describe('the memory', () => {
+  test('that is full is given up by an idle model, and never by a busy one', async () => {
+    const other = join(folder, 'other.gguf');
+    await copyFile(modelPath, other);
+    // Enough for one of them.
+    await using runtime = create({ memoryBytes: 30 * 2 ** 20 });
+    const { leave } = await begin(runtime);
+    const second = collect(runtime.generate(ask({ modelPath: other, maxTokens: 1 })));
+    expect(runtime.loaded().map(({ path }) => path)).toEqual([modelPath]);
+    await leave();
+    expect((await second).end.usage.completionTokens).toBe(1);
+    expect(runtime.loaded().map(({ path }) => path)).toEqual([other]);
+    await using small = create({ memoryBytes: 2 ** 20 });
+    await expect(collect(small.generate(ask()))).rejects.toMatchObject({
+      code: 'unavailable',
+      reason: 'insufficient_memory',
+      detail: { budgetBytes: 2 ** 20, neededBytes: expect.any(Number) },
     });
-    for (const { leave } of held) await leave();
-    expect((await fifth.answer).end.usage.completionTokens).toBe(1);
-    expect((await again.answer).end.usage.completionTokens).toBeGreaterThan(1000);
+    expect(small.state).toBe('idle');
   });
 });
 
@@ -214,7 +213,7 @@ describe('a completion', () => {
     expect(text.trim().split(' ')).toHaveLength(20);
     expect(end.finishReason).toBe('length');
     // The begin mark and two words.
-    expect(end.usage).toEqual({ promptTokens: 3, completionTokens: 20 });
+    expect(end.usage).toMatchObject({ promptTokens: 3, completionTokens: 20 });
     expect(end.timings.promptMs).toBeGreaterThan(0);
     expect(end.timings.generateMs).toBeGreaterThan(0);
   });
@@ -282,6 +281,26 @@ describe('the child process', () => {
     expect((await waiting).end.usage.completionTokens).toBe(5);
     expect(runtime.pid).not.toBe(pid);
     expect(runtime.state).toBe('ready');
+  });
+
+  test('takes the requests of all its models with it, embeddings too, and all come back', async () => {
+    const embedder = join(folder, 'embedder.gguf');
+    await writeRandomModel(embedder, { isEmbedding: true });
+    await using runtime = create();
+    const texts = Array.from({ length: 2000 }, () => 'the water is hot '.repeat(40));
+    const { rest } = await begin(runtime);
+    await runtime.load({ modelPath: embedder });
+    const embedding = runtime.embed({ modelPath: embedder, texts });
+    const refused = expect(embedding).rejects.toMatchObject({ code: 'unavailable' });
+    await vi.waitUntil(() => runtime.loaded().some(({ expiresAt }) => !expiresAt));
+    process.kill(runtime.pid ?? 0, 'SIGKILL');
+    await refused;
+    await expect(collect(rest)).rejects.toMatchObject({ code: 'unavailable' });
+    const [vectors, text] = await Promise.all([
+      runtime.embed({ modelPath: embedder, texts: ['the'] }),
+      collect(runtime.generate(ask({ maxTokens: 1 }))),
+    ]);
+    expect([vectors.dimensions, text.end.usage.completionTokens]).toEqual([64, 1]);
   });
 
   test('is replaced when it does not let go of a request that ran out of time', async () => {

@@ -8,7 +8,7 @@ import type { ChildSettings, ToChild, ToParent } from './protocol.ts';
 export interface WorkerListener {
   received(message: ToParent): void;
   /** Once, when the process has ended without `stop` having been called. */
-  died(reason: string): void;
+  died(reason: string, signal: NodeJS.Signals | null): void;
 }
 
 /** One child process, from its start to its end. */
@@ -27,13 +27,13 @@ export class Worker {
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#errorTail = (this.#errorTail + chunk.toString()).slice(-errorTailLength);
     });
-    const end = (reason: string) => {
+    const end = (reason: string, signal: NodeJS.Signals | null) => {
       if (this.#isStopping) return;
       this.#isStopping = true;
-      listener.died(`${reason}\n${this.#errorTail}`.trim());
+      listener.died(`${reason}\n${this.#errorTail}`.trim(), signal);
     };
-    this.#child.once('error', (error) => end(error.message));
-    this.#child.once('exit', (code, signal) => end(`exit ${signal ?? code}`));
+    this.#child.once('error', (error) => end(error.message, null));
+    this.#child.once('exit', (code, signal) => end(`exit ${signal ?? code}`, signal));
   }
 
   /** Undefined when the process could not be started. */

@@ -1,0 +1,21 @@
+/** Turns texts into vectors whose directions are near where the texts' meanings are. */
+export interface Embedder {
+  readonly name: string;
+  /** Changes with the weights: vectors of two revisions must never be compared. */
+  readonly revision: string;
+  readonly dimensions: number;
+  /** True when every vector has length 1, so that a dot product is the cosine. */
+  readonly isNormalised: boolean;
+  /** One vector a text, in the order of the texts; rejects with the signal's reason once aborted. */
+  embed(texts: readonly string[], options?: EmbedOptions): Promise<Embeddings>;
+}
+
+export interface EmbedOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Embeddings {
+  readonly vectors: Float32Array[];
+  /** How many tokens each text was read as. A text of 0 tokens has the zero vector. */
+  readonly tokens: number[];
+}

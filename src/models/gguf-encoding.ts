@@ -1,0 +1,50 @@
+/** The numbers of the GGUF v3 specification for types of metadata. */
+export const valueType = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
+
+/** A metadata entry of a value that is encoded already. */
+export function entry(key: string, type: number, value: Buffer): Buffer {
+  return Buffer.concat([string(key), uint32(type), value]);
+}
+
+/** A metadata entry of a text. */
+export function stringEntry(key: string, value: string): Buffer {
+  return entry(key, valueType.string, string(value));
+}
+
+/** A metadata entry of an unsigned 32-bit number. */
+export function numberEntry(key: string, value: number): Buffer {
+  return entry(key, valueType.uint32, uint32(value));
+}
+
+/** A metadata entry of elements that are encoded already. */
+export function arrayEntry(key: string, type: number, elements: readonly Buffer[]): Buffer {
+  const head = [uint32(type), uint64(elements.length)];
+  return entry(key, valueType.array, Buffer.concat([...head, ...elements]));
+}
+
+/** Text behind its length in bytes. */
+export function string(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([uint64(bytes.length), bytes]);
+}
+
+/** Four bytes, little-endian. */
+export function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+/** Eight bytes, little-endian. */
+export function uint64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
+}
+
+/** Four bytes each, little-endian. */
+export function floats(values: ArrayLike<number>): Buffer {
+  const bytes = Buffer.alloc(values.length * 4);
+  for (let i = 0; i < values.length; i++) bytes.writeFloatLE(values[i] ?? 0, i * 4);
+  return bytes;
+}

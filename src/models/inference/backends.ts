@@ -1,0 +1,186 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
+import { isSameName } from '../library/model-name.ts';
+import type { ExternalRuntime } from './external/external-runtime.ts';
+import { Offers } from './external/offers.ts';
+import type { Caller, Inference, ModelInfo, RunningModel } from './inference.ts';
+import type { Embeddings, GenerateEvent, GenerateRequest } from './request.ts';
+
+export interface BackendsOptions {
+  readonly local: Inference;
+  readonly externals: readonly ExternalRuntime[];
+  /** The model for callers that name none; the first of the list when absent. */
+  readonly defaultName?: string | undefined;
+  readonly log: Log;
+  /** For how long the list of an external runtime holds; five seconds when absent. */
+  readonly freshMs?: number;
+}
+
+/** A model and who runs it under which name. */
+interface Entry {
+  readonly model: ModelInfo;
+  readonly offer: ModelInfo;
+  readonly runtime: ExternalRuntime;
+}
+
+interface Read {
+  readonly local: readonly ModelInfo[];
+  readonly entries: readonly Entry[];
+}
+
+type Ask = (offers: Offers) => Promise<readonly ModelInfo[]>;
+
+const known: Ask = (offers) => offers.list();
+const current: Ask = (offers) => offers.current();
+
+const runningTimeoutMs = 2_000;
+
+/**
+ * The own runtime and the external ones as one. A model of an external runtime has the runtime's
+ * name before its own when another has that name; both spellings find it always. A runtime that
+ * does not answer has no models.
+ */
+export class Backends implements Inference {
+  readonly #options: BackendsOptions;
+  readonly #offers: readonly Offers[];
+
+  constructor(options: BackendsOptions) {
+    this.#options = options;
+    this.#offers = options.externals.map((runtime) => new Offers(runtime, options));
+  }
+
+  async list(): Promise<readonly ModelInfo[]> {
+    return this.#arrange(await this.#read(known));
+  }
+
+  /** A name that is not known is looked up once more in what the runtimes say now. */
+  async find(name: string | undefined): Promise<ModelInfo> {
+    const wanted = name ?? this.#options.defaultName;
+    for (const kind of [known, current]) {
+      const read = await this.#read(kind);
+      const models = this.#arrange(read);
+      const found = wanted === undefined ? firstOf(models) : findNamed(models, wanted);
+      if (found) return found;
+      const entry = wanted === undefined ? undefined : findPrefixed(read.entries, wanted);
+      if (entry) return entry.model;
+    }
+    throw this.#missing(wanted, await this.list());
+  }
+
+  async running(): Promise<readonly RunningModel[]> {
+    const { entries } = await this.#read(known);
+    const external = this.#offers.map(async ({ runtime }) => {
+      const signal = AbortSignal.timeout(runningTimeoutMs);
+      const running = await runtime.running(signal).catch(() => []);
+      return running.map((one) => ({ ...one, model: shownAs(one.model, entries) }));
+    });
+    return (await Promise.all([this.#options.local.running(), ...external])).flat();
+  }
+
+  async *generate(
+    model: ModelInfo,
+    request: GenerateRequest,
+    caller: Caller,
+  ): AsyncGenerator<GenerateEvent> {
+    const entry = await this.#entryOf(model);
+    if (entry) yield* entry.runtime.generate(entry.offer, request, caller);
+    else yield* this.#options.local.generate(model, request, caller);
+  }
+
+  async embed(model: ModelInfo, texts: readonly string[], caller: Caller): Promise<Embeddings> {
+    const entry = await this.#entryOf(model);
+    if (entry) return entry.runtime.embed(entry.offer, texts, caller);
+    return this.#options.local.embed(model, texts, caller);
+  }
+
+  async load(model: ModelInfo, caller: Caller, keepAliveMs?: number): Promise<void> {
+    const entry = await this.#entryOf(model);
+    if (entry) return entry.runtime.load(entry.offer, caller, keepAliveMs);
+    return this.#options.local.load(model, caller, keepAliveMs);
+  }
+
+  async unload(model: ModelInfo): Promise<void> {
+    const entry = await this.#entryOf(model);
+    return entry ? entry.runtime.unload(entry.offer) : this.#options.local.unload(model);
+  }
+
+  /** Undefined for a model of the own runtime. */
+  async #entryOf({ name, runtime }: ModelInfo): Promise<Entry | undefined> {
+    if (!this.#offers.some((offers) => offers.runtime.name === runtime)) return undefined;
+    const { entries } = await this.#read(known);
+    const entry = entries.find((one) => one.runtime.name === runtime && one.model.name === name);
+    if (entry) return entry;
+    throw new Fault('unavailable', `${runtime} does not answer, or has ${name} no more`, {
+      retryAfter: 5,
+    });
+  }
+
+  async #read(ask: Ask): Promise<Read> {
+    const { local } = this.#options;
+    const [models, ...offers] = await Promise.all([local.list(), ...this.#offers.map(ask)]);
+    const taken = models.map(({ name }) => name);
+    const entries: Entry[] = [];
+    for (const [index, { runtime }] of this.#offers.entries()) {
+      for (const offer of offers[index] ?? []) {
+        const isTaken = taken.some((name) => isSameName(name, offer.name));
+        const name = isTaken ? `${runtime.name}/${offer.name}` : offer.name;
+        taken.push(name);
+        entries.push({ model: { ...offer, name }, offer, runtime });
+      }
+    }
+    return { local: models, entries };
+  }
+
+  /** The default, ours, those of others, and what came with Ennead. */
+  #arrange({ local, entries }: Read): readonly ModelInfo[] {
+    const own = local.filter((model) => !isBuiltIn(model));
+    const last = local.filter(isBuiltIn);
+    const models = [...own, ...entries.map(({ model }) => model), ...last];
+    const { defaultName } = this.#options;
+    if (defaultName === undefined) return models;
+    const isFirst = ({ name }: ModelInfo) => isSameName(name, defaultName);
+    return [...models.filter(isFirst), ...models.filter((model) => !isFirst(model))];
+  }
+
+  /** A name that a silent runtime had when it last spoke is no wrong name. */
+  #missing(name: string | undefined, models: readonly ModelInfo[]): Fault {
+    const silent = this.#offers.find((offers) => offers.isSilent && offers.hadModel(name ?? ''));
+    if (silent) {
+      return new Fault(
+        'unavailable',
+        `${silent.runtime.name}, which has ${name}, does not answer`,
+        {
+          retryAfter: 5,
+        },
+      );
+    }
+    return new Fault('not_found', `there is no model ${name ?? ''}`.trim(), {
+      reason: 'model_not_found',
+      detail: { param: 'model', installed: models.map((model) => model.name) },
+    });
+  }
+}
+
+function isBuiltIn(model: ModelInfo): boolean {
+  return 'isBuiltIn' in model && model.isBuiltIn === true;
+}
+
+function firstOf(models: readonly ModelInfo[]): ModelInfo | undefined {
+  return models.find(({ capabilities }) => capabilities.includes('completion'));
+}
+
+function findNamed(models: readonly ModelInfo[], name: string): ModelInfo | undefined {
+  const exact = models.find((model) => model.name === name);
+  return exact ?? models.find((model) => isSameName(model.name, name));
+}
+
+function findPrefixed(entries: readonly Entry[], name: string): Entry | undefined {
+  return entries.find(({ runtime, offer }) => isSameName(`${runtime.name}/${offer.name}`, name));
+}
+
+function shownAs(model: ModelInfo, entries: readonly Entry[]): ModelInfo {
+  const entry = entries.find(
+    ({ offer, runtime }) => runtime.name === model.runtime && offer.name === model.name,
+  );
+  return entry?.model ?? model;
+}

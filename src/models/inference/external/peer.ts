@@ -1,0 +1,128 @@
+import { Agent, request, type Dispatcher } from 'undici';
+import type { Secret } from '../../../kit/config.ts';
+import { Fault } from '../../../kit/errors.ts';
+
+export interface PeerOptions {
+  /** For the sentences of Faults. */
+  readonly name: string;
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly apiKey?: Secret | undefined;
+}
+
+const documentBytesMax = 64 * 1024 * 1024;
+const refusalBytesMax = 64 * 1024;
+const connectTimeoutMs = 5_000;
+/** A model may take long to load before it says its first word. */
+const silenceMs = 600_000;
+
+/** One HTTP server that the operator has named: JSON to it, JSON or a stream from it. */
+export class Peer implements AsyncDisposable {
+  readonly #options: PeerOptions;
+  readonly #agent = new Agent({
+    connect: { timeout: connectTimeoutMs },
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+  });
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+  }
+
+  /** Asks for a document; with a body by POST. */
+  async ask(path: string, signal: AbortSignal, body?: unknown): Promise<unknown> {
+    try {
+      const answer = await this.#send(path, signal, body);
+      return JSON.parse((await readBody(answer.body, documentBytesMax)).toString('utf8'));
+    } catch (error) {
+      throw this.#explain(error, signal);
+    }
+  }
+
+  /** The bytes of an answer as they come; whoever leaves the loop ends the request. */
+  async *stream(path: string, signal: AbortSignal, body: unknown): AsyncGenerator<Uint8Array> {
+    let answer: Dispatcher.ResponseData | undefined;
+    try {
+      answer = await this.#send(path, signal, body);
+      yield* answer.body as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      throw this.#explain(error, signal);
+    } finally {
+      answer?.body.on('error', () => {}).destroy();
+    }
+  }
+
+  /** The Fault for an answer that is not understood. */
+  misunderstood(cause?: unknown): Fault {
+    return new Fault('upstream', `${this.#options.name} gave no usable answer`, { cause });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #send(path: string, signal: AbortSignal, body: unknown): Promise<Dispatcher.ResponseData> {
+    const { url, apiKey } = this.#options;
+    const answer = await request(url + path, {
+      dispatcher: this.#agent,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        accept: '*/*',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(apiKey && { authorization: `Bearer ${apiKey.reveal()}` }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal,
+    });
+    if (answer.statusCode === 200) return answer;
+    const text = await readBody(answer.body, refusalBytesMax).catch(() => Buffer.alloc(0));
+    throw refusalOf(this.#options.name, answer.statusCode, text.toString('utf8'));
+  }
+
+  #explain(error: unknown, signal: AbortSignal): Fault {
+    if (signal.aborted) return Fault.from(signal.reason);
+    if (error instanceof Fault) return error;
+    if (error instanceof SyntaxError) return this.misunderstood(error);
+    const { name } = this.#options;
+    return new Fault('unavailable', `${name} cannot be reached, or broke off`, {
+      cause: error,
+      retryAfter: 5,
+    });
+  }
+}
+
+/** Its refusals of us are no refusals of our caller: a bad key is the operator's to mend. */
+function refusalOf(name: string, status: number, text: string): Fault {
+  const said = sayingOf(text);
+  const message = said === undefined ? `${name} answers with status ${status}` : `${name}: ${said}`;
+  if (status === 404) return new Fault('not_found', message, { reason: 'model_not_found' });
+  if (status === 400 || status === 422) return new Fault('invalid', message);
+  if (status === 413) return new Fault('too_large', message);
+  if (status === 429) return new Fault('exhausted', message, { retryAfter: 1 });
+  if (status === 503) return new Fault('unavailable', message, { retryAfter: 5 });
+  return new Fault('upstream', message);
+}
+
+const sayingMax = 500;
+
+/** The sentence of an error in Ollama's envelope or in that of OpenAI. */
+function sayingOf(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: string | { message?: unknown } };
+    const said = typeof error === 'object' ? error.message : error;
+    return typeof said === 'string' && said !== '' ? said.slice(0, sayingMax) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readBody(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new Fault('upstream', 'the answer is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,27 @@
+import type { Capability } from '../../inference/inference.ts';
+import type { GgufHeader } from './gguf-header.ts';
+
+/** What a model of this header can do; nothing for a vision projector or a ranking model. */
+export function capabilitiesOf(header: GgufHeader): readonly Capability[] {
+  const { architecture, pooling, chatTemplate = '' } = header;
+  if (pooling === 'rank' || architecture === 'clip') return [];
+  if (encoders.has(architecture) || (pooling !== undefined && pooling !== 'none')) {
+    return ['embedding'];
+  }
+  const isToolTemplate = /\btools\b/.test(chatTemplate);
+  return ['completion', 'json', ...(isToolTemplate ? (['tools'] as const) : [])];
+}
+
+/** Architectures that read text and write none. */
+const encoders = new Set([
+  'bert',
+  'eurobert',
+  'gemma-embedding',
+  'jina-bert-v2',
+  'jina-bert-v3',
+  'modern-bert',
+  'neo-bert',
+  'nomic-bert',
+  'nomic-bert-moe',
+  't5encoder',
+]);

@@ -1,0 +1,82 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { ModelInfo } from '../inference/inference.ts';
+import { randomModelFile } from '../random-gguf.ts';
+import { capabilitiesOf } from './gguf/capabilities.ts';
+import type { GgufHeader } from './gguf/gguf-header.ts';
+import type { HeaderCache } from './gguf/header-cache.ts';
+import type { ManifestCache } from './manifest.ts';
+import { nameOfFile } from './model-name.ts';
+
+/** A model whose file is on this machine. */
+export interface InstalledModel extends ModelInfo {
+  readonly path: string;
+  /** It came with Ennead and cannot be deleted. */
+  readonly isBuiltIn: boolean;
+  /** Undefined for a file that is no usable model: it is listed so that somebody sees it. */
+  readonly header: GgufHeader | undefined;
+  /** Where it was pulled or added from. */
+  readonly source: string | undefined;
+  readonly licence: string | undefined;
+}
+
+export interface DescribeOptions {
+  readonly headers: HeaderCache;
+  readonly manifests: ManifestCache;
+  /** Whether the folder came with Ennead. */
+  readonly isBuiltIn: boolean;
+}
+
+/** Describes a file; undefined when it is no model's, or has gone in the meantime. */
+export async function describeFile(
+  path: string,
+  { headers, manifests, isBuiltIn }: DescribeOptions,
+): Promise<InstalledModel | undefined> {
+  const name = nameOfFile(basename(path));
+  const state = await stat(path).catch(() => undefined);
+  if (name === undefined || !state?.isFile()) return undefined;
+  const { ino, size, mtimeMs, mtime } = state;
+  const [header, manifest] = await Promise.all([
+    headers.read({ path, ino, size, mtimeMs }),
+    manifests.read(path, state),
+  ]);
+  return {
+    ...infoOf(header),
+    name,
+    path,
+    header,
+    bytes: size,
+    modifiedAt: mtime,
+    digest: manifest?.digest,
+    source: manifest?.source,
+    licence: manifest?.licence ?? header?.licence,
+    isBuiltIn: isBuiltIn || isRandom(path),
+  };
+}
+
+/** Trained models of the folder first, then those that came with Ennead, then what cannot be used. */
+export function compareModels(one: InstalledModel, other: InstalledModel): number {
+  return rankOf(one) - rankOf(other) || one.name.localeCompare(other.name);
+}
+
+function infoOf(header: GgufHeader | undefined) {
+  return {
+    runtime: 'local',
+    capabilities: header ? capabilitiesOf(header) : [],
+    family: header?.architecture ?? '',
+    quantization: header?.quantization ?? '',
+    parameterCount: header?.parameterCount,
+    contextTokens: header?.contextTokens,
+    embeddingDimensions: header?.embeddingDimensions,
+  };
+}
+
+function rankOf(model: InstalledModel): number {
+  if (!model.header) return 3;
+  if (isRandom(model.path)) return 2;
+  return model.isBuiltIn ? 1 : 0;
+}
+
+function isRandom(path: string): boolean {
+  return basename(path) === randomModelFile;
+}

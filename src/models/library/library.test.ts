@@ -1,0 +1,185 @@
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { silentLog } from '../../kit/testing.ts';
+import { randomModelFile } from '../random-gguf.ts';
+import { ModelLibrary } from './library.ts';
+import { openGround, readRandomModel, sha256 } from './testing.ts';
+
+let content: Buffer;
+let elsewhere: string;
+let model: string;
+beforeAll(async () => {
+  content = await readRandomModel();
+  elsewhere = await mkdtemp(join(tmpdir(), 'ennead-elsewhere-'));
+  model = join(elsewhere, 'Some-Model.gguf');
+  await writeFile(model, content);
+});
+afterAll(() => rm(elsewhere, { recursive: true }));
+
+describe('what is refused', () => {
+  test.each(['../evil', '/etc/passwd', 'a//b', 'a:b:c', '.hidden', 'a/../b', 'x'.repeat(300), 'ü'])(
+    'the name "%.20s" for a model that is added',
+    async (name) => {
+      await using ground = await openGround();
+      await expect(ground.library.add(model, { name })).rejects.toMatchObject({ code: 'invalid' });
+      expect(await readdir(ground.folder)).toEqual([]);
+    },
+  );
+
+  test('a name that leads out of the folder finds nothing and deletes nothing', async () => {
+    await using ground = await openGround();
+    const name = `../${elsewhere.split('/').at(-1)}/Some-Model`;
+    await expect(ground.library.delete(name)).rejects.toMatchObject({
+      code: 'not_found',
+      reason: 'model_not_found',
+    });
+    expect((await stat(model)).size).toBe(content.length);
+  });
+
+  test('adding a file that is not there, a folder, or no model', async () => {
+    await using ground = await openGround();
+    const text = join(elsewhere, 'text.gguf');
+    await writeFile(text, 'not a model');
+    await expect(ground.library.add(join(elsewhere, 'none.gguf'))).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await expect(ground.library.add(elsewhere, { name: 'x' })).rejects.toMatchObject({
+      code: 'invalid',
+    });
+    await expect(ground.library.add(text)).rejects.toMatchObject({ reason: 'bad_model_file' });
+    expect(await ground.library.list()).toEqual([]);
+  });
+
+  test('adding a second model of one name', async () => {
+    await using ground = await openGround();
+    await ground.library.add(model);
+    await expect(ground.library.add(model)).rejects.toMatchObject({ reason: 'model_exists' });
+  });
+
+  test('deleting what came with Ennead', async () => {
+    await using ground = await openGround();
+    await ground.library.prepare();
+    await expect(ground.library.delete('ennead-random')).rejects.toMatchObject({
+      code: 'conflict',
+      reason: 'model_built_in',
+    });
+    expect(await readdir(ground.folder)).toContain(randomModelFile);
+  });
+});
+
+describe('a model', () => {
+  test('that is put into the folder by hand is seen, and its digest is found out', async () => {
+    await using ground = await openGround();
+    await writeFile(join(ground.folder, 'by-hand@v1.gguf'), content);
+    const [found] = await ground.library.list();
+    expect(found).toMatchObject({ name: 'by-hand:v1', bytes: content.length, family: 'llama' });
+    await expect.poll(async () => (await ground.library.list())[0]?.digest).toBe(sha256(content));
+    const manifest: unknown = JSON.parse(
+      await readFile(join(ground.folder, 'by-hand@v1.gguf.json'), 'utf8'),
+    );
+    expect(manifest).toMatchObject({ name: 'by-hand:v1', digest: sha256(content) });
+  });
+
+  test('whose file is replaced does not keep the old digest', async () => {
+    await using ground = await openGround();
+    const path = join(ground.folder, 'changed.gguf');
+    await writeFile(path, content);
+    await ground.library.digestOf(await ground.library.find('changed'));
+    const other = Buffer.concat([content, Buffer.alloc(64, 1)]);
+    await writeFile(`${path}.new`, other);
+    await rename(`${path}.new`, path);
+    expect(await ground.library.digestOf(await ground.library.find('changed'))).toBe(sha256(other));
+  });
+
+  test('is found whatever the case, with and without the tag "latest"', async () => {
+    await using ground = await openGround();
+    await ground.library.add(model);
+    for (const name of ['Some-Model', 'some-model', 'some-model:latest', 'SOME-MODEL:LATEST']) {
+      expect(await ground.library.find(name)).toMatchObject({ name: 'Some-Model' });
+    }
+    await expect(ground.library.find('some-model:1b')).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  test('that is added is the same file under a second name', async () => {
+    await using ground = await openGround();
+    const added = await ground.library.add(model, { name: 'mine/some:1m' });
+    expect(added).toMatchObject({ name: 'mine/some:1m', source: model, digest: sha256(content) });
+    expect((await stat(added.path)).ino).toBe((await stat(model)).ino);
+    await ground.library.delete('mine/some:1m');
+    expect(await readdir(ground.folder)).toEqual([]);
+    expect((await stat(model)).size).toBe(content.length);
+  });
+
+  test('that is added by reference stays where it is, also when it is deleted', async () => {
+    await using ground = await openGround();
+    await ground.library.add(model, { isReference: true });
+    expect(await ground.library.list()).toHaveLength(1);
+    await ground.library.delete('Some-Model');
+    expect(await ground.library.list()).toEqual([]);
+    expect((await stat(model)).size).toBe(content.length);
+  });
+});
+
+describe('a listing', () => {
+  test('passes over folders, broken links, notes and later parts of a split model', async () => {
+    await using ground = await openGround();
+    await mkdir(join(ground.folder, 'folder.gguf'));
+    await symlink(join(elsewhere, 'gone.gguf'), join(ground.folder, 'broken.gguf'));
+    await writeFile(join(ground.folder, 'notes.txt'), 'notes');
+    await writeFile(join(ground.folder, 'half.gguf.part'), content);
+    await writeFile(join(ground.folder, 'big-00002-of-00002.gguf'), content);
+    await writeFile(join(ground.folder, 'big-00001-of-00002.gguf'), content);
+    expect((await ground.library.list()).map(({ name }) => name)).toEqual(['big-00001-of-00002']);
+    await ground.library.delete('big-00001-of-00002');
+    expect(await readdir(ground.folder)).not.toContain('big-00002-of-00002.gguf');
+  });
+
+  test('has the default first, then trained ones, then ours, then what cannot be used', async () => {
+    await using ground = await openGround();
+    const builtInFolder = join(elsewhere, 'built-in');
+    await mkdir(builtInFolder);
+    await writeFile(join(builtInFolder, 'ours.gguf'), content);
+    await writeFile(join(builtInFolder, 'b.gguf'), content);
+    await writeFile(join(ground.folder, 'broken.gguf'), 'broken');
+    for (const name of ['c', 'a', 'b']) await ground.library.add(model, { name });
+    const { folder } = ground;
+    const options = { folder, builtInFolder, defaultName: 'C:latest', log: silentLog };
+    await using library = new ModelLibrary(options);
+    const models = await library.list();
+    expect(models.map(({ name }) => name)).toEqual(['c', 'a', 'b', 'ours', 'broken']);
+    expect(await library.find(undefined)).toMatchObject({ name: 'c' });
+    await expect(library.delete('ours')).rejects.toMatchObject({ reason: 'model_built_in' });
+    await library.delete('b');
+    expect(await library.find('b')).toMatchObject({ isBuiltIn: true });
+  });
+
+  test('a default that is not installed is named', async () => {
+    await using ground = await openGround();
+    const { folder } = ground;
+    await using library = new ModelLibrary({ folder, defaultName: 'gone', log: silentLog });
+    await expect(library.find(undefined)).rejects.toThrow('there is no model gone');
+  });
+
+  test('with no model there is the one of random weights', async () => {
+    await using ground = await openGround();
+    await ground.library.prepare();
+    expect(await ground.library.find(undefined)).toMatchObject({
+      name: 'ennead-random',
+      isBuiltIn: true,
+    });
+  });
+});

@@ -1,0 +1,159 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
+import { randomModelFile, writeRandomModel } from '../random-gguf.ts';
+import { addFile, installFile, type AddOptions, type Origin } from './adding.ts';
+import { Digests } from './digests.ts';
+import { HeaderCache } from './gguf/header-cache.ts';
+import { compareModels, describeFile, type InstalledModel } from './installed-model.ts';
+import { ManifestCache, manifestPath } from './manifest.ts';
+import { fileNameOf, isSameName, parseModelName } from './model-name.ts';
+
+export type { InstalledModel } from './installed-model.ts';
+
+export interface LibraryOptions {
+  /** Where models are put; made when it is missing. */
+  readonly folder: string;
+  /** Read-only folder of the models that come with Ennead. */
+  readonly builtInFolder?: string;
+  /** The model for callers that name none; the first of the list when absent. */
+  readonly defaultName?: string | undefined;
+  readonly log: Log;
+}
+
+/** The GGUF files of a folder. It is read anew each time, so a file put there is seen at once. */
+export class ModelLibrary implements AsyncDisposable {
+  readonly folder: string;
+  readonly #options: LibraryOptions;
+  readonly #headers = new HeaderCache();
+  readonly #manifests = new ManifestCache();
+  readonly #digests: Digests;
+
+  constructor(options: LibraryOptions) {
+    this.folder = options.folder;
+    this.#options = options;
+    this.#digests = new Digests(options.folder, options.log);
+  }
+
+  /** Makes sure that there is a model: with none, the one of random weights is written. */
+  async prepare(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const models = await this.list();
+    if (models.length === 0) await writeRandomModel(join(this.folder, randomModelFile));
+  }
+
+  /** All installed models: the default first, then trained ones, then those that came with Ennead. */
+  async list(): Promise<InstalledModel[]> {
+    const models = await this.#readFolders();
+    const paths = new Set(models.map(({ path }) => path));
+    this.#headers.keepOnly(paths);
+    this.#manifests.keepOnly(paths);
+    for (const model of models) if (model.digest === undefined) this.#digests.want(model);
+    const { defaultName } = this.#options;
+    const isFirst = ({ name }: InstalledModel) =>
+      defaultName !== undefined && isSameName(name, defaultName);
+    return models.toSorted(
+      (a, b) => Number(isFirst(b)) - Number(isFirst(a)) || compareModels(a, b),
+    );
+  }
+
+  /** The model of that name, or the default when no name is given; throws `not_found`. */
+  async find(name: string | undefined): Promise<InstalledModel> {
+    const models = await this.list();
+    const wanted = name ?? this.#options.defaultName;
+    const found =
+      wanted === undefined
+        ? models.find(({ capabilities }) => capabilities.includes('completion'))
+        : findNamed(models, wanted);
+    if (found) return found;
+    throw new Fault('not_found', `there is no model ${wanted ?? ''}`.trim(), {
+      reason: 'model_not_found',
+      detail: { param: 'model', installed: models.map((model) => model.name) },
+    });
+  }
+
+  /** The SHA-256 of a model in hex; read from its file where it is not known yet. */
+  digestOf(model: InstalledModel): Promise<string> {
+    return this.#digests.of(model);
+  }
+
+  /** Where a model of this name stands or will stand; Fault `invalid` for what is no name. */
+  pathOf(name: string): string {
+    return join(this.folder, fileNameOf(parseModelName(name)));
+  }
+
+  /** Deletes a model; `conflict` for one that came with Ennead, `not_found` for none. */
+  async delete(name: string): Promise<InstalledModel> {
+    const model = await this.find(name);
+    if (model.isBuiltIn) {
+      throw new Fault('conflict', `${model.name} is built in and cannot be deleted`, {
+        reason: 'model_built_in',
+      });
+    }
+    const { path } = model;
+    for (const one of [path, manifestPath(path), ...(await laterShards(path))]) {
+      await rm(one, { force: true });
+    }
+    return model;
+  }
+
+  /** Puts a complete file of the same file system into its place; `invalid` when it is no model. */
+  async install(file: string, origin: Origin): Promise<InstalledModel> {
+    await installFile(file, this.pathOf(origin.name), origin);
+    return this.find(origin.name);
+  }
+
+  /** Takes in a model of this machine; `conflict` when there is one of that name. */
+  async add(file: string, options: AddOptions = {}): Promise<InstalledModel> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    return this.find(await addFile(file, this.folder, options));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#digests[Symbol.asyncDispose]();
+  }
+
+  /** A model of the folder hides the one of the same name that came with Ennead. */
+  async #readFolders(): Promise<InstalledModel[]> {
+    const { builtInFolder } = this.#options;
+    const own = await this.#read(this.folder, false);
+    if (builtInFolder === undefined) return own;
+    const builtIn = await this.#read(builtInFolder, true);
+    const isHidden = ({ name }: InstalledModel) => findNamed(own, name) !== undefined;
+    return [...own, ...builtIn.filter((model) => !isHidden(model))];
+  }
+
+  async #read(folder: string, isBuiltIn: boolean): Promise<InstalledModel[]> {
+    const files = await readdir(folder).catch(noneWhenMissing);
+    const options = { headers: this.#headers, manifests: this.#manifests, isBuiltIn };
+    const models = await Promise.all(
+      files.map((file) => describeFile(join(folder, file), options)),
+    );
+    return models.flatMap((model) =>
+      model ? [{ ...model, digest: this.#digests.find(model) }] : [],
+    );
+  }
+}
+
+/** The very name goes before one that differs in case or in the tag `latest`. */
+function findNamed(models: readonly InstalledModel[], name: string): InstalledModel | undefined {
+  const exact = models.find((model) => model.name === name);
+  return exact ?? models.find((model) => isSameName(model.name, name));
+}
+
+/** The further files of a model that was split (`…-00001-of-00003.gguf`). */
+async function laterShards(path: string): Promise<string[]> {
+  const folder = dirname(path);
+  const [, stem, count] = /^(.*)-00001-of-(\d{5})\.gguf$/i.exec(basename(path)) ?? [];
+  if (stem === undefined) return [];
+  const files = await readdir(folder);
+  const isShard = (file: string) =>
+    file.startsWith(`${stem}-`) && file.includes(`-of-${count}.gguf`);
+  return files.filter(isShard).map((file) => join(folder, file));
+}
+
+function noneWhenMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}

@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../../kit/errors.ts';
+import type { PartFile } from './part-file.ts';
+import type { PullPlan } from './plan.ts';
+import { connectionFault, refusal, type PullWeb, type WebAnswer } from './web.ts';
+
+export interface Patience {
+  /** Failures in a row without one further byte that end the pull. */
+  readonly attemptsMax: number;
+  /** Before the first repetition; doubles up to thirty times that. */
+  readonly delayMs: number;
+}
+
+export interface DownloadOptions {
+  readonly web: PullWeb;
+  readonly patience: Patience;
+  readonly signal: AbortSignal;
+  readonly onProgress: (completed: number, total: number) => void;
+}
+
+/**
+ * Fetches what a part lacks of its file, as often as connections break. Afterwards the part has all
+ * bytes; whether they are the right ones is for its digest to say.
+ */
+export async function download(
+  plan: PullPlan,
+  part: PartFile,
+  options: DownloadOptions,
+): Promise<void> {
+  const { attemptsMax, delayMs } = options.patience;
+  for (let failures = 0; ;) {
+    const before = part.bytes;
+    try {
+      return await fetchRest(plan, part, options);
+    } catch (error) {
+      const fault = connectionFault(error, plan.url, options.signal);
+      failures = part.bytes > before ? 1 : failures + 1;
+      if (!isPassing(fault) || failures >= attemptsMax) throw fault;
+      const delay = Math.min(delayMs * 2 ** (failures - 1), delayMs * 30);
+      await sleep(delay, undefined, { signal: options.signal }).catch(() => {});
+    }
+  }
+}
+
+async function fetchRest(plan: PullPlan, part: PartFile, options: DownloadOptions): Promise<void> {
+  const { web, signal, onProgress } = options;
+  if (plan.bytes !== undefined && part.bytes === plan.bytes) return;
+  if (isUseless(plan, part)) await part.clear();
+  const { secretHeaders } = plan;
+  const answer = await web.open(plan.url, { headers: rangeOf(part), secretHeaders, signal });
+  try {
+    const total = await accept(answer, plan, part);
+    if (total === part.bytes) return;
+    await part.requireSpace(total - part.bytes);
+    await part.remember({
+      url: plan.url,
+      digest: plan.digest ?? null,
+      etag: strongTag(answer.headers) ?? null,
+    });
+    onProgress(part.bytes, total);
+    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+      if (part.bytes + chunk.length > total) throw brokenPromise('more bytes than it announced');
+      await part.append(chunk);
+      onProgress(part.bytes, total);
+    }
+    if (part.bytes < total) throw cut();
+  } finally {
+    answer.body.destroy();
+  }
+}
+
+/** A part that nothing binds to the content, or that is longer than it, cannot be gone on with. */
+function isUseless(plan: PullPlan, part: PartFile): boolean {
+  const isUnbound = plan.digest === undefined && part.etag === undefined;
+  return part.bytes > 0 && (isUnbound || part.bytes > (plan.bytes ?? Infinity));
+}
+
+function rangeOf(part: PartFile): Record<string, string> {
+  if (part.bytes === 0) return {};
+  const range = { range: `bytes=${part.bytes}-` };
+  return part.etag === undefined ? range : { ...range, 'if-range': part.etag };
+}
+
+/** Answers the size of the whole file; the part is empty when the answer begins at its beginning. */
+async function accept(answer: WebAnswer, plan: PullPlan, part: PartFile): Promise<number> {
+  const { status, headers } = answer;
+  if ((headers.get('content-encoding') ?? 'identity') !== 'identity') {
+    throw brokenPromise('an encoding that was not asked for');
+  }
+  if (status === 200) {
+    if (part.bytes > 0) await part.clear();
+    return checkTotal(Number(headers.get('content-length') ?? Number.NaN), plan);
+  }
+  if (status === 206) return checkTotal(await acceptRange(headers, part), plan);
+  if (status !== 416) throw refusal(plan.url, answer);
+  await part.clear();
+  throw cut();
+}
+
+async function acceptRange(headers: Headers, part: PartFile): Promise<number> {
+  const [, start, total] =
+    /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? [];
+  if (start !== undefined && Number(start) === part.bytes) return Number(total);
+  await part.clear();
+  throw cut();
+}
+
+function checkTotal(total: number, plan: PullPlan): number {
+  if (!Number.isSafeInteger(total)) throw brokenPromise('no size');
+  if (plan.bytes === undefined || plan.bytes === total) return total;
+  throw brokenPromise(`${total} instead of ${plan.bytes} bytes`);
+}
+
+function strongTag(headers: Headers): string | undefined {
+  const tag = headers.get('etag');
+  return tag !== null && /^"[^"]*"$/.test(tag) ? tag : undefined;
+}
+
+function cut(): Fault {
+  return new Fault('upstream', 'the download was cut', { reason: 'pull_cut' });
+}
+
+function brokenPromise(what: string): Fault {
+  return new Fault('upstream', `the source sends ${what}`, { reason: 'bad_source' });
+}
+
+/** Whatever the network does may pass; what the source or the disk says stays. */
+function isPassing(fault: Fault): boolean {
+  return fault.reason === 'pull_cut';
+}

@@ -1,0 +1,128 @@
+import { Fault } from '../../../kit/errors.ts';
+import { findInCatalogue } from '../catalogue.ts';
+import { nameOfFile, parseModelName } from '../model-name.ts';
+
+/** Where a model is to come from, as far as the name tells. */
+export type Reference = {
+  /** The same for all spellings that mean the same. */
+  readonly key: string;
+} & (
+  | {
+      readonly kind: 'hugging-face';
+      /** `<owner>/<repository>` */
+      readonly repository: string;
+      readonly revision: string;
+      /** A file of the repository or a quantisation such as `Q4_K_M`. */
+      readonly selector: string | undefined;
+      /** The name it gets; made of the repository and the file when absent. */
+      readonly name: string | undefined;
+      readonly licence: string | undefined;
+    }
+  | {
+      readonly kind: 'ollama';
+      /** `<namespace>/<model>` */
+      readonly repository: string;
+      readonly tag: string;
+      readonly name: string;
+    }
+  | {
+      readonly kind: 'address';
+      readonly url: string;
+      readonly digest: string | undefined;
+      readonly name: string;
+    }
+);
+
+const textMax = 2048;
+const part = '[A-Za-z0-9][\\w.-]*';
+const huggingFacePattern = new RegExp(
+  `^(?:https://)?(?:hf\\.co|huggingface\\.co)/(${part}/${part})(?::(${part}(?:/${part})*))?/?$`,
+);
+const filePattern = new RegExp(
+  `^https://(?:hf\\.co|huggingface\\.co)/(${part}/${part})/(?:resolve|blob)/(${part})/([^?#]+\\.gguf)(?:\\?[^#]*)?$`,
+  'i',
+);
+const ollamaPattern = new RegExp(`^(?:(${part})/)?(${part})(?::(${part}))?$`);
+
+/** Reads what a caller wants to pull; Fault `invalid` says which forms there are. */
+export function parseReference(text: string): Reference {
+  const wanted = text.trim();
+  if (wanted.length > textMax) throw notUnderstood();
+  return (
+    ofCatalogue(wanted) ??
+    ofFile(wanted) ??
+    ofHuggingFace(wanted) ??
+    ofAddress(wanted) ??
+    ofOllama(wanted)
+  );
+}
+
+function ofCatalogue(text: string): Reference | undefined {
+  const entry = findInCatalogue(text);
+  if (!entry) return undefined;
+  const { name, repository, file: selector, licence } = entry;
+  const key = `catalogue ${name}`;
+  return { kind: 'hugging-face', key, repository, revision: 'main', selector, name, licence };
+}
+
+function ofFile(text: string): Reference | undefined {
+  const [, repository, revision, path] = filePattern.exec(text) ?? [];
+  if (repository === undefined || revision === undefined || path === undefined) return undefined;
+  const selector = decode(path);
+  const key = `hf ${repository} ${revision} ${selector}`;
+  return { kind: 'hugging-face', key, repository, revision, selector, ...unnamed };
+}
+
+function ofHuggingFace(text: string): Reference | undefined {
+  const [, repository, selector] = huggingFacePattern.exec(text) ?? [];
+  if (repository === undefined) return undefined;
+  const key = `hf ${repository} main ${selector?.toLowerCase() ?? ''}`;
+  return { kind: 'hugging-face', key, repository, revision: 'main', selector, ...unnamed };
+}
+
+const unnamed = { name: undefined, licence: undefined } as const;
+
+function ofAddress(text: string): Reference | undefined {
+  if (!/^https?:\/\//i.test(text)) return undefined;
+  if (!URL.canParse(text)) throw notUnderstood();
+  const url = new URL(text);
+  const [, digest] = /^#sha256[=:]([0-9a-f]{64})$/i.exec(url.hash) ?? [];
+  url.hash = '';
+  const file = decode(url.pathname.split('/').at(-1) ?? '').replaceAll(/[^\w.-]+/g, '-');
+  const name = nameOfFile(file);
+  if (name === undefined) throw new Fault('invalid', 'the address must end in ".gguf"');
+  const key = `address ${url.href} ${digest ?? ''}`;
+  return {
+    kind: 'address',
+    key,
+    url: url.href,
+    digest: digest?.toLowerCase(),
+    name: parseModelName(name),
+  };
+}
+
+function ofOllama(text: string): Reference {
+  const short = text.replace(/^(https:\/\/)?(registry\.ollama\.ai|ollama\.com)\//, '');
+  const [, namespace = 'library', model, tag = 'latest'] = ollamaPattern.exec(short) ?? [];
+  const isHost = /^(hf\.co|huggingface\.co)$/.test(namespace);
+  if (model === undefined || isHost) throw notUnderstood();
+  const name = parseModelName(
+    namespace === 'library' ? `${model}:${tag}` : `${namespace}/${model}:${tag}`,
+  );
+  return { kind: 'ollama', key: `ollama ${name}`, repository: `${namespace}/${model}`, tag, name };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw notUnderstood();
+  }
+}
+
+function notUnderstood(): Fault {
+  const forms = 'qwen3:0.6b, hf.co/<owner>/<repository>[:<file or quantisation>] or https://….gguf';
+  return new Fault('invalid', `a model to pull is written as ${forms}`, {
+    detail: { param: 'model' },
+  });
+}

@@ -1,0 +1,162 @@
+import { request, type Dispatcher } from 'undici';
+import { findRedirect } from '../../../kit/egress/redirects.ts';
+import type { Egress } from '../../../kit/egress/egress.ts';
+import { Fault } from '../../../kit/errors.ts';
+import type { AllowList } from './allow-list.ts';
+
+/** An answer whose body is still to be read, or to be ended with `body.destroy()`. */
+export interface WebAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Dispatcher.ResponseData['body'];
+}
+
+export interface WebRequest {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent to the address's own origin only, never to where it redirects. */
+  readonly secretHeaders?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+export interface PullWebOptions {
+  readonly egress: Egress;
+  readonly allowList: AllowList;
+  /** Without a byte for so long, an answer has failed. */
+  readonly stallMs: number;
+}
+
+const redirectsMax = 5;
+const documentBytesMax = 8 * 1024 * 1024;
+
+/** GET requests to allowed hosts only, also behind redirects, by connections that are guarded. */
+export class PullWeb {
+  readonly #options: PullWebOptions;
+
+  constructor(options: PullWebOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the head of whatever comes after redirects; Fault `forbidden` on the way to elsewhere. */
+  async open(address: string, { headers, secretHeaders, signal }: WebRequest): Promise<WebAnswer> {
+    let url = this.#check(address);
+    const { origin } = url;
+    for (let count = 0; count <= redirectsMax; count++) {
+      const secrets = url.origin === origin ? secretHeaders : {};
+      const answer = await this.#send(url, { headers: { ...headers, ...secrets }, signal });
+      const location = findRedirect(answer.status, answer.headers);
+      if (location === undefined) return answer;
+      answer.body.destroy();
+      url = this.#next(location, url);
+    }
+    throw new Fault('upstream', `${origin} redirects more than ${redirectsMax} times`);
+  }
+
+  /** A JSON document; Faults `not_found`, `forbidden`, `upstream` for any answer but 200. */
+  async document(address: string, wanted: WebRequest): Promise<unknown> {
+    try {
+      return await this.#readDocument(address, wanted);
+    } catch (error) {
+      throw connectionFault(error, address, wanted.signal);
+    }
+  }
+
+  async #readDocument(address: string, wanted: WebRequest): Promise<unknown> {
+    const { status, headers, body } = await this.open(address, wanted);
+    if (status !== 200) {
+      body.destroy();
+      throw refusal(address, { status, headers });
+    }
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length;
+      if (bytes > documentBytesMax)
+        throw new Fault('upstream', `${hostOf(address)} answers too much`);
+      chunks.push(chunk);
+    }
+    return parse(Buffer.concat(chunks), address);
+  }
+
+  #check(address: string): URL {
+    const url = this.#options.egress.checkUrl(address);
+    this.#options.allowList.check(url);
+    return url;
+  }
+
+  #next(location: string, current: URL): URL {
+    if (!URL.canParse(location, current.href)) {
+      throw new Fault('upstream', `${current.host} redirects to what is no address`);
+    }
+    const next = this.#check(new URL(location, current).href);
+    if (current.protocol !== 'https:' || next.protocol === 'https:') return next;
+    throw new Fault('forbidden', `${current.host} redirects to an address without encryption`);
+  }
+
+  async #send(url: URL, { headers, signal }: WebRequest): Promise<WebAnswer> {
+    const { egress, stallMs } = this.#options;
+    const answer = await request(url, {
+      dispatcher: egress.dispatcher,
+      headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': 'ennead' },
+      headersTimeout: stallMs,
+      bodyTimeout: stallMs,
+      signal,
+    });
+    // An answer that nobody reads may break all the same.
+    const body = answer.body.on('error', () => {});
+    return { status: answer.statusCode, headers: toHeaders(answer.headers), body };
+  }
+}
+
+/** The Fault that a refusing answer of a source stands for. */
+export function refusal(
+  address: string,
+  { status, headers }: { readonly status: number; readonly headers: Headers },
+): Fault {
+  const host = hostOf(address);
+  if (status === 404 || status === 410) {
+    return new Fault('not_found', `${host} has no such model`, { reason: 'model_not_found' });
+  }
+  if (status === 401 || status === 403) {
+    const message = `${host} does not give this model to us (status ${status}): it may not exist, or want an account that accepted its licence`;
+    return new Fault('forbidden', message, { reason: 'pull_refused' });
+  }
+  const retryAfter = Number(headers.get('retry-after'));
+  const isPassing = status >= 500 || passingStatuses.has(status);
+  return new Fault('upstream', `${host} answers with status ${status}`, {
+    reason: isPassing ? 'pull_cut' : 'bad_source',
+    ...(retryAfter > 0 && { retryAfter }),
+  });
+}
+
+/** Request timeout, too early, too many requests. */
+const passingStatuses = new Set([408, 425, 429]);
+
+/** What a broken connection means: `cancelled` when we ended it, else `upstream` (`pull_cut`). */
+export function connectionFault(error: unknown, address: string, signal: AbortSignal): Fault {
+  if (signal.aborted) return new Fault('cancelled', 'the pull was cancelled', { cause: error });
+  if (error instanceof Fault) return error;
+  return new Fault('upstream', `${hostOf(address)} cannot be reached, or stopped sending`, {
+    cause: error,
+    reason: 'pull_cut',
+  });
+}
+
+function hostOf(address: string): string {
+  return new URL(address).host;
+}
+
+function parse(body: Buffer, address: string): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch (error) {
+    throw new Fault('upstream', `${hostOf(address)} answers no JSON`, { cause: error });
+  }
+}
+
+function toHeaders(entries: Readonly<Record<string, string | string[] | undefined>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(entries)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one);
+  }
+  return headers;
+}

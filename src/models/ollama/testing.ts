@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { healthRoute, type Contract } from '../../kit/contract.ts';
+import { Fault } from '../../kit/errors.ts';
+import type { Service } from '../../kit/service.ts';
+import { listenAnywhere, silentLog, startService } from '../../kit/testing.ts';
+import { modelsEnvelope } from '../envelope.ts';
+import type { ScriptedInference } from '../inference/testing.ts';
+import { ModelLibrary } from '../library/library.ts';
+import type { Puller, PullProgress } from '../library/pull/puller.ts';
+import { openAiRoutes } from '../openai/contract.ts';
+import { openAiHandlers } from '../openai/routes.ts';
+import { ollamaRoutes } from './contract.ts';
+import { ollamaHandlers } from './routes.ts';
+
+const contract = {
+  name: 'models',
+  title: 'Models',
+  version: '1.0.0',
+  description: 'Both dialects before scripted models.',
+  error: modelsEnvelope.schema,
+  routes: { ...openAiRoutes, ...ollamaRoutes, health: healthRoute('/health', {}) },
+} as const satisfies Contract;
+
+/** What a scripted pull gives; a Fault is thrown where it stands. */
+export interface ScriptedPuller extends Puller {
+  events: readonly (PullProgress | Fault)[];
+  readonly names: string[];
+}
+
+/** Serves both dialects before scripted models, and signs tokens for their clients. */
+export async function startDialects(inference: ScriptedInference) {
+  const folder = await mkdtemp(join(tmpdir(), 'ennead-dialects-'));
+  const library = new ModelLibrary({ folder, log: silentLog });
+  const puller = scriptPuller();
+  const service = {
+    contract,
+    envelope: modelsEnvelope,
+    rate: { perMinute: 1000, burst: 1500 },
+    settings: {},
+    grants: [],
+    start: (host) => {
+      host.http.serve(contract, {
+        ...openAiHandlers({ inference }),
+        ...ollamaHandlers({ host, inference, library, puller }),
+        health: () => host.health(),
+      });
+      return Promise.resolve(library);
+    },
+  } satisfies Service<typeof contract>;
+  const started = await startService(service);
+  const url = await listenAnywhere(started.host.http);
+  return {
+    url,
+    library,
+    puller,
+    token: await started.issuer.sign(),
+    managerToken: await started.issuer.sign({ permissions: ['models:manage'] }),
+    [Symbol.asyncDispose]: async () => {
+      await started[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Everything that a stream gives. */
+export async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of stream) items.push(item);
+  return items;
+}
+
+function scriptPuller(): ScriptedPuller {
+  const puller: ScriptedPuller = {
+    events: [],
+    names: [],
+    pull: async function* (name) {
+      puller.names.push(name);
+      for (const event of puller.events) {
+        if (event instanceof Fault) throw event;
+        yield event;
+      }
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  return puller;
+}

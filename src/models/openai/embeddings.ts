@@ -1,0 +1,53 @@
+import type { Caller, Inference } from '../inference/inference.ts';
+import { findEmbedder } from '../embedding/with-embedder.ts';
+import { invalidField, unsupported } from '../unsupported.ts';
+import type { EmbeddingList, EmbeddingRequest } from './text-schemas.ts';
+
+/** Turns texts into vectors; without a model named it is the in-box embedder that does. */
+export async function embedTexts(
+  body: EmbeddingRequest,
+  { inference, caller }: { readonly inference: Inference; readonly caller: Caller },
+): Promise<EmbeddingList> {
+  const texts = readTexts(body);
+  const model = await findEmbedder(inference, body.model);
+  const { embeddingDimensions } = model;
+  requireDimensions(body, embeddingDimensions);
+  const { vectors, dimensions, isNormalised, tokens } = await inference.embed(model, texts, caller);
+  requireDimensions(body, dimensions);
+  const encode = body.encoding_format === 'base64' ? toBase64 : toNumbers;
+  return {
+    object: 'list',
+    data: vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encode(vector),
+    })),
+    model: model.name,
+    dimensions,
+    normalised: isNormalised,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  };
+}
+
+function readTexts({ input }: EmbeddingRequest): readonly string[] {
+  const texts = typeof input === 'string' ? [input] : input;
+  return texts.map((text, at) => {
+    if (typeof text === 'number' || Array.isArray(text)) throw unsupported('input as tokens');
+    if (typeof text === 'string' && text !== '') return text;
+    throw invalidField(`input[${at}]`, 'must be a text that is not empty');
+  });
+}
+
+/** A vector that was cut means something only in models made for it, and none says that it is. */
+function requireDimensions({ dimensions }: EmbeddingRequest, actual: number | undefined): void {
+  if (!dimensions || actual === undefined || dimensions === actual) return;
+  throw invalidField('dimensions', `must be ${actual}, the number that the model has`);
+}
+
+function toNumbers(vector: Float32Array): number[] {
+  return Array.from(vector);
+}
+
+function toBase64({ buffer, byteOffset, byteLength }: Float32Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+}

@@ -1,0 +1,64 @@
+import type { Call, Handler } from '../../kit/http/call.ts';
+import { EventStream, type ServerEvent } from '../../kit/sse.ts';
+import { WrittenJson } from '../../kit/written-json.ts';
+import type { Caller, Inference, ModelInfo } from '../inference/inference.ts';
+import { toUnixSeconds } from './answers.ts';
+import { completeChat, streamChat, type Asked } from './chat.ts';
+import type { ModelCard, openAiRoutes } from './contract.ts';
+import { embedTexts } from './embeddings.ts';
+import { completeText, streamText } from './text.ts';
+
+type OpenAiHandlers = {
+  readonly [K in keyof typeof openAiRoutes]: Handler<(typeof openAiRoutes)[K]>;
+};
+
+/** The HTTP edge of OpenAI's API. */
+export function openAiHandlers({ inference }: { readonly inference: Inference }): OpenAiHandlers {
+  const ask = async (model: string | undefined, call: Asker): Promise<Asked> => ({
+    inference,
+    model: await inference.find(model),
+    caller: callerOf(call),
+  });
+  return {
+    chatCompletions: async ({ body, identity, signal }) => {
+      const asked = await ask(body.model, { identity, signal });
+      if (!body.stream) return completeChat(body, asked);
+      return new EventStream(toEvents(streamChat(body, asked)));
+    },
+    textCompletions: async ({ body, identity, signal }) => {
+      const asked = await ask(body.model, { identity, signal });
+      if (!body.stream) return completeText(body, asked);
+      return new EventStream(toEvents(streamText(body, asked)));
+    },
+    // Written here: a serializer that checks each of a million numbers would hold all others up.
+    createEmbeddings: async ({ body, identity, signal }) =>
+      new WrittenJson(
+        await embedTexts(body, { inference, caller: callerOf({ identity, signal }) }),
+      ),
+    listModels: async () => ({ object: 'list', data: (await inference.list()).map(toCard) }),
+    readModel: async ({ params }) => toCard(await inference.find(params.model)),
+  };
+}
+
+type Asker = Pick<Call, 'identity' | 'signal'>;
+
+function callerOf({ identity, signal }: Asker): Caller {
+  return { subject: identity.subject, signal };
+}
+
+async function* toEvents(chunks: AsyncIterable<unknown>): AsyncGenerator<ServerEvent> {
+  for await (const chunk of chunks) yield { data: JSON.stringify(chunk) };
+  yield { data: '[DONE]' };
+}
+
+function toCard(model: ModelInfo): ModelCard {
+  const { name, modifiedAt, runtime, capabilities, contextTokens } = model;
+  return {
+    id: name,
+    object: 'model',
+    created: toUnixSeconds(modifiedAt),
+    owned_by: runtime,
+    capabilities: [...capabilities],
+    ...(contextTokens === undefined ? {} : { context_length: contextTokens }),
+  };
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import type { ConfigOf } from '../kit/config.ts';
+import type { Lifetime } from '../kit/lifecycle.ts';
+import type { Host } from '../kit/service.ts';
+import type { modelsSettings } from './config.ts';
+import { Embedders } from './embedding/embedders.ts';
+import { WithEmbedder } from './embedding/with-embedder.ts';
+import { Backends } from './inference/backends.ts';
+import { openRuntimes } from './inference/external/open-runtimes.ts';
+import type { Inference } from './inference/inference.ts';
+import { LocalInference } from './inference/local.ts';
+import { builtInFolder } from './library/built-in.ts';
+import { ModelLibrary } from './library/library.ts';
+import { createPuller } from './library/pull/download-puller.ts';
+import type { Puller } from './library/pull/puller.ts';
+import { createRuntime, type Runtime } from './runtime/runtime.ts';
+
+export type ModelsConfig = ConfigOf<typeof modelsSettings>;
+
+/** What the routes of models work with. */
+export interface ModelsParts {
+  readonly host: Host<ModelsConfig>;
+  readonly library: ModelLibrary;
+  /** Every model that can be asked: the installed files, external runtimes, the in-box embedder. */
+  readonly inference: Inference;
+  readonly puller: Puller;
+  /** The own llama.cpp process, for what the health answer says of it. */
+  readonly runtime: Runtime;
+}
+
+/** Within what a stop of the whole suite allows. */
+const closeGraceMs = 2_000;
+
+/** Opens all of it; the lifetime closes what was opened, in reverse. */
+export async function openParts(
+  host: Host<ModelsConfig>,
+  lifetime: Lifetime,
+): Promise<ModelsParts> {
+  const { config, log } = host;
+  const defaultName = config.defaultModel;
+  const folder = join(host.dataFolder, 'models');
+  const library = new ModelLibrary({ folder, builtInFolder, defaultName, log });
+  lifetime.own('the model library', library);
+  await library.prepare();
+  const puller = lifetime.own('the puller', openPuller(host, library));
+  const runtime = lifetime.own('the model process', openRuntime(host));
+  const externals = lifetime.own('the external runtimes', openRuntimes(config));
+  const inference = new Backends({
+    local: new WithEmbedder(new LocalInference(library, runtime), new Embedders()),
+    externals: externals.runtimes,
+    defaultName,
+    log,
+  });
+  return { host, library, inference, puller, runtime };
+}
+
+function openPuller({ config, egress }: Host<ModelsConfig>, library: ModelLibrary): Puller {
+  return createPuller({
+    library,
+    egress,
+    allow: config.pullAllow,
+    token: config.huggingFaceToken,
+    huggingFaceUrl: config.huggingFaceUrl,
+  });
+}
+
+function openRuntime({ config, log }: Host<ModelsConfig>): Runtime {
+  const { parallel, queueMax, contextTokensMax, threads, memoryMb, idleUnloadSeconds } = config;
+  return createRuntime({
+    log,
+    parallel,
+    queueMax,
+    contextTokensMax,
+    ...(threads === undefined ? {} : { threads }),
+    ...(memoryMb === undefined ? {} : { memoryBytes: memoryMb * 2 ** 20 }),
+    idleUnloadMs: idleUnloadSeconds * 1000,
+    closeGraceMs,
+  });
+}

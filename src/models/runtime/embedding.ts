@@ -1,0 +1,54 @@
+import { Fault } from '../../kit/errors.ts';
+import type { EmbeddingModel } from './engine.ts';
+import type { EmbedEnd } from './protocol.ts';
+
+export interface EmbeddingOptions {
+  readonly signal: AbortSignal;
+  readonly loadMs: number;
+}
+
+/**
+ * Embeds texts one after the other, each vector of length 1. Fault `invalid` names the first text
+ * that is empty or longer than the model reads; none is cut. `cancelled` between two texts.
+ */
+export async function embed(
+  { context, contextTokens }: EmbeddingModel,
+  texts: readonly string[],
+  { signal, loadMs }: EmbeddingOptions,
+): Promise<EmbedEnd> {
+  const startedAt = performance.now();
+  const lengths = texts.map((text) => context.calculateInputLength(text));
+  lengths.forEach((length, index) => checkLength({ index, length, contextTokens }));
+  const vectors: Float32Array[] = [];
+  for (const text of texts) {
+    signal.throwIfAborted();
+    const { vector } = await context.getEmbeddingFor(text);
+    vectors.push(normalise(vector));
+  }
+  return {
+    type: 'embedded',
+    vectors,
+    tokens: lengths.reduce((sum, length) => sum + length, 0),
+    loadMs,
+    evalMs: performance.now() - startedAt,
+  };
+}
+
+interface Length {
+  readonly index: number;
+  readonly length: number;
+  readonly contextTokens: number;
+}
+
+function checkLength({ index, length, contextTokens }: Length): void {
+  if (length < contextTokens) return;
+  const message = `text ${index} has ${length} tokens, the model reads ${contextTokens - 1}`;
+  const detail = { index, tokens: length, contextTokens };
+  throw new Fault('invalid', message, { reason: 'context_length_exceeded', detail });
+}
+
+/** A vector of zeros stays what it is. */
+function normalise(vector: readonly number[]): Float32Array {
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  return Float32Array.from(vector, (value) => (length > 0 ? value / length : value));
+}

@@ -1,0 +1,54 @@
+import type { JsonSchema } from '../../inference/request.ts';
+import { isRecord } from './keywords.ts';
+import { literal } from './primitives.ts';
+
+/** What objects need of the compiler that they are a part of. */
+export interface Rules {
+  readonly compile: (schema: unknown, path: string) => string;
+  readonly add: (body: string) => string;
+}
+
+interface Member {
+  readonly pair: string;
+  readonly isRequired: boolean;
+}
+
+/** An expression of an object; its rules grow with the number of properties, not of subsets. */
+export function objectRules(rules: Rules, schema: JsonSchema, path: string): string {
+  const members = readMembers(rules, schema, path);
+  // A named property could come a second time among the others, with another type: a schema that
+  // names properties gets no others, which is within it.
+  const others = members.length > 0 ? undefined : readOthers(rules, schema, path);
+  if (members.length === 0 && others === 'pair') return 'object';
+  const moreOthers = others === undefined ? '""' : `( ws "," ws ${others} )*`;
+  const onlyOthers = others === undefined ? '""' : `( ${others} ${moreOthers} )?`;
+  let more = moreOthers;
+  let first = onlyOthers;
+  for (const { pair, isRequired } of members.toReversed()) {
+    const begun = `${pair} ${more}`;
+    const continued = `ws "," ws ${pair} ${more}`;
+    first = rules.add(isRequired ? begun : `${begun} | ${first}`);
+    more = rules.add(isRequired ? continued : `${continued} | ${more}`);
+  }
+  return rules.add(`"{" ws ${first} ws "}"`);
+}
+
+function readMembers(rules: Rules, schema: JsonSchema, path: string): Member[] {
+  const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
+  const names = new Set([...Object.keys(properties), ...required].map(String));
+  return [...names].map((name) => {
+    const property = Object.hasOwn(properties, name) ? properties[name] : true;
+    const value = rules.compile(property, `${path}/properties/${name}`);
+    const pair = rules.add(`${literal(JSON.stringify(name))} ws ":" ws ${value}`);
+    return { pair, isRequired: required.has(name) };
+  });
+}
+
+/** The pair of a property that is not named; undefined where there is none. */
+function readOthers(rules: Rules, schema: JsonSchema, path: string): string | undefined {
+  const others = schema['additionalProperties'];
+  if (others === false) return undefined;
+  if (others === undefined || others === true) return 'pair';
+  return rules.add(`string ws ":" ws ${rules.compile(others, `${path}/additionalProperties`)}`);
+}

@@ -1,0 +1,249 @@
+import { Fault } from '../../../kit/errors.ts';
+import type { JsonSchema } from '../../inference/request.ts';
+import {
+  checkKeywords,
+  constraints,
+  countMax,
+  isRecord,
+  readCount,
+  refuse,
+  type Strictness,
+} from './keywords.ts';
+import { integerBetween } from './integers.ts';
+import { objectRules } from './objects.ts';
+import { literal, primitiveRules } from './primitives.ts';
+
+/** GBNF rules, and the one that stands for a value of the schema. */
+export interface SchemaGrammar {
+  readonly root: string;
+  readonly rules: string;
+}
+
+/** A grammar as llama.cpp takes it; its first rule is `root`. */
+export function toGrammarText(root: string, grammars: readonly SchemaGrammar[]): string {
+  return [`root ::= ${root}`, ...grammars.map(({ rules }) => rules), primitiveRules].join('\n');
+}
+
+/** A grammar of any JSON object, which is what callers mean by JSON. */
+export const anyObjectGrammar: SchemaGrammar = { root: 'object', rules: '' };
+
+/**
+ * Makes rules that only write what the schema accepts, their names after `prefix`. Properties come
+ * in the schema's order; where `additionalProperties` is absent beside properties, no others do.
+ * Strict: Fault `invalid` (`unsupported_schema`) names the first keyword that cannot be held.
+ */
+export function compileSchema(
+  schema: unknown,
+  prefix: string,
+  strictness: Strictness,
+): SchemaGrammar {
+  const compiler = new Compiler(schema, prefix, strictness === 'strict');
+  const root = compiler.compile(schema, '#');
+  return { root, rules: compiler.rules.join('\n') };
+}
+
+const nodesMax = 2000;
+const formats = ['date', 'time', 'date-time', 'uuid'];
+
+/** Compiles the parts of one schema; each answers a rule's name or an inline expression. */
+class Compiler {
+  readonly rules: string[] = [];
+  readonly #document: unknown;
+  readonly #prefix: string;
+  readonly #isStrict: boolean;
+  readonly #references = new Map<string, string>();
+  #nodes = 0;
+
+  constructor(document: unknown, prefix: string, isStrict: boolean) {
+    this.#document = document;
+    this.#prefix = prefix;
+    this.#isStrict = isStrict;
+  }
+
+  readonly compile = (schema: unknown, path: string): string => {
+    if (++this.#nodes > nodesMax) throw tooLarge();
+    if (schema === true || schema === undefined) return 'value';
+    if (!isRecord(schema)) return this.#widen(schema === false ? 'false' : 'schema', path, 'value');
+    if (this.#isStrict) checkKeywords(schema, path);
+    return this.#combined(schema, path) ?? this.#typed(schema, path);
+  };
+
+  readonly add = (body: string): string => {
+    const name = `${this.#prefix}${this.rules.length}`;
+    this.rules.push(`${name} ::= ${body}`);
+    return name;
+  };
+
+  #combined(schema: JsonSchema, path: string): string | undefined {
+    const { $ref, enum: values, anyOf, oneOf, allOf } = schema;
+    const crowded = combiners.find((keyword) => schema[keyword] && !isAlone(schema, keyword));
+    if (crowded) this.#widen(crowded, path, 'value');
+    if (typeof $ref === 'string') return this.#reference($ref, path);
+    if ('const' in schema) return literal(JSON.stringify(schema['const']));
+    if (Array.isArray(values) && values.length > 0)
+      return this.add(values.map((value) => literal(JSON.stringify(value))).join(' | '));
+    const choices = anyOf ?? oneOf;
+    if (Array.isArray(choices) && choices.length > 0) {
+      return this.#choice(choices, `${path}/${anyOf ? 'anyOf' : 'oneOf'}`);
+    }
+    if (!Array.isArray(allOf)) return undefined;
+    if (allOf.length === 1) return this.compile(allOf[0], `${path}/allOf/0`);
+    return this.#widen('allOf', path, 'value');
+  }
+
+  /** Of `oneOf` only one may hold; that the choices exclude each other is the schema's matter. */
+  #choice(choices: readonly unknown[], path: string): string {
+    return this.add(choices.map((choice, i) => this.compile(choice, `${path}/${i}`)).join(' | '));
+  }
+
+  /** A rule for each target, made before its body, so that a schema may contain itself. */
+  #reference($ref: string, path: string): string {
+    const known = this.#references.get($ref);
+    if (known) return known;
+    const target = $ref.startsWith('#') ? this.#find($ref.slice(1)) : undefined;
+    if (target === undefined) return this.#widen('$ref', path, 'value');
+    const name = `${this.#prefix}r${this.#references.size}`;
+    this.#references.set($ref, name);
+    this.rules.push(`${name} ::= ${this.compile(target, $ref)}`);
+    return name;
+  }
+
+  #find(pointer: string): unknown {
+    const steps = pointer.split('/').slice(1);
+    return steps.reduce<unknown>((found, step) => {
+      const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+      if (Array.isArray(found)) return found[Number(key)];
+      return isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+    }, this.#document);
+  }
+
+  #typed(schema: JsonSchema, path: string): string {
+    const type = schema['type'] ?? guessType(schema);
+    if (type === undefined) return 'value';
+    if (!Array.isArray(type)) return this.#ofType(type, schema, path);
+    if (type.length === 0) return this.#widen('type', path, 'value');
+    return this.add(type.map((one) => this.#ofType(one, schema, path)).join(' | '));
+  }
+
+  #ofType(type: unknown, schema: JsonSchema, path: string): string {
+    if (type === 'object') return objectRules(this, schema, path);
+    if (type === 'array') return this.#array(schema, path);
+    if (type === 'string') return this.#string(schema, path);
+    if (type === 'integer') return this.#integer(schema, path);
+    if (type === 'number') return this.#number(schema, path);
+    if (type === 'boolean' || type === 'null') return type;
+    return this.#widen('type', path, 'value');
+  }
+
+  #array(schema: JsonSchema, path: string): string {
+    const fixed = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : [];
+    const heads = fixed.map((item, i) => this.compile(item, `${path}/prefixItems/${i}`));
+    const isClosed = schema['items'] === false;
+    const item = isClosed ? '' : this.compile(schema['items'], `${path}/items`);
+    const least = Math.max(this.#count(schema, 'minItems', path) ?? 0, heads.length);
+    const most = isClosed ? heads.length : this.#count(schema, 'maxItems', path);
+    if (most !== undefined && most < least) return this.#widen('maxItems', path, 'array');
+    if (most === 0) return '"[]"';
+    const counts = {
+      least: least - heads.length,
+      most: most === undefined ? undefined : most - heads.length,
+      isFirst: heads.length === 0,
+    };
+    const tail = isClosed ? '' : repeated(item, counts);
+    const list = [...heads.map((head, i) => (i === 0 ? head : `ws "," ws ${head}`)), tail].join(
+      ' ',
+    );
+    const body = least === 0 ? `( ${list} ws )?` : `${list} ws`;
+    return this.add(`"[" ws ${body} "]"`);
+  }
+
+  #string(schema: JsonSchema, path: string): string {
+    const { format } = schema;
+    if (format !== undefined) {
+      const known = formats.find((one) => one === format);
+      return known ?? this.#widen('format', path, 'string');
+    }
+    const least = this.#count(schema, 'minLength', path) ?? 0;
+    const most = this.#count(schema, 'maxLength', path);
+    if (most !== undefined && most < least) return this.#widen('maxLength', path, 'string');
+    if (least === 0 && most === undefined) return 'string';
+    return this.add(String.raw`"\"" char{${least},${most ?? ''}} "\""`);
+  }
+
+  #integer(schema: JsonSchema, path: string): string {
+    const range = readRange(schema);
+    const body = integerBetween(range.low, range.high);
+    const refused = Object.keys(range.named)[0] ?? 'minimum';
+    return body ?? this.#widen(refused, path, 'integer');
+  }
+
+  #number(schema: JsonSchema, path: string): string {
+    const { low, high, named } = readRange(schema);
+    const isFree = low === -Infinity && high === Infinity;
+    return isFree ? 'number' : this.#widen(Object.keys(named)[0] ?? 'minimum', path, 'number');
+  }
+
+  #count(schema: JsonSchema, keyword: string, path: string): number | undefined {
+    const count = readCount(schema, keyword);
+    const isSound = schema[keyword] === undefined || (count !== undefined && count <= countMax);
+    if (!isSound) this.#widen(keyword, path, '');
+    return isSound ? count : undefined;
+  }
+
+  /** For what no grammar can hold: refused when strict, else the wider expression. */
+  #widen(keyword: string, path: string, wider: string): string {
+    if (this.#isStrict) refuse(keyword, path);
+    return wider;
+  }
+}
+
+/** A list of so many items; behind those of `prefixItems` each has its comma. */
+function repeated(item: string, counts: Counts): string {
+  const { least, most, isFirst } = counts;
+  const next = (from: number, to: number | undefined) =>
+    to === 0 ? '' : `( ws "," ws ${item} ){${from},${to ?? ''}}`;
+  if (!isFirst) return next(least, most);
+  return `${item} ${next(Math.max(0, least - 1), most === undefined ? undefined : most - 1)}`;
+}
+
+interface Counts {
+  readonly least: number;
+  readonly most: number | undefined;
+  readonly isFirst: boolean;
+}
+
+const combiners = ['$ref', 'anyOf', 'oneOf', 'allOf'];
+
+/** Whether nothing beside a combining keyword narrows the values further. */
+function isAlone(schema: JsonSchema, combining: string): boolean {
+  return constraints.every((keyword) => keyword === combining || schema[keyword] === undefined);
+}
+
+function guessType(schema: JsonSchema): string | undefined {
+  if (isRecord(schema['properties'])) return 'object';
+  return 'items' in schema || 'prefixItems' in schema ? 'array' : undefined;
+}
+
+/** The bounds of a number, inclusive for integers; those of all safe integers bound nothing. */
+function readRange(schema: JsonSchema) {
+  const keywords = ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'];
+  const named = Object.fromEntries(
+    keywords.flatMap((keyword) => {
+      const value = schema[keyword];
+      const isBound = typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
+      return isBound ? [[keyword, value] as const] : [];
+    }),
+  );
+  const { minimum = -Infinity, exclusiveMinimum = -Infinity } = named;
+  const { maximum = Infinity, exclusiveMaximum = Infinity } = named;
+  const low = Math.max(Math.ceil(minimum), Math.floor(exclusiveMinimum) + 1);
+  const high = Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum) - 1);
+  return { low, high, named };
+}
+
+function tooLarge(): Fault {
+  return new Fault('invalid', `a JSON schema may have at most ${nodesMax} parts`, {
+    reason: 'unsupported_schema',
+    detail: { param: 'format' },
+  });
+}

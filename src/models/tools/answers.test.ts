@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { describeModel, ScriptedInference, scriptedEnd } from '../inference/testing.ts';
+import { findTool } from './tool-table.ts';
+
+function scripted(text: string) {
+  const inference = new ScriptedInference([describeModel('scripted')]);
+  inference.events = [{ type: 'text', text }, scriptedEnd];
+  const caller = { subject: 'usr_test', signal: new AbortController().signal };
+  const run = (tool: string, input: object) =>
+    findTool(tool).run(input, { inference, caller, report: () => {} });
+  return { inference, run };
+}
+
+const labels = ['praise', 'complaint'];
+
+test.each(['joy', '"joy"', '{"label":"joy"}', '{"label":7}', ''])(
+  'a runtime that does not keep to the labels is an upstream fault: %s',
+  async (text) => {
+    const { run } = scripted(text);
+    await expect(run('classify', { prompt: 'I like it.', labels })).rejects.toMatchObject({
+      code: 'upstream',
+    });
+  },
+);
+
+test('an external runtime is asked for an object with the label', async () => {
+  const { inference, run } = scripted('{"label":"praise"}');
+  expect(await run('classify', { prompt: 'I like it.', labels })).toMatchObject({
+    output: 'praise',
+    model: 'scripted',
+  });
+  expect(inference.requests[0]).toMatchObject({
+    temperature: 0,
+    format: { schema: { type: 'object', properties: { label: { enum: labels } } } },
+  });
+});
+
+test('a summary that goes on too long is cut after its last word, and says so', async () => {
+  const { inference, run } = scripted('  One two\nthree, four; five. Six seven.');
+  expect(await run('summarize', { prompt: 'A story.', maxWords: 5 })).toMatchObject({
+    output: 'One two\nthree, four; five.',
+    finishReason: 'length',
+  });
+  expect(inference.requests[0]?.maxTokens).toBeGreaterThanOrEqual(5);
+});
+
+test('a summary that is short enough is whole', async () => {
+  const { run } = scripted('One two three.');
+  expect(await run('summarize', { prompt: 'A story.', maxWords: 5 })).toMatchObject({
+    output: 'One two three.',
+    finishReason: 'stop',
+  });
+});

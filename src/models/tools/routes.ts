@@ -1,0 +1,37 @@
+import type { Handler } from '../../kit/http/call.ts';
+import type { McpEndpoint } from '../../kit/mcp/endpoint.ts';
+import type { ModelsParts } from '../parts.ts';
+import type { toolRoutes } from './contract.ts';
+import { toListedModel } from './list-models.ts';
+import { findTool, modelTools } from './tool-table.ts';
+
+type ToolHandlers = { readonly [K in keyof typeof toolRoutes]: Handler<(typeof toolRoutes)[K]> };
+
+/** The HTTP edge of the tools. */
+export function toolHandlers(
+  { inference }: Pick<ModelsParts, 'inference'>,
+  mcp: McpEndpoint,
+): ToolHandlers {
+  const listed = modelTools.map(({ name, title, description, inputSchema, outputSchema }) => ({
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+  }));
+  return {
+    invoke: async ({ body, identity, signal, span }) => {
+      const tool = findTool(body.tool);
+      span.setAttribute('gen_ai.tool.name', tool.name);
+      const caller = { subject: identity.subject, signal };
+      const startedAt = performance.now();
+      const result = await tool.run(body.input ?? {}, { inference, caller, report: () => {} });
+      return { result: { ...result }, cost: 0, duration: performance.now() - startedAt };
+    },
+    listTools: async () => ({
+      tools: listed,
+      models: (await inference.list()).map(toListedModel),
+    }),
+    mcp: (call) => mcp.handle(call),
+  };
+}

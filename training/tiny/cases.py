@@ -1,0 +1,152 @@
+"""What an example is, and how the examples for measuring are kept out of training.
+
+A case is held out by the hash of its key, which names the kind and the operands. A wording is held
+out by standing in the kind's second list of wordings. Training draws from neither.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+
+HELD_OUT_PERCENT = 8
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question before it is worded: the values for a wording, and the answer."""
+
+    fields: dict[str, str]
+    answer: str
+    key: str = ''
+    """What must be unseen for the case to be unseen; empty where only the wording can be."""
+    system: str = ''
+    follow_ups: tuple[tuple[str, str], ...] = ()
+    """Further questions and answers which need what was said before."""
+    accepts: Callable[[str], bool] | None = field(default=None, compare=False)
+    """Judges an answer where more than one is right."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    draw: Callable[[Random], Case]
+    wordings: tuple[str, ...]
+    unseen_wordings: tuple[str, ...] = ()
+    weight: float = 1.0
+    is_exact: bool = False
+    """Whether the wording must stand exactly as it is, without casual changes."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What draws the cases of one section of a file of wordings."""
+
+    title: str
+    """The kind's name; where a kind has several sources, ` / ` and a word more."""
+    draw: Callable[[Random], Case]
+    weight: float = 1.0
+    is_exact: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A worded question and its answer."""
+
+    kind: str
+    question: str
+    answer: str
+    system: str = ''
+    follow_ups: tuple[tuple[str, str], ...] = ()
+    accepts: Callable[[str], bool] | None = None
+
+
+def read_kinds(area: str, sources: tuple[Source, ...]) -> tuple[Kind, ...]:
+    """The kinds of an area, worded by its file in `wordings/`."""
+    sections = read_sections(area)
+    return tuple(
+        Kind(
+            name=source.title.split(' / ')[0],
+            draw=source.draw,
+            wordings=tuple(line for line in sections[source.title] if not is_unseen(line)),
+            unseen_wordings=tuple(line[2:] for line in sections[source.title] if is_unseen(line)),
+            weight=source.weight,
+            is_exact=source.is_exact,
+        )
+        for source in sources
+    )
+
+
+def read_sections(area: str) -> dict[str, list[str]]:
+    """Sections begin with `== title`; a wording that is held out begins with `? `."""
+    sections: dict[str, list[str]] = {}
+    title = ''
+    text = (Path(__file__).parent / 'wordings' / f'{area}.txt').read_text(encoding='utf-8')
+    for line in text.splitlines():
+        if line.startswith('== '):
+            title = line[3:]
+            sections[title] = []
+        elif line:
+            sections[title].append(line.replace('\\n', '\n'))
+    return sections
+
+
+def is_unseen(line: str) -> bool:
+    return line.startswith('? ')
+
+
+def is_held_out(kind: Kind, case: Case) -> bool:
+    if not case.key:
+        return False
+    digest = sha256(f'{kind.name}|{case.key}'.encode()).digest()
+    return int.from_bytes(digest[:4], 'big') % 100 < HELD_OUT_PERCENT
+
+
+def draw_turn(kind: Kind, random: Random) -> Turn:
+    """A turn to train on."""
+    case = draw_case(kind, random, held_out=False)
+    wording = random.choice(kind.wordings)
+    question = wording.format(**case.fields)
+    if kind.is_exact or wording.startswith('{'):
+        return worded(kind, case, question)
+    rough = roughen(question, random)
+    unseen = {wording.format(**case.fields) for wording in kind.unseen_wordings}
+    return worded(kind, case, question if rough in unseen else rough)
+
+
+def draw_test(kind: Kind, random: Random, unseen_wording: bool) -> Turn:
+    """A turn to measure with; its operands are held out where the kind has any."""
+    case = draw_case(kind, random, held_out=True)
+    wordings = kind.unseen_wordings if unseen_wording else kind.wordings
+    return worded(kind, case, random.choice(wordings).format(**case.fields))
+
+
+def worded(kind: Kind, case: Case, question: str) -> Turn:
+    return Turn(kind.name, question, case.answer, case.system, case.follow_ups, case.accepts)
+
+
+def draw_case(kind: Kind, random: Random, held_out: bool) -> Case:
+    for _ in range(100_000):
+        case = kind.draw(random)
+        if not case.key or is_held_out(kind, case) == held_out:
+            return case
+    raise ValueError(
+        f'{kind.name} has no case that is {"held out" if held_out else "for training"}'
+    )
+
+
+def roughen(question: str, random: Random) -> str:
+    """Writes as people type: without the mark at the end, in lower case, with a please."""
+    roll = random.random()
+    if roll < 0.08 and question[-1] in '?.':
+        return question[:-1]
+    if roll < 0.16 and ':' not in question:
+        return question[0].lower() + question[1:]
+    if roll < 0.20:
+        return 'Please ' + question[0].lower() + question[1:] if question[-1] == '.' else question
+    if roll < 0.23 and question[-1] in '?.' and ':' not in question:
+        return question[0].lower() + question[1:-1]
+    if roll < 0.26:
+        return random.choice(('Hi! ', 'Hello, ', 'OK. ', 'Tell me: ', 'Question: ')) + question
+    return question
