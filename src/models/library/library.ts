@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
@@ -22,13 +22,25 @@ export interface LibraryOptions {
   readonly log: Log;
 }
 
-/** The GGUF files of a folder. It is read anew each time, so a file put there is seen at once. */
+/** What was found in the folders. */
+interface Finding {
+  /** When the folders last changed, by their own account. */
+  readonly stamp: string;
+  readonly readAt: number;
+  readonly models: readonly InstalledModel[];
+}
+
+/** A folder does not tell when a file in it was written over, only when one came or went. */
+const findingMsMax = 1000;
+
+/** The GGUF files of a folder; one that is put there is seen at once. */
 export class ModelLibrary implements AsyncDisposable {
   readonly folder: string;
   readonly #options: LibraryOptions;
   readonly #headers = new HeaderCache();
   readonly #manifests = new ManifestCache();
   readonly #digests: Digests;
+  #finding: Finding | undefined;
 
   constructor(options: LibraryOptions) {
     this.folder = options.folder;
@@ -45,7 +57,7 @@ export class ModelLibrary implements AsyncDisposable {
 
   /** All installed models: the default first, then trained ones, then those that came with Ennead. */
   async list(): Promise<InstalledModel[]> {
-    const models = await this.#readFolders();
+    const models = await this.#find();
     const paths = new Set(models.map(({ path }) => path));
     this.#headers.keepOnly(paths);
     this.#manifests.keepOnly(paths);
@@ -112,6 +124,26 @@ export class ModelLibrary implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#digests[Symbol.asyncDispose]();
+  }
+
+  /** Reads the folders where they may have changed: requests ask for their model one by one. */
+  async #find(): Promise<readonly InstalledModel[]> {
+    const stamp = await this.#stamp();
+    const readAt = performance.now();
+    const known = this.#finding;
+    if (known?.stamp === stamp && readAt - known.readAt < findingMsMax) return known.models;
+    const models = await this.#readFolders();
+    this.#finding = { stamp, readAt, models };
+    return models;
+  }
+
+  async #stamp(): Promise<string> {
+    const { builtInFolder } = this.#options;
+    const folders = builtInFolder === undefined ? [this.folder] : [this.folder, builtInFolder];
+    const stats = await Promise.all(
+      folders.map((one) => stat(one, { bigint: true }).catch(() => undefined)),
+    );
+    return stats.map((found) => String(found?.mtimeNs)).join(' ');
   }
 
   /** A model of the folder hides the one of the same name that came with Ennead. */

@@ -1,0 +1,21 @@
+// What the models service costs beside node-llama-cpp alone: tokens a second, the time to the first one,
+// reading of prompts, memory, and what HTTP adds to a request.
+import { rm } from 'node:fs/promises';
+import { quick, whole } from './foundation/depth.ts';
+import { printReport } from './harness/report.ts';
+import { measureHttp } from './models/http-cost.ts';
+import { findModels } from './models/model-files.ts';
+import { measureMemory, measureReading, measureWriting } from './models/speed.ts';
+
+const depth = process.argv.includes('--quick') ? quick : whole;
+const { files, folder } = await findModels();
+
+await printReport([
+  ...files.flatMap((file) => [
+    [`writing of ${file.title}`, () => measureWriting(file, depth)] as const,
+    [`reading of ${file.title}`, () => measureReading(file, depth)] as const,
+    [`memory of ${file.title}`, () => measureMemory(file)] as const,
+  ]),
+  ['the cost of HTTP', () => measureHttp(files, depth)],
+]);
+await rm(folder, { recursive: true });

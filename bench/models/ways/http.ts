@@ -1,0 +1,42 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { listenAnywhere, startService } from '../../../src/kit/testing.ts';
+import { models } from '../../../src/models/service.ts';
+import { contextTokens, sequences, threads, type Way } from './way.ts';
+
+interface Answer {
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
+}
+
+/** The service of models behind HTTP, with a token, asked whole answers in OpenAI's dialect. */
+export async function openHttp(modelPath: string): Promise<Way> {
+  const service = await startService(models, {
+    environment: {
+      MODELS_PARALLEL: String(sequences),
+      MODELS_THREADS: String(threads),
+      MODELS_CONTEXT_TOKENS_MAX: String(contextTokens),
+    },
+  });
+  await copyFile(modelPath, join(service.host.dataFolder, 'models', 'bench.gguf'));
+  const pool = new Pool(await listenAnywhere(service.host.http), { connections: sequences });
+  const authorization = `Bearer ${await service.issuer.sign()}`;
+  return {
+    memoryBytes: () => Promise.resolve(Number.NaN),
+    complete: async ({ text, answerTokens }, onFirst) => {
+      const prompt = { model: 'bench', prompt: text, max_tokens: answerTokens };
+      const answer = await pool.request({
+        method: 'POST',
+        path: '/v1/completions',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...prompt, temperature: 0, seed: 1 }),
+      });
+      const body = await answer.body.text();
+      if (answer.statusCode !== 200) throw new Error(body);
+      onFirst();
+      // The dialect is our own contract's.
+      const { usage } = JSON.parse(body) as Answer;
+      return { promptTokens: usage.prompt_tokens, answerTokens: usage.completion_tokens };
+    },
+  };
+}
