@@ -13,7 +13,7 @@ import {
   valueType,
 } from './gguf-encoding.ts';
 
-/** The name under which the file belongs in the models folder. */
+/** The name of the file in a models folder, for tests and measurements. */
 export const randomModelFile = 'ennead-random.gguf';
 
 /** What `general.name` of the file says, so that nobody takes its answers for a model's. */
@@ -21,8 +21,7 @@ export const randomModelName = 'Ennead random weights';
 
 /** What `general.description` says, and what a listing should show. */
 export const randomModelDescription =
-  'Random weights, never trained: the output is gibberish. ' +
-  'It proves the path from request to tokens until a real model is installed.';
+  'Random weights, never trained: the output is gibberish. It proves the path from request to tokens.';
 
 /** The context that the file declares, in tokens. */
 export const randomModelContextTokens = 2048;

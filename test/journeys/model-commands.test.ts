@@ -124,7 +124,7 @@ describe('with a running suite', () => {
     const { password } = JSON.parse(created.stdout);
     const bob = { ENNEAD_ADMIN_USERNAME: 'bob', ENNEAD_ADMIN_PASSWORD: password };
     expect(await refusalOf(`pull ${far()}`, bob)).toContain('models:manage');
-    expect(await refusalOf('rm ennead-random', bob)).toContain('models:manage');
+    expect(await refusalOf('rm ennead-tiny', bob)).toContain('models:manage');
   });
 
   test('it has the folder: nobody else changes it', async () => {

@@ -12,7 +12,9 @@ import {
   type LlamaModel,
   type Token,
 } from 'node-llama-cpp';
+import type { Prompt } from '../../src/models/inference/request.ts';
 import { preparePrompt } from '../../src/models/runtime/prompt.ts';
+import { resolveRequest } from '../../src/models/runtime/request.ts';
 
 interface Question {
   readonly system: string;
@@ -51,7 +53,7 @@ for (const question of examination.questions) {
 }
 let textLoss = { nats: 0, tokens: 0 };
 for (const text of examination.texts) {
-  const begin = preparePrompt(subject.model, subject.wrapper, { text: '' }).tokens;
+  const begin = prepare(subject, { text: '' }).tokens;
   const tokens = subject.model.tokenize(text);
   textLoss = sum(textLoss, await measure(subject, begin, tokens));
 }
@@ -73,10 +75,15 @@ async function openSubject(path: string): Promise<Subject> {
   return { model, wrapper: resolveChatWrapper(model), sequence: context.getSequence() };
 }
 
-function promptOf({ model, wrapper }: Subject, { system, question }: Question) {
+/** As the service does it for a request that says nothing else. */
+function prepare({ model, wrapper }: Subject, prompt: Prompt) {
+  return preparePrompt(model, wrapper, resolveRequest({ modelPath: '', prompt }));
+}
+
+function promptOf(subject: Subject, { system, question }: Question) {
   const messages = [{ role: 'user', content: question }] as const;
   const head = system === '' ? [] : [{ role: 'system', content: system } as const];
-  return preparePrompt(model, wrapper, { messages: [...head, ...messages] });
+  return prepare(subject, { messages: [...head, ...messages] });
 }
 
 async function answer(

@@ -72,7 +72,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     await topic.subscribe(record.handler);
     await topic.publish(1);
     await topic.publish(2);
-    await vi.waitFor(() => expect(record.values()).toEqual([1, 2]));
+    await vi.waitFor(() => expect(record.values()).toEqual([1, 2]), 10_000);
     await failing.close();
   });
 
@@ -84,7 +84,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     const before = Date.now() - 1000;
     const seqs = [];
     for (const value of [1, 2, 3]) seqs.push(await topic.publish(value));
-    await vi.waitFor(() => expect(record.values()).toEqual([1, 2, 3]));
+    await vi.waitFor(() => expect(record.values()).toEqual([1, 2, 3]), 10_000);
     expect(record.events.map((event) => event.seq)).toEqual(seqs);
     expect(seqs.toSorted((a, b) => a - b)).toEqual(seqs);
     expect(record.events[0]?.publishedAt).toBeGreaterThan(before);
@@ -98,7 +98,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     const record = createRecord<number>();
     await topic.subscribe(record.handler, { after: seqs[0], onGap: record.onGap });
     await topic.publish(4);
-    await vi.waitFor(() => expect(record.values()).toEqual([2, 3, 4]));
+    await vi.waitFor(() => expect(record.values()).toEqual([2, 3, 4]), 10_000);
     expect(record.gaps).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     for (let value = 0; value < 10; value++) seqs.push(await topic.publish(value));
     const record = createRecord<number>();
     await topic.subscribe(record.handler, { after: seqs[0], onGap: record.onGap });
-    await vi.waitFor(() => expect(record.values()).toEqual([7, 8, 9]));
+    await vi.waitFor(() => expect(record.values()).toEqual([7, 8, 9]), 10_000);
     expect(record.gaps).toEqual([{ from: seqs[1], to: seqs[6] }]);
   });
 
@@ -129,7 +129,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     await topic.publish(2);
     const record = createRecord<number>();
     await topic.subscribe(record.handler, { after: 2 ** 53 - 1, onGap: record.onGap });
-    await vi.waitFor(() => expect(record.values()).toEqual([1, 2]));
+    await vi.waitFor(() => expect(record.values()).toEqual([1, 2]), 10_000);
     expect(record.gaps).toEqual([{ from: 0, to: first - 1 }]);
   });
 
@@ -138,7 +138,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     const record = createRecord<number>();
     await topic.subscribe(record.handler, { after: 2 ** 53 - 1, onGap: record.onGap });
     const seq = await topic.publish(1);
-    await vi.waitFor(() => expect(record.values()).toEqual([1]));
+    await vi.waitFor(() => expect(record.values()).toEqual([1]), 10_000);
     expect(record.gaps).toEqual([{ from: 0, to: seq - 1 }]);
   });
 
@@ -149,11 +149,11 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     const subscription = await topic.subscribe(closed.handler);
     await topic.subscribe(open.handler);
     await topic.publish(1);
-    await vi.waitFor(() => expect(closed.values()).toEqual([1]));
+    await vi.waitFor(() => expect(closed.values()).toEqual([1]), 10_000);
     await subscription.close();
     await subscription.close();
     await topic.publish(2);
-    await vi.waitFor(() => expect(open.values()).toEqual([1, 2]));
+    await vi.waitFor(() => expect(open.values()).toEqual([1, 2]), 10_000);
     expect(closed.values()).toEqual([1]);
   });
 
@@ -171,8 +171,8 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     });
     await topic.subscribe(other.handler);
     await topic.publish('first');
-    await vi.waitFor(() => expect(other.values()).toEqual(['first', 'second']));
-    await vi.waitFor(() => expect(late.values()).toEqual(['first', 'second']));
+    await vi.waitFor(() => expect(other.values()).toEqual(['first', 'second']), 10_000);
+    await vi.waitFor(() => expect(late.values()).toEqual(['first', 'second']), 10_000);
     expect(own).toEqual(['first']);
     await Promise.all(actions);
   });
@@ -184,7 +184,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     const seq = await topic.publish(value);
     value.name = 'changed';
     await topic.subscribe(record.handler, { after: seq - 1 });
-    await vi.waitFor(() => expect(record.values()).toEqual([{ name: 'as published' }]));
+    await vi.waitFor(() => expect(record.values()).toEqual([{ name: 'as published' }]), 10_000);
   });
 
   test('topics do not see each other', async () => {
@@ -193,7 +193,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     await bus.topic<number>(name).subscribe(record.handler);
     await bus.topic<number>(other).publish(1);
     await bus.topic<number>(name).publish(2);
-    await vi.waitFor(() => expect(record.values()).toEqual([2]));
+    await vi.waitFor(() => expect(record.values()).toEqual([2]), 10_000);
   });
 
   test('a topic named again without limits keeps those it has', async () => {
@@ -204,7 +204,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     for (const value of [2, 3]) await again.publish(value);
     const record = createRecord<number>();
     await again.subscribe(record.handler, { after: first - 1, onGap: record.onGap });
-    await vi.waitFor(() => expect(record.values()).toEqual([2, 3]));
+    await vi.waitFor(() => expect(record.values()).toEqual([2, 3]), 10_000);
     expect(record.gaps).toEqual([{ from: first, to: first }]);
   });
 

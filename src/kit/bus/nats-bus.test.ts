@@ -83,7 +83,8 @@ describe.skipIf(!program)('with a nats-server (skipped when there is none)', () 
         Array.from({ length: 100 }, (_, i) => topic.publish(`${who}-${i}`)),
       ),
     );
-    for (const { events } of records) await vi.waitFor(() => expect(events).toHaveLength(200));
+    for (const { events } of records)
+      await vi.waitFor(() => expect(events).toHaveLength(200), 10_000);
     expect(records[0]?.events).toEqual(records[1]?.events);
     expect(records[0]?.events.map(({ seq }) => seq)).toEqual(range(1, 200));
   });
@@ -121,7 +122,7 @@ describe.skipIf(!program)('with a nats-server (skipped when there is none)', () 
     const topic = (await open(server.url)).topic<string>('t');
     const { events, gaps } = await record((await open(server.url)).topic<string>('t'));
     for (const value of ['a', 'b', 'c']) await topic.publish(value);
-    await vi.waitFor(() => expect(events).toHaveLength(3));
+    await vi.waitFor(() => expect(events).toHaveLength(3), 10_000);
     await server.restart({ isStorageLost: true });
     await topic.publish('d');
     await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ seq: 1, data: 'd' }), 10_000);
@@ -170,9 +171,9 @@ describe.skipIf(!program)('with a nats-server (skipped when there is none)', () 
     const stranger = await connect({ servers: url });
     stranger.publish('ennead.t', 'no json');
     await stranger.drain();
-    await vi.waitFor(async () => expect(await topic.lastSeq()).toBe(2));
+    await vi.waitFor(async () => expect(await topic.lastSeq()).toBe(2), 10_000);
     await topic.publish(3);
-    await vi.waitFor(() => expect(events.map(({ data }) => data)).toEqual([1, 3]));
+    await vi.waitFor(() => expect(events.map(({ data }) => data)).toEqual([1, 3]), 10_000);
     expect(gaps).toEqual([{ from: 2, to: 2 }]);
   });
 });

@@ -144,7 +144,7 @@ describe('a call', () => {
     expect(target.arrivals).toEqual([]);
     const stop = new AbortController();
     const during = egress.fetch(`${target.origin}/never`, { signal: stop.signal });
-    await vi.waitFor(() => expect(target.arrivals).toHaveLength(1));
+    await vi.waitFor(() => expect(target.arrivals).toHaveLength(1), 10_000);
     stop.abort(new Error('the user left'));
     await expect(during).rejects.toMatchObject({ code: 'cancelled' });
     const late = egress.fetch(`${target.origin}/never`, { signal: AbortSignal.timeout(100) });

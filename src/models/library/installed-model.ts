@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ModelInfo } from '../inference/inference.ts';
-import { randomModelFile } from '../random-gguf.ts';
 import { capabilitiesOf } from './gguf/capabilities.ts';
 import type { GgufHeader } from './gguf/gguf-header.ts';
 import type { HeaderCache } from './gguf/header-cache.ts';
@@ -50,7 +49,7 @@ export async function describeFile(
     digest: manifest?.digest,
     source: manifest?.source,
     licence: manifest?.licence ?? header?.licence,
-    isBuiltIn: isBuiltIn || isRandom(path),
+    isBuiltIn,
   };
 }
 
@@ -72,11 +71,6 @@ function infoOf(header: GgufHeader | undefined) {
 }
 
 function rankOf(model: InstalledModel): number {
-  if (!model.header) return 3;
-  if (isRandom(model.path)) return 2;
+  if (!model.header) return 2;
   return model.isBuiltIn ? 1 : 0;
-}
-
-function isRandom(path: string): boolean {
-  return basename(path) === randomModelFile;
 }

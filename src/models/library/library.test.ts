@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '../../kit/testing.ts';
-import { randomModelFile } from '../random-gguf.ts';
+import { builtInFolder } from './built-in.ts';
 import { ModelLibrary } from './library.ts';
 import { openGround, readRandomModel, sha256 } from './testing.ts';
 
@@ -70,12 +70,13 @@ describe('what is refused', () => {
 
   test('deleting what came with Ennead', async () => {
     await using ground = await openGround();
-    await ground.library.prepare();
-    await expect(ground.library.delete('ennead-random')).rejects.toMatchObject({
+    const { folder } = ground;
+    await using library = new ModelLibrary({ folder, builtInFolder, log: silentLog });
+    await expect(library.delete('ennead-tiny')).rejects.toMatchObject({
       code: 'conflict',
       reason: 'model_built_in',
     });
-    expect(await readdir(ground.folder)).toContain(randomModelFile);
+    expect(await library.find('ennead-tiny')).toMatchObject({ isBuiltIn: true });
   });
 });
 
@@ -174,12 +175,10 @@ describe('a listing', () => {
     await expect(library.find(undefined)).rejects.toThrow('there is no model gone');
   });
 
-  test('with no model there is the one of random weights', async () => {
+  test('where none was put there is the one that came with Ennead', async () => {
     await using ground = await openGround();
-    await ground.library.prepare();
-    expect(await ground.library.find(undefined)).toMatchObject({
-      name: 'ennead-random',
-      isBuiltIn: true,
-    });
+    const { folder } = ground;
+    await using library = new ModelLibrary({ folder, builtInFolder, log: silentLog });
+    expect(await library.find(undefined)).toMatchObject({ name: 'ennead-tiny', isBuiltIn: true });
   });
 });

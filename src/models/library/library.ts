@@ -2,7 +2,6 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import { randomModelFile, writeRandomModel } from '../random-gguf.ts';
 import { addFile, installFile, type AddOptions, type Origin } from './adding.ts';
 import { Digests } from './digests.ts';
 import { HeaderCache } from './gguf/header-cache.ts';
@@ -48,11 +47,9 @@ export class ModelLibrary implements AsyncDisposable {
     this.#digests = new Digests(options.folder, options.log);
   }
 
-  /** Makes sure that there is a model: with none, the one of random weights is written. */
+  /** Makes the folder. */
   async prepare(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const models = await this.list();
-    if (models.length === 0) await writeRandomModel(join(this.folder, randomModelFile));
   }
 
   /** All installed models: the default first, then trained ones, then those that came with Ennead. */

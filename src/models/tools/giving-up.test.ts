@@ -53,11 +53,11 @@ test('an invocation whose caller has gone ends its generation', async () => {
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify({ tool: 'generate', input: { prompt } }),
   });
-  await vi.waitFor(() => expect(inference.requests).toHaveLength(1));
+  await vi.waitFor(() => expect(inference.requests).toHaveLength(1), 10_000);
   expect(inference.abandoned).toBe(0);
   gone.abort();
   await expect(call).rejects.toThrow();
-  await vi.waitFor(() => expect(inference.abandoned).toBe(1));
+  await vi.waitFor(() => expect(inference.abandoned).toBe(1), 10_000);
 });
 
 test.each(['auto', 'legacy'] as const)(
@@ -73,11 +73,11 @@ test.each(['auto', 'legacy'] as const)(
       { name: 'generate', arguments: { prompt } },
       { signal: giveUp.signal },
     );
-    await vi.waitFor(() => expect(inference.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(inference.requests).toHaveLength(1), 10_000);
     expect(inference.abandoned).toBe(0);
     giveUp.abort();
     await expect(call).rejects.toThrow();
-    await vi.waitFor(() => expect(inference.abandoned).toBe(1));
+    await vi.waitFor(() => expect(inference.abandoned).toBe(1), 10_000);
     await client.close();
   },
 );

@@ -3,13 +3,13 @@ import type { GgufHeader } from './gguf-header.ts';
 
 /** What a model of this header can do; nothing for a vision projector or a ranking model. */
 export function capabilitiesOf(header: GgufHeader): readonly Capability[] {
-  const { architecture, pooling, chatTemplate = '' } = header;
+  const { architecture, pooling } = header;
   if (pooling === 'rank' || architecture === 'clip') return [];
   if (encoders.has(architecture) || (pooling !== undefined && pooling !== 'none')) {
     return ['embedding'];
   }
-  const isToolTemplate = /\btools\b/.test(chatTemplate);
-  return ['completion', 'json', ...(isToolTemplate ? (['tools'] as const) : [])];
+  // A model whose template knows no tools is told of them in words.
+  return ['completion', 'json', 'tools'];
 }
 
 /** Architectures that read text and write none. */

@@ -157,11 +157,7 @@ test.each([
   [{ 'general.architecture': 'qwen3', 'qwen3.pooling_type': 3 }, ['embedding']],
   [{ 'general.architecture': 'bert', 'bert.pooling_type': 4 }, []],
   [{ 'general.architecture': 'clip' }, []],
-  [{ 'general.architecture': 'llama' }, ['completion', 'json']],
-  [
-    { 'general.architecture': 'qwen3', 'tokenizer.chat_template': '{% if tools %}…{% endif %}' },
-    ['completion', 'json', 'tools'],
-  ],
+  [{ 'general.architecture': 'llama' }, ['completion', 'json', 'tools']],
 ])('the capabilities of %o are %o', (entries: Record<string, string | number>, expected) => {
   expect(capabilitiesOf(parseGgufHeader(file(entries)))).toEqual(expected);
 });
