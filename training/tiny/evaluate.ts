@@ -41,21 +41,21 @@ const [modelPath, examinationPath, resultPath] = process.argv.slice(2);
 if (!modelPath || !examinationPath || !resultPath)
   throw new Error('usage: evaluate.ts MODEL EXAMINATION RESULT');
 const examination: Examination = JSON.parse(await readFile(examinationPath, 'utf8'));
-const subject = await openSubject(modelPath);
+const examinee = await openSubject(modelPath);
 const answers: string[] = [];
 let answerLoss = { nats: 0, tokens: 0 };
 for (const question of examination.questions) {
-  const prompt = promptOf(subject, question);
-  answers.push(await answer(subject, prompt));
-  const end = subject.model.tokenize('<|end|>', true);
-  const right = [...subject.model.tokenize(question.answer), ...end];
-  answerLoss = sum(answerLoss, await measure(subject, prompt.tokens, right));
+  const prompt = promptOf(examinee, question);
+  answers.push(await answer(examinee, prompt));
+  const end = examinee.model.tokenize('<|end|>', true);
+  const right = [...examinee.model.tokenize(question.answer), ...end];
+  answerLoss = sum(answerLoss, await measure(examinee, prompt.tokens, right));
 }
 let textLoss = { nats: 0, tokens: 0 };
 for (const text of examination.texts) {
-  const begin = prepare(subject, { text: '' }).tokens;
-  const tokens = subject.model.tokenize(text);
-  textLoss = sum(textLoss, await measure(subject, begin, tokens));
+  const begin = prepare(examinee, { text: '' }).tokens;
+  const tokens = examinee.model.tokenize(text);
+  textLoss = sum(textLoss, await measure(examinee, begin, tokens));
 }
 const result = {
   answers,
@@ -77,7 +77,7 @@ async function openSubject(path: string): Promise<Subject> {
 
 /** As the service does it for a request that says nothing else. */
 function prepare({ model, wrapper }: Subject, prompt: Prompt) {
-  return preparePrompt(model, wrapper, resolveRequest({ modelPath: '', prompt }));
+  return preparePrompt(model, wrapper, resolveRequest({ prompt }));
 }
 
 function promptOf(subject: Subject, { system, question }: Question) {
