@@ -4,11 +4,11 @@ import { rm } from 'node:fs/promises';
 import { quick, whole } from './foundation/depth.ts';
 import { printReport } from './harness/report.ts';
 import { measureHttp } from './models/http-cost.ts';
-import { findModels } from './models/model-files.ts';
+import { writeModels } from './models/model-files.ts';
 import { measureMemory, measureReading, measureWriting } from './models/speed.ts';
 
 const depth = process.argv.includes('--quick') ? quick : whole;
-const { files, folder } = await findModels();
+const { files, folder } = await writeModels();
 
 await printReport([
   ...files.flatMap((file) => [
