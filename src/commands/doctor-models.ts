@@ -3,6 +3,7 @@ import type { ConfigOf } from '../kit/config.ts';
 import { createLog } from '../kit/log.ts';
 import type { modelsSettings } from '../models/config.ts';
 import { modelsContract } from '../models/contract.ts';
+import { findFlaw } from '../models/library/gguf/soundness.ts';
 import type { ExternalRuntime } from '../models/inference/external/external-runtime.ts';
 import { openRuntimes } from '../models/inference/external/open-runtimes.ts';
 import { builtInFolder } from '../models/library/built-in.ts';
@@ -27,21 +28,38 @@ export async function checkModels(config: Configuration): Promise<Finding[]> {
   return [
     describeInstalled(models, folder),
     ...unusable(models),
+    ...(await unlisted(library)),
     ...recommend(models, budgetBytes),
     ...(await checkRuntimes(own)),
   ];
 }
 
 function describeInstalled(models: readonly InstalledModel[], folder: string): Finding {
-  const names = models.filter(({ header }) => header).map(({ name }) => name);
-  if (names.length > 0) return good(`models: ${names.join(', ')}`);
-  return good(`no model in ${folder} yet: the first start writes one`);
+  const names = models.filter((model) => flawOf(model) === undefined).map(({ name }) => name);
+  if (names.length > 0) {
+    return good(`models: ${names.join(', ')} (by what their headers say: none was loaded)`);
+  }
+  return warning(`no usable model in ${folder}`);
 }
 
 function unusable(models: readonly InstalledModel[]): Finding[] {
-  return models
-    .filter(({ header }) => !header)
-    .map(({ path }) => warning(`${path} is no usable GGUF model: delete it or fetch it again`));
+  return models.flatMap((model) => {
+    const flaw = flawOf(model);
+    return flaw === undefined
+      ? []
+      : [warning(`${model.path} ${flaw}: delete it or fetch it again`)];
+  });
+}
+
+function flawOf({ header }: InstalledModel): string | undefined {
+  return header ? findFlaw(header) : 'is no usable GGUF model';
+}
+
+async function unlisted(library: ModelLibrary): Promise<Finding[]> {
+  const strays = await library.strays();
+  return strays.map(({ file, reason }) =>
+    warning(`${join(library.folder, file)} is not listed: ${reason}; rename or delete it`),
+  );
 }
 
 /** Only while there is nothing but what came with Ennead. */

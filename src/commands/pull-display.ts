@@ -26,7 +26,8 @@ export class PullDisplay {
   }
 
   #draw({ status, total, completed = 0 }: PullProgress): void {
-    const text = total === undefined ? status : `${status}  ${this.#figures(completed, total)}`;
+    const arrived = completed > 0 ? `${status}  ${formatBytes(completed)}` : status;
+    const text = total === undefined ? arrived : `${status}  ${this.#figures(completed, total)}`;
     const width = Math.max(20, this.#stream.columns - 1);
     this.#stream.write(`\r\u001B[K${text.slice(0, width)}`);
   }

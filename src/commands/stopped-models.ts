@@ -5,8 +5,12 @@ import { processEnvironment, readConfig } from '../kit/config.ts';
 import { Lifetime } from '../kit/lifecycle.ts';
 import { createLog } from '../kit/log.ts';
 import { modelsSettings } from '../models/config.ts';
+import { Embedders } from '../models/embedding/embedders.ts';
+import { inBoxEmbedderName } from '../models/embedding/static-embedder.ts';
+import { describeEmbedder } from '../models/embedding/with-embedder.ts';
 import { builtInFolder } from '../models/library/built-in.ts';
 import { ModelLibrary } from '../models/library/library.ts';
+import { isSameName } from '../models/library/model-name.ts';
 import { createPuller } from '../models/library/pull/download-puller.ts';
 import type { PullProgress } from '../models/library/pull/puller.ts';
 import { toShown as describe, toTag } from '../models/ollama/models.ts';
@@ -24,8 +28,15 @@ export function openStoppedModels(place: ModelPlace): ModelAccess {
   const library = openLibrary(place);
   printRemark(`the suite is not running: working in ${library.folder}`);
   return {
-    list: async () => (await library.list()).map((model) => toListed(toTag(model))),
+    list: async () => {
+      const models = [...(await library.list()), await describeEmbedder(new Embedders())];
+      return models.map((model) => toListed(toTag(model)));
+    },
     show: async (name) => {
+      if (isSameName(name, inBoxEmbedderName)) {
+        const embedder = await describeEmbedder(new Embedders());
+        return toShown(toTag(embedder), describe(embedder, undefined));
+      }
       const model = await library.find(name);
       return toShown(toTag(model), describe(model, model));
     },

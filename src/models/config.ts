@@ -42,6 +42,11 @@ export const modelsSettings = {
     { schema: Type.Integer({ minimum: 1 }), or: 300 },
     'after how many seconds without a request the models leave the memory',
   ),
+  deadlineSeconds: settingOr(
+    'MODELS_DEADLINE_SECONDS',
+    { schema: Type.Number({ exclusiveMinimum: 0, maximum: 86_400 }), or: 600 },
+    'how long a request to a model may take, waiting and loading included; then it is answered 504',
+  ),
   pullAllow: settingOr(
     'MODELS_PULL_ALLOW',
     { schema: Type.String(), or: allowedHostsDefault },

@@ -19,7 +19,9 @@ export const modelsContract = {
     ...ollamaRoutes,
     ...openAiRoutes,
     health: healthRoute('/health', {
-      models: Type.Integer({ description: 'files that are installed' }),
+      models: Type.Integer({
+        description: 'of this machine, the in-box embedder included; not those of other runtimes',
+      }),
       loaded: Type.Array(Type.String(), { description: 'in memory now' }),
       runtime: Type.String({ description: '`idle`, `starting`, `ready` or `crashed`' }),
       embedder: Type.String({ description: 'what embeds where no model is named' }),

@@ -32,9 +32,14 @@ function toOpenAiError(fault: Fault) {
   return {
     message: fault.message,
     type: typeOf(fault),
-    param: typeof param === 'string' ? param : null,
+    param: typeof param === 'string' ? indexed(param) : null,
     code: fault.reason ?? fault.code,
   };
+}
+
+/** A field as OpenAI's API names it: `messages[0].role`, not `messages.0.role`. */
+function indexed(param: string): string {
+  return param.replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]');
 }
 
 function typeOf({ status }: Fault): string {

@@ -23,6 +23,8 @@ export interface ModelsParts {
   readonly library: ModelLibrary;
   /** Every model that can be asked: the installed files, external runtimes, the in-box embedder. */
   readonly inference: Inference;
+  /** Those of `inference` that are of this machine. */
+  readonly local: Inference;
   readonly puller: Puller;
   /** The own llama.cpp process, for what the health answer says of it. */
   readonly runtime: Runtime;
@@ -45,13 +47,17 @@ export async function openParts(
   const puller = lifetime.own('the puller', openPuller(host, library));
   const runtime = lifetime.own('the model process', openRuntime(host));
   const externals = lifetime.own('the external runtimes', openRuntimes(config));
+  const files = new LocalInference(library, runtime);
+  const local = new WithEmbedder(files, new Embedders());
   const inference = new Backends({
-    local: new WithEmbedder(new LocalInference(library, runtime), new Embedders()),
+    local,
     externals: externals.runtimes,
     defaultName,
+    flawOf: (model) => files.flawOf(model),
+    deadlineMs: deadlineMsOf(config),
     log,
   });
-  return { host, library, inference, puller, runtime };
+  return { host, library, inference, local, puller, runtime };
 }
 
 function openPuller({ config, egress }: Host<ModelsConfig>, library: ModelLibrary): Puller {
@@ -74,6 +80,11 @@ function openRuntime({ config, log }: Host<ModelsConfig>): Runtime {
     ...(threads === undefined ? {} : { threads }),
     ...(memoryMb === undefined ? {} : { memoryBytes: memoryMb * 2 ** 20 }),
     idleUnloadMs: idleUnloadSeconds * 1000,
+    deadlineMs: deadlineMsOf(config),
     closeGraceMs,
   });
+}
+
+function deadlineMsOf({ deadlineSeconds }: ModelsConfig): number {
+  return Math.max(1, Math.round(deadlineSeconds * 1000));
 }

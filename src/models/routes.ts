@@ -12,18 +12,18 @@ export function modelsHandlers(
   parts: ModelsParts,
   mcp: McpEndpoint,
 ): Handlers<typeof modelsContract> {
-  const { host, library, runtime } = parts;
+  const { host, library, local, runtime } = parts;
   return {
     ...toolHandlers(parts, mcp),
     ...ollamaHandlers(parts),
     ...openAiHandlers(parts),
     // Of this machine alone: an external runtime that hangs must not hold up the answer.
     health: async () => {
-      const installed = await library.list();
+      const [installed, models] = await Promise.all([library.list(), local.list()]);
       const loaded = new Set(runtime.loaded().map(({ path }) => path));
       return {
         ...host.health(),
-        models: installed.length,
+        models: models.length,
         loaded: installed.filter(({ path }) => loaded.has(path)).map(({ name }) => name),
         runtime: runtime.state,
         embedder: inBoxEmbedderName,

@@ -1,8 +1,11 @@
 import { Fault } from '../kit/errors.ts';
 
-/** The refusal of a field that would change the answer and that no model here knows. */
-export function unsupported(param: string): Fault {
-  return new Fault('invalid', `${param} is not supported by local models`, {
+/**
+ * The refusal of a field that would change the answer and that no model here knows; `what` says it
+ * more closely than the field's name where only some values are refused.
+ */
+export function unsupported(param: string, what = param): Fault {
+  return new Fault('invalid', `${what} is not supported by local models`, {
     reason: 'unsupported_parameter',
     detail: { param },
   });

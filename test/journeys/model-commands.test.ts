@@ -59,6 +59,14 @@ function describeCommands(): void {
     expect(await refusalOf('pull https://elsewhere.example/x.gguf')).toContain('may not be pulled');
     expect(await refusalOf(`pull ${source.origin}/broken.gguf`)).toContain('no usable GGUF model');
     expect(await refusalOf('rm none')).toContain('there is no model none');
+    expect(await refusalOf('pull ennead-embed')).toContain('what comes with Ennead');
+  });
+
+  test('what comes with Ennead is listed and shown, also the embedder', async () => {
+    expect(names(await answerOf('list'))).toEqual(
+      expect.arrayContaining(['ennead-tiny', 'ennead-embed']),
+    );
+    expect(await answerOf('show ennead-embed')).toMatchObject({ capabilities: ['embedding'] });
   });
 
   test('a model is pulled, listed, shown and deleted', async () => {

@@ -46,9 +46,16 @@ function validationFault(part: string, found: readonly SchemaFlaw[]): Fault {
     message,
   }));
   const [first] = flaws;
+  const missing = found[0]?.missing;
   const message = first ? `${first.path} ${first.message}` : `${part} is not valid`;
   return new Fault('invalid', message, {
     reason: 'validation_error',
-    detail: { errors: flaws, ...(first ? { param: first.path.replace(/^[a-z]+\./, '') } : {}) },
+    detail: { errors: flaws, ...(first ? { param: fieldOf(first.path, missing) } : {}) },
   });
+}
+
+/** The field's name within its part; one that is missing is named itself. */
+function fieldOf(path: string, missing: string | undefined): string {
+  const whole = missing === undefined ? path : `${path}.${missing}`;
+  return whole.replace(/^[a-z]+\./, '');
 }

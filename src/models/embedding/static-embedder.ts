@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { Fault } from '../../kit/errors.ts';
@@ -19,7 +20,8 @@ export async function loadStaticEmbedder(
   const content = await readFile(file).catch((cause: unknown) => {
     throw new Fault('unavailable', "the embedder's file cannot be read", { cause });
   });
-  return new StaticEmbedder(name, parseWordVectors(content));
+  const digest = createHash('sha256').update(content).digest('hex');
+  return new StaticEmbedder(name, parseWordVectors(content), digest);
 }
 
 /**
@@ -31,14 +33,18 @@ export class StaticEmbedder implements Embedder {
   readonly name: string;
   readonly revision: string;
   readonly dimensions: number;
+  readonly digest: string;
+  readonly parameterCount: number;
   readonly isNormalised = true;
   readonly #vectors: WordVectors;
   readonly #isKnown = (word: string): boolean => this.#rowOf(word) !== undefined;
 
-  constructor(name: string, vectors: WordVectors) {
+  constructor(name: string, vectors: WordVectors, digest: string) {
     this.name = name;
+    this.digest = digest;
     this.revision = vectors.revision;
     this.dimensions = vectors.dimensions;
+    this.parameterCount = vectors.values.length;
     this.#vectors = vectors;
   }
 
@@ -53,6 +59,7 @@ export class StaticEmbedder implements Embedder {
         count += this.#add(sum, part);
         if (slices.isOver()) await slices.rest();
       }
+      if (count === 0) count = this.#addSigns(sum, text);
       vectors.push(normalised(sum));
       tokens.push(count);
     }
@@ -68,6 +75,14 @@ export class StaticEmbedder implements Embedder {
       else this.#addRow(sum, row, 1);
     }
     return words.length;
+  }
+
+  /** A text without a word is read as one unknown word of its characters, unless it is blank. */
+  #addSigns(sum: Float64Array, text: string): number {
+    const signs = text.replaceAll(/\s+/g, '');
+    if (signs === '') return 0;
+    this.#addPieces(sum, signs);
+    return 1;
   }
 
   #rowOf(word: string): number | undefined {

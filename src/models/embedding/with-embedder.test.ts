@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startService } from '../../kit/testing.ts';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { silentLog, startService } from '../../kit/testing.ts';
+import { Backends } from '../inference/backends.ts';
 import { describeModel, ScriptedInference } from '../inference/testing.ts';
 import { models } from '../service.ts';
 import { Embedders } from './embedders.ts';
+import { inBoxEmbedderFile } from './static-embedder.ts';
 import { findEmbedder, WithEmbedder } from './with-embedder.ts';
 
 const inner = new ScriptedInference([
@@ -13,6 +17,23 @@ const inference = new WithEmbedder(inner, new Embedders());
 const caller = { subject: 'usr_test', signal: new AbortController().signal };
 
 describe('beside other models', () => {
+  test('a file of its name never stands in its place', async () => {
+    const taken = { capabilities: ['embedding'], embeddingDimensions: 3 } as const;
+    const files = new ScriptedInference([
+      describeModel('Ennead-Embed:latest', taken),
+      describeModel('ennead-embed', taken),
+      describeModel('writer'),
+    ]);
+    const local = new WithEmbedder(files, new Embedders());
+    const all = new Backends({ local, externals: [], log: silentLog });
+    expect((await all.list()).map(({ name }) => name)).toEqual(['writer', 'ennead-embed']);
+    for (const name of [undefined, 'ennead-embed', 'ENNEAD-EMBED:latest']) {
+      const model = await findEmbedder(all, name);
+      expect(model).toMatchObject({ runtime: 'in-box', embeddingDimensions: 128 });
+      expect(await all.embed(model, ['a'], caller)).toMatchObject({ dimensions: 128 });
+    }
+  });
+
   test('the in-box embedder is refused where a text is to be written', async () => {
     const model = await inference.find('ennead-embed');
     const request = { prompt: { text: 'a' } };
@@ -69,6 +90,32 @@ describe('through the APIs', () => {
     const reply = await service.app.inject({ method: 'POST', url, headers, payload });
     return reply.json();
   }
+
+  test('a blank text is refused by its place', async () => {
+    const input = ['a green apple', ' \n'];
+    const [openAi, ollama, older, tool] = await Promise.all([
+      post('/v1/embeddings', { input }),
+      post('/api/embed', { input }),
+      post('/api/embeddings', { model: 'ennead-embed', prompt: ' ' }),
+      post('/invoke', { tool: 'embed', input: { prompt: input } }),
+    ]);
+    const place = expect.stringContaining('input[1]') as string;
+    expect(openAi).toMatchObject({ error: { message: place, type: 'invalid_request_error' } });
+    expect(ollama).toEqual({ error: place });
+    expect(older).toEqual({ error: expect.stringContaining('input[0]') as string });
+    expect(tool).toMatchObject({ error: { code: 'VALIDATION_ERROR', message: place } });
+  });
+
+  test('what it says of itself is true of its file', async () => {
+    const file = await readFile(inBoxEmbedderFile);
+    const reply = await service.app.inject({ method: 'GET', url: '/api/tags', headers });
+    const { models: listed } = reply.json<{ models: { name: string }[] }>();
+    expect(listed.find(({ name }) => name === 'ennead-embed')).toMatchObject({
+      size: file.length,
+      digest: createHash('sha256').update(file).digest('hex'),
+      details: { parameter_size: expect.stringMatching(/^\d+\.\dM$/) as string },
+    });
+  });
 
   test('OpenAI, Ollama and the tools answer the same vector under its name', async () => {
     const text = 'a green apple';

@@ -9,7 +9,10 @@ import { inBoxEmbedderFile, inBoxEmbedderName } from './static-embedder.ts';
 /** What `ModelInfo.runtime` says of a model that runs inside this process. */
 const inBoxRuntime = 'in-box';
 
-/** Adds the embedder that comes with the product to an Inference, as the last of its models. */
+/**
+ * Adds the embedder that comes with the product to an Inference, as the last of its models. Its name
+ * always means itself: a file of that name is hidden.
+ */
 export class WithEmbedder implements Inference {
   readonly #inner: Inference;
   readonly #embedders: Embedders;
@@ -20,12 +23,13 @@ export class WithEmbedder implements Inference {
   }
 
   async list(): Promise<readonly ModelInfo[]> {
-    return [...(await this.#inner.list()), await this.#describe()];
+    const others = (await this.#inner.list()).filter(({ name }) => !isInBoxName(name));
+    return [...others, await describeEmbedder(this.#embedders)];
   }
 
   async find(name: string | undefined): Promise<ModelInfo> {
-    const isMeant = name !== undefined && isSameName(name, inBoxEmbedderName);
-    return isMeant ? this.#describe() : this.#inner.find(name);
+    const isMeant = name !== undefined && isInBoxName(name);
+    return isMeant ? describeEmbedder(this.#embedders) : this.#inner.find(name);
   }
 
   /** Without the in-box embedder, which nothing can take out of memory. */
@@ -68,30 +72,49 @@ export class WithEmbedder implements Inference {
   async unload(model: ModelInfo): Promise<void> {
     if (!isInBox(model)) await this.#inner.unload(model);
   }
-
-  async #describe(): Promise<ModelInfo & { readonly isBuiltIn: true }> {
-    const { name, dimensions } = await this.#embedders.find();
-    const { size, mtime } = await stat(inBoxEmbedderFile);
-    return {
-      name,
-      runtime: inBoxRuntime,
-      isBuiltIn: true,
-      bytes: size,
-      digest: undefined,
-      modifiedAt: mtime,
-      capabilities: ['embedding'],
-      family: 'word-vectors',
-      quantization: 'I8',
-      parameterCount: undefined,
-      contextTokens: undefined,
-      embeddingDimensions: dimensions,
-    };
-  }
 }
 
-/** The named model, else the embedder that comes with the product; throws `not_found`. */
-export function findEmbedder(inference: Inference, name: string | undefined): Promise<ModelInfo> {
-  return inference.find(name ?? inBoxEmbedderName);
+/** The embedder that comes with the product, as a listing shows it. */
+export async function describeEmbedder(
+  embedders: Embedders,
+): Promise<ModelInfo & { readonly isBuiltIn: true }> {
+  const { name, digest, dimensions, parameterCount } = await embedders.find();
+  const { size, mtime } = await stat(inBoxEmbedderFile);
+  return {
+    name,
+    runtime: inBoxRuntime,
+    isBuiltIn: true,
+    bytes: size,
+    digest,
+    modifiedAt: mtime,
+    capabilities: ['embedding'],
+    family: 'word-vectors',
+    quantization: 'I8',
+    parameterCount,
+    contextTokens: undefined,
+    embeddingDimensions: dimensions,
+  };
+}
+
+/**
+ * The named model, else the embedder that comes with the product; Faults `not_found`, and `invalid`
+ * for one of our own runtime that makes no embeddings.
+ */
+export async function findEmbedder(
+  inference: Inference,
+  name: string | undefined,
+): Promise<ModelInfo> {
+  const model = await inference.find(name ?? inBoxEmbedderName);
+  // Of the models of other runtimes only these know whether they can.
+  if (model.runtime !== 'local' || model.capabilities.includes('embedding')) return model;
+  throw new Fault('invalid', `${model.name} makes no embeddings`, {
+    reason: 'unsupported_model',
+    detail: { param: 'model' },
+  });
+}
+
+function isInBoxName(name: string): boolean {
+  return isSameName(name, inBoxEmbedderName);
 }
 
 function isInBox(model: ModelInfo): boolean {

@@ -3,6 +3,7 @@ import type { Log } from '../../kit/log.ts';
 import { isSameName } from '../library/model-name.ts';
 import type { ExternalRuntime } from './external/external-runtime.ts';
 import { Offers } from './external/offers.ts';
+import { isFlaw } from './flaws.ts';
 import type { Caller, Inference, ModelInfo, RunningModel } from './inference.ts';
 import type { Embeddings, GenerateEvent, GenerateRequest } from './request.ts';
 
@@ -12,6 +13,10 @@ export interface BackendsOptions {
   /** The model for callers that name none; the first of the list when absent. */
   readonly defaultName?: string | undefined;
   readonly log: Log;
+  /** Why no request to a model of our own can succeed, where that is known; never the default then. */
+  readonly flawOf?: (model: ModelInfo) => Promise<Fault | undefined>;
+  /** Longest that a generation may take, waiting and loading included; a request may ask for less. */
+  readonly deadlineMs?: number;
   /** For how long the list of an external runtime holds; five seconds when absent. */
   readonly freshMs?: number;
 }
@@ -43,6 +48,8 @@ const runningTimeoutMs = 2_000;
 export class Backends implements Inference {
   readonly #options: BackendsOptions;
   readonly #offers: readonly Offers[];
+  /** What was found for callers that named no model: its flaws are not their fault. */
+  readonly #defaults = new WeakSet<ModelInfo>();
 
   constructor(options: BackendsOptions) {
     this.#options = options;
@@ -50,7 +57,9 @@ export class Backends implements Inference {
   }
 
   async list(): Promise<readonly ModelInfo[]> {
-    return this.#arrange(await this.#read(known));
+    const models = this.#arrange(await this.#read(known));
+    const first = this.#options.defaultName === undefined && (await this.#firstUsable(models));
+    return first ? [first, ...models.filter((model) => model !== first)] : models;
   }
 
   /** A name that is not known is looked up once more in what the runtimes say now. */
@@ -59,10 +68,11 @@ export class Backends implements Inference {
     for (const kind of [known, current]) {
       const read = await this.#read(kind);
       const models = this.#arrange(read);
-      const found = wanted === undefined ? firstOf(models) : findNamed(models, wanted);
-      if (found) return found;
+      const found =
+        wanted === undefined ? await this.#firstUsable(models) : findNamed(models, wanted);
+      if (found) return name === undefined ? this.#asDefault(found) : found;
       const entry = wanted === undefined ? undefined : findPrefixed(read.entries, wanted);
-      if (entry) return entry.model;
+      if (entry) return name === undefined ? this.#asDefault(entry.model) : entry.model;
     }
     throw this.#missing(wanted, await this.list());
   }
@@ -83,25 +93,73 @@ export class Backends implements Inference {
     caller: Caller,
   ): AsyncGenerator<GenerateEvent> {
     const entry = await this.#entryOf(model);
-    if (entry) yield* entry.runtime.generate(entry.offer, request, caller);
-    else yield* this.#options.local.generate(model, request, caller);
+    const bounded = { ...request, ...this.#boundOf(request) };
+    if (entry) yield* entry.runtime.generate(entry.offer, bounded, caller);
+    else yield* this.#blamingNobody(model, this.#options.local.generate(model, bounded, caller));
   }
 
   async embed(model: ModelInfo, texts: readonly string[], caller: Caller): Promise<Embeddings> {
+    requireText(texts);
     const entry = await this.#entryOf(model);
-    if (entry) return entry.runtime.embed(entry.offer, texts, caller);
+    if (entry) return entry.runtime.embed(entry.offer, texts, this.#hurried(caller));
     return this.#options.local.embed(model, texts, caller);
   }
 
   async load(model: ModelInfo, caller: Caller, keepAliveMs?: number): Promise<void> {
     const entry = await this.#entryOf(model);
-    if (entry) return entry.runtime.load(entry.offer, caller, keepAliveMs);
-    return this.#options.local.load(model, caller, keepAliveMs);
+    if (entry) return entry.runtime.load(entry.offer, this.#hurried(caller), keepAliveMs);
+    try {
+      await this.#options.local.load(model, caller, keepAliveMs);
+    } catch (error) {
+      throw this.#defaults.has(model) ? toDefaultFault(error) : error;
+    }
   }
 
   async unload(model: ModelInfo): Promise<void> {
     const entry = await this.#entryOf(model);
     return entry ? entry.runtime.unload(entry.offer) : this.#options.local.unload(model);
+  }
+
+  /** The first that writes and is not known to be unable; else the first that writes at all. */
+  async #firstUsable(models: readonly ModelInfo[]): Promise<ModelInfo | undefined> {
+    const writers = models.filter(({ capabilities }) => capabilities.includes('completion'));
+    for (const model of writers) {
+      const isOurs = !this.#offers.some(({ runtime }) => runtime.name === model.runtime);
+      if (!isOurs || !(await this.#options.flawOf?.(model))) return model;
+    }
+    return writers[0];
+  }
+
+  /** A copy, so that whoever names the model gets another object. */
+  #asDefault(model: ModelInfo): ModelInfo {
+    const copy = { ...model };
+    this.#defaults.add(copy);
+    return copy;
+  }
+
+  async *#blamingNobody(
+    model: ModelInfo,
+    events: AsyncIterable<GenerateEvent>,
+  ): AsyncGenerator<GenerateEvent> {
+    try {
+      yield* events;
+    } catch (error) {
+      throw this.#defaults.has(model) ? toDefaultFault(error) : error;
+    }
+  }
+
+  /** For what has no deadline of its own at an external runtime. */
+  #hurried(caller: Caller): Caller {
+    const { deadlineMs } = this.#options;
+    if (deadlineMs === undefined) return caller;
+    const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(deadlineMs)]);
+    return { ...caller, signal };
+  }
+
+  #boundOf({ deadlineMs }: GenerateRequest): Pick<GenerateRequest, 'deadlineMs'> {
+    const { deadlineMs: most } = this.#options;
+    if (most === undefined) return {};
+    return { deadlineMs: Math.min(deadlineMs ?? most, most) };
   }
 
   /** Undefined for a model of the own runtime. */
@@ -165,8 +223,26 @@ function isBuiltIn(model: ModelInfo): boolean {
   return 'isBuiltIn' in model && model.isBuiltIn === true;
 }
 
-function firstOf(models: readonly ModelInfo[]): ModelInfo | undefined {
-  return models.find(({ capabilities }) => capabilities.includes('completion'));
+/** A flaw of the file is no fault of a caller that named no model; the next request gets another. */
+function toDefaultFault(error: unknown): unknown {
+  if (!isFlaw(error)) return error;
+  const { message, reason = '', detail } = error;
+  return new Fault('unavailable', `the default model cannot answer: ${message}`, {
+    cause: error,
+    reason,
+    detail,
+    retryAfter: 1,
+  });
+}
+
+/** There is no direction in nothing, so a vector of it would be near to nothing or to everything. */
+function requireText(texts: readonly string[]): void {
+  const blank = texts.findIndex((text) => text.trim() === '');
+  if (blank < 0) return;
+  throw new Fault('invalid', `input[${blank}] must be a text that is not blank`, {
+    reason: 'validation_error',
+    detail: { param: `input[${blank}]` },
+  });
 }
 
 function findNamed(models: readonly ModelInfo[], name: string): ModelInfo | undefined {

@@ -1,5 +1,7 @@
+import { Fault } from '../../kit/errors.ts';
 import type { InstalledModel, ModelLibrary } from '../library/library.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { isFlaw } from './flaws.ts';
 import type { Caller, Inference, ModelInfo, RunningModel } from './inference.ts';
 import type { Embeddings, GenerateEvent, GenerateRequest } from './request.ts';
 
@@ -35,27 +37,48 @@ export class LocalInference implements Inference {
     caller: Caller,
   ): AsyncGenerator<GenerateEvent> {
     const modelPath = await this.#pathOf(model);
-    yield* this.#runtime.generate({ ...request, modelPath }, caller);
+    try {
+      yield* this.#runtime.generate({ ...request, modelPath }, caller);
+    } catch (error) {
+      throw naming(model, error);
+    }
   }
 
   async embed(model: ModelInfo, texts: readonly string[], caller: Caller): Promise<Embeddings> {
-    return this.#runtime.embed({ modelPath: await this.#pathOf(model), texts }, caller);
+    const modelPath = await this.#pathOf(model);
+    return this.#runtime.embed({ modelPath, texts }, caller).catch((error: unknown) => {
+      throw naming(model, error);
+    });
   }
 
   async load(model: ModelInfo, caller: Caller, keepAliveMs?: number): Promise<void> {
     const modelPath = await this.#pathOf(model);
     const keepAlive = keepAliveMs === undefined ? {} : { keepAliveMs };
-    await this.#runtime.load({ modelPath, ...keepAlive }, caller);
+    await this.#runtime.load({ modelPath, ...keepAlive }, caller).catch((error: unknown) => {
+      throw naming(model, error);
+    });
   }
 
   async unload(model: ModelInfo): Promise<void> {
     await this.#runtime.unload(await this.#pathOf(model));
   }
 
+  /** Why the model cannot be asked: its file failed to load before, or can never fit the memory. */
+  async flawOf(model: ModelInfo): Promise<Fault | undefined> {
+    return isInstalled(model) ? this.#runtime.flawOf(model.path) : undefined;
+  }
+
   async #pathOf(model: ModelInfo): Promise<string> {
     const installed = isInstalled(model) ? model : await this.#library.find(model.name);
     return installed.path;
   }
+}
+
+/** The runtime knows files only; callers know names. */
+function naming({ name }: ModelInfo, error: unknown): unknown {
+  if (!isFlaw(error)) return error;
+  const { code, message, reason = '', detail } = error;
+  return new Fault(code, `${name}: ${message}`, { cause: error, reason, detail });
 }
 
 /** What `list` and `find` answered; the folder need not be read a second time. */

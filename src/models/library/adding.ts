@@ -2,9 +2,10 @@ import { copyFile, link, open, rename, rm, stat, symlink } from 'node:fs/promise
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
+import { guardDisk, requireSpace } from './disk-space.ts';
 import { digestOf } from './file-digest.ts';
 import { readGgufHeader } from './gguf/gguf-header.ts';
-import { writeManifest } from './manifest.ts';
+import { manifestPath, writeManifest } from './manifest.ts';
 import { fileNameOf, nameOfFile, parseModelName } from './model-name.ts';
 
 /** What a manifest says of a file beyond its state. */
@@ -35,7 +36,8 @@ export async function installFile(file: string, path: string, origin: Origin): P
 
 /**
  * Brings a file of this machine into the folder and answers the model's name: as a hard link where
- * the file system can, else as a copy. Faults: `not_found`, `invalid` (no model), `conflict`.
+ * the file system can, else as a copy. A failure leaves nothing behind. Faults: `not_found`,
+ * `invalid` (no model), `conflict`, `unavailable` (`disk_full`).
  */
 export async function addFile(
   source: string,
@@ -44,21 +46,34 @@ export async function addFile(
 ): Promise<string> {
   const file = resolve(source);
   const wanted = parseModelName(name ?? nameOfFile(basename(file)) ?? '');
-  await checkModel(file);
+  const bytes = await checkModel(file);
   const path = join(folder, fileNameOf(wanted));
-  await bring(file, path, isReference).catch((error: NodeJS.ErrnoException) => {
+  const bringing = bring(file, path, isReference).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
     throw new Fault('conflict', `there is a model ${wanted} already`, { reason: 'model_exists' });
   });
-  await describe(path, { name: wanted, source: file, digest: await digestOf(path) });
+  await guardDisk(bringing, { folder, needed: bytes });
+  try {
+    const digest = await digestOf(path);
+    const describing = describe(path, { name: wanted, source: file, digest });
+    await guardDisk(describing, { folder, needed: manifestBytesMax });
+  } catch (error) {
+    for (const one of [path, manifestPath(path)]) await rm(one, { force: true });
+    throw error;
+  }
   return wanted;
 }
 
-async function checkModel(file: string): Promise<void> {
+/** The most that a disk gives a manifest: a block. */
+const manifestBytesMax = 4096;
+
+/** Answers the file's size. */
+async function checkModel(file: string): Promise<number> {
   const state = await stat(file).catch(() => undefined);
   if (!state) throw new Fault('not_found', `there is no file ${file}`);
   if (!state.isFile()) throw new Fault('invalid', `${file} is no file`);
   await readGgufHeader(file);
+  return state.size;
 }
 
 /** Fails with EEXIST when there is a file; nobody sees half a copy. */
@@ -68,6 +83,7 @@ async function bring(file: string, path: string, isReference: boolean): Promise<
     await link(file, path);
   } catch (error) {
     if (!isOtherFileSystem(error)) throw error;
+    await requireSpace(dirname(path), (await stat(file)).size);
     const copy = `${path}.${randomUUID()}.part`;
     try {
       await copyFile(file, copy);

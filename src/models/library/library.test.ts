@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '../../kit/testing.ts';
 import { builtInFolder } from './built-in.ts';
 import { ModelLibrary } from './library.ts';
-import { openGround, readRandomModel, sha256 } from './testing.ts';
+import { diskBytes, mountDisk, openGround, readRandomModel, sha256 } from './testing.ts';
 
 let content: Buffer;
 let elsewhere: string;
@@ -68,14 +68,53 @@ describe('what is refused', () => {
     await expect(ground.library.add(model)).rejects.toMatchObject({ reason: 'model_exists' });
   });
 
+  test.each(['ennead-embed', 'ENNEAD-EMBED:v2', 'Ennead-Tiny', 'ennead-tiny:latest'])(
+    'adding a model as %s, the name of what came with Ennead',
+    async (name) => {
+      await using ground = await openGround();
+      const { folder } = ground;
+      await using library = new ModelLibrary({ folder, builtInFolder, log: silentLog });
+      await expect(library.add(model, { name })).rejects.toMatchObject({
+        code: 'conflict',
+        reason: 'model_built_in',
+      });
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
+
+  test('adding what the disk has no space for, and nothing is left of it', async (context) => {
+    await using disk = await mountDisk();
+    if (!disk) {
+      context.skip('only root can mount a small disk');
+      return;
+    }
+    await using ground = await openGround({ folder: join(disk.path, 'models') });
+    await ground.library.prepare();
+    const near = join(disk.path, 'near.gguf');
+    await writeFile(near, content);
+    await writeFile(join(disk.path, 'filler'), Buffer.alloc(diskBytes)).catch(() => {});
+    const refusal = { code: 'unavailable', reason: 'disk_full', status: 507 };
+    await expect(ground.library.add(model)).rejects.toMatchObject({
+      ...refusal,
+      detail: { needed: content.length, free: 0 },
+    });
+    await expect(ground.library.add(near)).rejects.toMatchObject({
+      ...refusal,
+      detail: { needed: expect.any(Number) as number, free: 0 },
+    });
+    expect(await readdir(ground.folder)).toEqual([]);
+  });
+
   test('deleting what came with Ennead', async () => {
     await using ground = await openGround();
     const { folder } = ground;
     await using library = new ModelLibrary({ folder, builtInFolder, log: silentLog });
-    await expect(library.delete('ennead-tiny')).rejects.toMatchObject({
-      code: 'conflict',
-      reason: 'model_built_in',
-    });
+    for (const name of ['ennead-tiny', 'Ennead-Embed']) {
+      await expect(library.delete(name)).rejects.toMatchObject({
+        code: 'conflict',
+        reason: 'model_built_in',
+      });
+    }
     expect(await library.find('ennead-tiny')).toMatchObject({ isBuiltIn: true });
   });
 });
@@ -149,16 +188,31 @@ describe('a listing', () => {
     expect(await readdir(ground.folder)).not.toContain('big-00002-of-00002.gguf');
   });
 
+  test('has one file of those that differ in case only, and none without a sound name', async () => {
+    await using ground = await openGround();
+    for (const file of ['zz', 'ZZ', 'zz@latest', 'bad name!', 'ennead-embed'])
+      await writeFile(join(ground.folder, `${file}.gguf`), content);
+    expect((await ground.library.list()).map(({ name }) => name)).toEqual(['ZZ']);
+    expect(await ground.library.strays()).toEqual([
+      { file: 'bad name!.gguf', reason: 'its name cannot be a model name' },
+      { file: 'ennead-embed.gguf', reason: 'its name is reserved' },
+      { file: 'zz.gguf', reason: 'ZZ.gguf has the same name' },
+      { file: 'zz@latest.gguf', reason: 'ZZ.gguf has the same name' },
+    ]);
+  });
+
   test('has the default first, then trained ones, then ours, then what cannot be used', async () => {
     await using ground = await openGround();
-    const builtInFolder = join(elsewhere, 'built-in');
-    await mkdir(builtInFolder);
-    await writeFile(join(builtInFolder, 'ours.gguf'), content);
-    await writeFile(join(builtInFolder, 'b.gguf'), content);
+    const ours = join(elsewhere, 'built-in');
+    await mkdir(ours);
+    await writeFile(join(ours, 'ours.gguf'), content);
+    await writeFile(join(ours, 'b.gguf'), content);
     await writeFile(join(ground.folder, 'broken.gguf'), 'broken');
-    for (const name of ['c', 'a', 'b']) await ground.library.add(model, { name });
+    for (const name of ['c', 'a']) await ground.library.add(model, { name });
+    // Put there by hand, it goes before ours of that name.
+    await writeFile(join(ground.folder, 'b.gguf'), content);
     const { folder } = ground;
-    const options = { folder, builtInFolder, defaultName: 'C:latest', log: silentLog };
+    const options = { folder, builtInFolder: ours, defaultName: 'C:latest', log: silentLog };
     await using library = new ModelLibrary(options);
     const models = await library.list();
     expect(models.map(({ name }) => name)).toEqual(['c', 'a', 'b', 'ours', 'broken']);

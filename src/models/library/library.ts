@@ -2,12 +2,14 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
+import { inBoxEmbedderName } from '../embedding/static-embedder.ts';
 import { addFile, installFile, type AddOptions, type Origin } from './adding.ts';
 import { Digests } from './digests.ts';
+import { chooseFiles, isReserved, type Stray } from './folder-files.ts';
 import { HeaderCache } from './gguf/header-cache.ts';
 import { compareModels, describeFile, type InstalledModel } from './installed-model.ts';
 import { ManifestCache, manifestPath } from './manifest.ts';
-import { fileNameOf, isSameName, parseModelName } from './model-name.ts';
+import { fileNameOf, isSameName, nameOfFile, parseModelName } from './model-name.ts';
 
 export type { InstalledModel } from './installed-model.ts';
 
@@ -92,14 +94,33 @@ export class ModelLibrary implements AsyncDisposable {
     return join(this.folder, fileNameOf(parseModelName(name)));
   }
 
+  /**
+   * Fault `conflict` (`model_built_in`) for a name of what comes with Ennead: a file of that name
+   * would hide it.
+   */
+  async requireFree(name: string): Promise<void> {
+    const { builtInFolder } = this.#options;
+    const files = builtInFolder === undefined ? [] : await readdir(builtInFolder);
+    const wanted = name.trim();
+    const taken = files.map(nameOfFile).find((one) => one && isSameName(one, wanted));
+    const owner = isReserved(wanted, inBoxEmbedderName) ? inBoxEmbedderName : taken;
+    if (owner === undefined) return;
+    throw new Fault('conflict', `${owner} is the name of what comes with Ennead: take another`, {
+      reason: 'model_built_in',
+      detail: { param: 'model' },
+    });
+  }
+
+  /** The GGUF files of the folder that are not listed, and why. */
+  async strays(): Promise<readonly Stray[]> {
+    return (await this.#choose(this.folder)).strays;
+  }
+
   /** Deletes a model; `conflict` for one that came with Ennead, `not_found` for none. */
   async delete(name: string): Promise<InstalledModel> {
+    if (isSameName(name, inBoxEmbedderName)) throw builtInFault(inBoxEmbedderName);
     const model = await this.find(name);
-    if (model.isBuiltIn) {
-      throw new Fault('conflict', `${model.name} is built in and cannot be deleted`, {
-        reason: 'model_built_in',
-      });
-    }
+    if (model.isBuiltIn) throw builtInFault(model.name);
     const { path } = model;
     for (const one of [path, manifestPath(path), ...(await laterShards(path))]) {
       await rm(one, { force: true });
@@ -113,9 +134,10 @@ export class ModelLibrary implements AsyncDisposable {
     return this.find(origin.name);
   }
 
-  /** Takes in a model of this machine; `conflict` when there is one of that name. */
+  /** Takes in a model of this machine; `conflict` when there is one of that name, or one of ours. */
   async add(file: string, options: AddOptions = {}): Promise<InstalledModel> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await this.requireFree(options.name ?? nameOfFile(basename(file)) ?? '');
     return this.find(await addFile(file, this.folder, options));
   }
 
@@ -153,8 +175,12 @@ export class ModelLibrary implements AsyncDisposable {
     return [...own, ...builtIn.filter((model) => !isHidden(model))];
   }
 
+  async #choose(folder: string): Promise<ReturnType<typeof chooseFiles>> {
+    return chooseFiles(await readdir(folder).catch(noneWhenMissing), inBoxEmbedderName);
+  }
+
   async #read(folder: string, isBuiltIn: boolean): Promise<InstalledModel[]> {
-    const files = await readdir(folder).catch(noneWhenMissing);
+    const { files } = await this.#choose(folder);
     const options = { headers: this.#headers, manifests: this.#manifests, isBuiltIn };
     const models = await Promise.all(
       files.map((file) => describeFile(join(folder, file), options)),
@@ -163,6 +189,12 @@ export class ModelLibrary implements AsyncDisposable {
       model ? [{ ...model, digest: this.#digests.find(model) }] : [],
     );
   }
+}
+
+function builtInFault(name: string): Fault {
+  return new Fault('conflict', `${name} is built in and cannot be deleted`, {
+    reason: 'model_built_in',
+  });
 }
 
 /** The very name goes before one that differs in case or in the tag `latest`. */

@@ -11,11 +11,16 @@ const latestTag = ':latest';
  */
 export function parseModelName(text: string): string {
   const name = text.trim();
-  const isSound = namePattern.test(name) && !name.includes('..');
-  if (isSound && fileNameOf(name).length <= fileNameBytesMax) return withoutLatest(name);
+  if (isModelName(name)) return withoutLatest(name);
   throw new Fault('invalid', 'a model name has letters, digits, "._-/" and one tag after ":"', {
     detail: { param: 'model' },
   });
+}
+
+/** Whether a text can be a model's name. */
+export function isModelName(text: string): boolean {
+  const isSound = namePattern.test(text) && !text.includes('..');
+  return isSound && fileNameOf(text).length <= fileNameBytesMax;
 }
 
 /** The file that a model of this name has in the models folder. */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -25,6 +26,8 @@ export interface SourceFile {
   /** Sends the first half, and the rest when this resolves. */
   readonly gate?: Promise<void>;
   readonly contentType?: string;
+  /** Does not say how much comes: the body is chunked. */
+  readonly isSizeless?: boolean;
 }
 
 export interface SourceRequest {
@@ -82,7 +85,7 @@ async function sendFile(
   const start = hasRanges ? startOf(request, etag) : 0;
   const body = content.subarray(start);
   response.writeHead(start > 0 ? 206 : 200, {
-    'content-length': body.length,
+    ...(file.isSizeless ? {} : { 'content-length': body.length }),
     'content-type': file.contentType ?? 'application/octet-stream',
     ...(etag === undefined ? {} : { etag }),
     ...(start > 0 && {
@@ -163,4 +166,19 @@ export async function readRandomModel(): Promise<Buffer> {
 
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The size of the disk that `mountDisk` makes. */
+export const diskBytes = 2 * 1024 * 1024;
+
+/** A disk of 2 MiB in memory; nothing where this process may not mount one. */
+export async function mountDisk() {
+  const path = await mkdtemp(join(tmpdir(), 'ennead-disk-'));
+  const mount = spawnSync('/bin/mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', path]);
+  if (mount.status !== 0) return null;
+  const unmount = async () => {
+    spawnSync('/bin/umount', [path]);
+    await rm(path, { recursive: true });
+  };
+  return { path, [Symbol.asyncDispose]: unmount };
 }

@@ -178,6 +178,8 @@ describe('models', () => {
     });
     const twice = manager.copy({ source: 'mine', destination: 'yours' });
     await expect(twice).rejects.toMatchObject({ status_code: 409 });
+    const ours = manager.copy({ source: 'mine', destination: 'Ennead-Embed:v1' });
+    await expect(ours).rejects.toMatchObject({ status_code: 409 });
     expect(await manager.delete({ model: 'mine' })).toEqual({ status: 'success' });
     expect(inference.memory).toEqual(['unload mine']);
     const names = (await service.library.list()).map(({ name }) => name);
@@ -223,6 +225,20 @@ describe('pulls', () => {
 });
 
 describe('embeddings', () => {
+  test.each([
+    [
+      { input: Array.from({ length: 2049 }, () => 'a') },
+      'body.input must not have more than 2048 items',
+    ],
+    [{ input: ['a', null] }, 'body.input.1 must be string'],
+    [{ input: 'a', keep_alive: {} }, 'body.keep_alive must be number or string'],
+  ])('of what makes no sense are refused with the limit', async (fields, error) => {
+    expect(await send('POST', '/api/embed', { model: 'ennead-embed', ...fields })).toEqual({
+      status: 400,
+      body: { error },
+    });
+  });
+
   test('of a model that makes none, or of another dimension, are refused', async () => {
     await expect(client.embed({ model: 'mine', input: 'a' })).rejects.toMatchObject({
       status_code: 400,

@@ -37,9 +37,9 @@ function refuseUnsupported(body: ChatRequest): void {
   refuseAsked(body, unsupportedFields);
   // Fields beyond the schema come as they were sent.
   const { n = 1, modalities } = body as { n?: unknown; modalities?: unknown };
-  if (n !== null && n !== 1) throw unsupported('n other than 1');
+  if (n !== null && n !== 1) throw unsupported('n', 'n other than 1');
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== 'text')) {
-    throw unsupported('modalities other than text');
+    throw unsupported('modalities', 'modalities other than text');
   }
 }
 

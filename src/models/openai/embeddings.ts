@@ -32,7 +32,9 @@ export async function embedTexts(
 function readTexts({ input }: EmbeddingRequest): readonly string[] {
   const texts = typeof input === 'string' ? [input] : input;
   return texts.map((text, at) => {
-    if (typeof text === 'number' || Array.isArray(text)) throw unsupported('input as tokens');
+    if (typeof text === 'number' || Array.isArray(text)) {
+      throw unsupported('input', 'input as tokens');
+    }
     if (typeof text === 'string' && text !== '') return text;
     throw invalidField(`input[${at}]`, 'must be a text that is not empty');
   });

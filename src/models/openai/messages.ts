@@ -49,7 +49,9 @@ function textOf({ content }: ChatMessage, place: string): string {
 }
 
 function textOfPart(part: { readonly type: string; readonly text?: string }, place: string) {
-  if (part.type !== 'text') throw unsupported(`${place} of type ${part.type}`);
+  if (part.type !== 'text') {
+    throw unsupported(`${place}.type`, `${place} of type ${part.type}`);
+  }
   if (part.text === undefined) throw invalidField(`${place}.text`, 'must be a text');
   return part.text;
 }

@@ -56,18 +56,19 @@ describe('what a chat cannot have is refused by name', () => {
     ['logit_bias', { logit_bias: { 50256: -100 } }],
     ['functions', { functions: [{ name: 'f' }] }],
     ['audio', { audio: { voice: 'alloy', format: 'wav' } }],
-    ['n other than 1', { n: 2 }],
-    ['modalities other than text', { modalities: ['text', 'audio'] }],
+    ['n', { n: 2 }, 'n other than 1'],
+    ['modalities', { modalities: ['text', 'audio'] }, 'modalities other than text'],
     [
-      'messages[0].content[0] of type image_url',
+      'messages[0].content[0].type',
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }] },
+      'messages[0].content[0] of type image_url',
     ],
-  ])('%s', async (param, fields) => {
+  ])('%s', async (param, fields, what = param) => {
     const { status, error } = await post('/v1/chat/completions', { messages, ...fields });
     expect({ status, error }).toEqual({
       status: 400,
       error: {
-        message: `${param} is not supported by local models`,
+        message: `${what} is not supported by local models`,
         type: 'invalid_request_error',
         param,
         code: 'unsupported_parameter',
@@ -82,7 +83,10 @@ describe('what a chat cannot have is refused by name', () => {
     ['max_tokens', { max_tokens: -1 }],
     ['max_tokens', { max_tokens: 1.5 }],
     ['top_p', { top_p: 2 }],
+    ['messages', { messages: undefined }],
     ['messages', { messages: [] }],
+    ['messages[0].role', { messages: [{ role: 'nobody', content: 'a' }] }],
+    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{}] }] }],
     ['messages', { messages: Array.from({ length: 2049 }, () => messages[0]) }],
     ['stop', { stop: Array.from({ length: 17 }, () => 'x') }],
     ['messages[0].content', { messages: [{ role: 'user' }] }],

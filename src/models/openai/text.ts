@@ -55,8 +55,8 @@ function toGenerateRequest(body: TextRequest): GenerateRequest {
   refuseAsked(body, ['suffix', 'logit_bias']);
   // Fields beyond the schema come as they were sent; `logprobs: 0` asks for those of the text itself.
   const { n, best_of: bestOf, logprobs } = body as Record<string, unknown>;
-  if ((n ?? 1) !== 1) throw unsupported('n other than 1');
-  if ((bestOf ?? 1) !== 1) throw unsupported('best_of other than 1');
+  if ((n ?? 1) !== 1) throw unsupported('n', 'n other than 1');
+  if ((bestOf ?? 1) !== 1) throw unsupported('best_of', 'best_of other than 1');
   if (typeof logprobs === 'number' || logprobs === true) throw unsupported('logprobs');
   const maxTokens = body.max_tokens ?? maxTokensDefault;
   return { prompt: { text: readPrompt(body) }, ...toSampling(body), ...present({ maxTokens }) };
@@ -65,7 +65,7 @@ function toGenerateRequest(body: TextRequest): GenerateRequest {
 function readPrompt({ prompt }: TextRequest): string {
   if (typeof prompt === 'string') return prompt;
   const [text, ...others] = prompt;
-  if (typeof text !== 'string') throw unsupported('prompt as tokens');
+  if (typeof text !== 'string') throw unsupported('prompt', 'prompt as tokens');
   if (others.length > 0) throw invalidField('prompt', 'must be one text; send a request for each');
   return text;
 }

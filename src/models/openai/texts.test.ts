@@ -5,6 +5,7 @@ import { collect, startDialects } from '../ollama/testing.ts';
 
 const inference = new ScriptedInference([
   describeModel('tiny'),
+  describeModel('chatty', { runtime: 'local' }),
   describeModel('hf.co/owner/model:Q4', { runtime: 'ollama', contextTokens: undefined }),
   describeModel('ennead-embed', { capabilities: ['embedding'], embeddingDimensions: 4 }),
 ]);
@@ -39,10 +40,10 @@ describe('text completions', () => {
   test.each([
     ['suffix', { suffix: 'the end' }],
     ['logprobs', { logprobs: 0 }],
-    ['n other than 1', { n: 3 }],
-    ['best_of other than 1', { best_of: 2 }],
-    ['prompt as tokens', { prompt: [1, 2, 3] }],
-    ['prompt as tokens', { prompt: [[1, 2], [3]] }],
+    ['n', { n: 3 }],
+    ['best_of', { best_of: 2 }],
+    ['prompt', { prompt: [1, 2, 3] }],
+    ['prompt', { prompt: [[1, 2], [3]] }],
     ['prompt', { prompt: ['one', 'two'] }],
     ['prompt', { prompt: [] }],
     ['max_tokens', { max_tokens: 0 }],
@@ -108,8 +109,8 @@ describe('text completions', () => {
 
 describe('embeddings', () => {
   test.each([
-    ['input as tokens', { input: [1, 2, 3] }],
-    ['input as tokens', { input: [[1, 2], [3]] }],
+    ['input', { input: [1, 2, 3] }],
+    ['input', { input: [[1, 2], [3]] }],
     ['input[0]', { input: '' }],
     ['input[1]', { input: ['a', ''] }],
     ['input[0]', { input: [{}] }],
@@ -124,8 +125,12 @@ describe('embeddings', () => {
   });
 
   test('a model that makes none is refused', async () => {
-    const embedding = client.embeddings.create({ model: 'tiny', input: 'a' });
+    const embedding = client.embeddings.create({ model: 'chatty', input: 'a' });
     await expect(embedding).rejects.toBeInstanceOf(BadRequestError);
+    await expect(embedding).rejects.toMatchObject({
+      param: 'model',
+      message: expect.stringContaining('chatty makes no embeddings') as string,
+    });
   });
 
   test('the client gets the same numbers as floats and, by its own choice, as base64', async () => {
@@ -173,6 +178,14 @@ describe('models', () => {
         context_length: 2048,
       },
       {
+        id: 'chatty',
+        object: 'model',
+        created,
+        owned_by: 'local',
+        capabilities: ['completion', 'json', 'tools'],
+        context_length: 2048,
+      },
+      {
         id: 'hf.co/owner/model:Q4',
         object: 'model',
         created,
@@ -188,6 +201,6 @@ describe('models', () => {
         context_length: 2048,
       },
     ]);
-    expect(await client.models.retrieve('hf.co/owner/model:Q4')).toEqual(cards[1]);
+    expect(await client.models.retrieve('hf.co/owner/model:Q4')).toEqual(cards[2]);
   });
 });

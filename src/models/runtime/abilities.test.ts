@@ -91,6 +91,39 @@ describe('a format', () => {
     },
   );
 
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `v${i}`);
+  /** Each level doubles the ways in which the same text can be read. */
+  const doubling = Object.fromEntries(
+    Array.from({ length: 20 }, (_, i) => {
+      const next = i < 19 ? { $ref: `#/$defs/d${i + 1}` } : { const: 'z' };
+      return [`d${i}`, { anyOf: [{ anyOf: [next, { const: 'a' }] }, { anyOf: [next] }] }];
+    }),
+  );
+
+  test.for<[string, JsonSchema]>([
+    ['2000 parts', { enum: many(5000) }],
+    ['2000 parts', { type: 'array', prefixItems: [{ enum: many(1500) }, { enum: many(600) }] }],
+    ['65536 characters', { enum: many(120_000) }],
+    ['65536 characters', { type: 'string', description: 'a'.repeat(70_000) }],
+    ['2000 choices', { $defs: doubling, $ref: '#/$defs/d0' }],
+    [
+      '20000 in all',
+      { prefixItems: Array.from({ length: 21 }, () => ({ type: 'string', maxLength: 1000 })) },
+    ],
+  ])('of more than %s is refused', async ([limit, schema]) => {
+    await expect(ask({ format: { type: 'json', schema } })).rejects.toMatchObject({
+      code: 'invalid',
+      reason: 'unsupported_schema',
+      message: expect.stringContaining(limit),
+    });
+  });
+
+  test('of a hundred long labels is kept to', async () => {
+    const labels = many(100).map((label) => label + 'x'.repeat(110));
+    const { text } = await ask({ format: { type: 'json', schema: { enum: labels } } });
+    expect(labels).toContain(JSON.parse(text));
+  });
+
   test('beside tools is refused', async () => {
     const answer = ask({ format: { type: 'json' }, tools: [calculator] });
     await expect(answer).rejects.toMatchObject({ code: 'invalid', detail: { param: 'format' } });
@@ -197,6 +230,13 @@ describe('a tool', () => {
     const tools = [{ name: 'plan', parameters }];
     const { calls } = await ask({ tools, toolChoice: 'required', temperature: 1, seed: 4 });
     expect(calls).toMatchObject([{ name: 'plan', arguments: { kind: 'x' } }]);
+  });
+
+  test('with a schema too large for a grammar is offered all the same', async () => {
+    const kind = { enum: Array.from({ length: 5000 }, (_, i) => `v${i}`) };
+    const tools = [{ name: 'plan', parameters: { type: 'object', properties: { kind } } }];
+    const { end } = await ask({ tools, toolChoice: 'required', maxTokens: 4 });
+    expect(end.usage.completionTokens).toBe(4);
   });
 
   test('is described to the model, and with none to choose it is not', async () => {

@@ -6,7 +6,8 @@ import { Lanes, type Lane } from './lanes.ts';
 let lastId = 0;
 
 function start(lanes: Lanes, model: string): { job: Job; lane: Lane } {
-  const file = { path: model, key: model, kind: 'generative', memoryBytes: 1 } as const;
+  const size = { memoryBytes: 1, contextTokens: 1 };
+  const file = { path: model, key: model, kind: 'generative', ...size } as const;
   const options = { task: { kind: 'load' }, subject: 'anna', keepAliveMs: undefined } as const;
   const job = new Job({ id: ++lastId, file, ...options });
   lanes.admit(job);

@@ -3,16 +3,18 @@ import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Embeddings, GenerateEvent } from '../inference/request.ts';
 import { assess } from './casualties.ts';
+import { closingFault, crashedFault, toFault } from './faults.ts';
 import { Job, type JobEvent } from './job.ts';
 import type { Lane } from './lanes.ts';
 import { defaultBudgetBytes } from './memory.ts';
-import { crashedFault as badFileFault, ModelFiles, type ModelFile } from './model-file.ts';
-import type { FailedMessage, Task, TaskEnd, ToParent } from './protocol.ts';
+import { badFileFault, ModelFiles, type ModelFile } from './model-file.ts';
+import type { Task, TaskEnd, ToParent } from './protocol.ts';
 import { checkTexts, checkTimes, deadlineDefaultMs, resolveRequest } from './request.ts';
 import type { RuntimeRequest } from './request.ts';
 import type * as Contract from './runtime.ts';
 import { Schedule, type Start } from './schedule.ts';
 import { Supervisor, type Death } from './supervisor.ts';
+import { checkTask } from './task-check.ts';
 
 interface Running {
   readonly job: Job;
@@ -30,6 +32,7 @@ export class ChildRuntime implements Contract.Runtime {
   readonly #idleUnloadMs: number;
   readonly #closeGraceMs: number;
   readonly #cancelGraceMs: number;
+  readonly #deadlineMs: number;
   readonly #running = new Map<number, Running>();
   /** Who waits for a lane to be gone. */
   readonly #departures = new Map<Lane, (() => void)[]>();
@@ -54,6 +57,7 @@ export class ChildRuntime implements Contract.Runtime {
     this.#idleUnloadMs = options.idleUnloadMs ?? 300_000;
     this.#closeGraceMs = options.closeGraceMs ?? 10_000;
     this.#cancelGraceMs = options.cancelGraceMs ?? 30_000;
+    this.#deadlineMs = options.deadlineMs ?? deadlineDefaultMs;
   }
 
   get state(): Contract.RuntimeState {
@@ -105,6 +109,16 @@ export class ChildRuntime implements Contract.Runtime {
     await Promise.all(lanes.map((lane) => this.#expel(lane)));
   }
 
+  async flawOf(modelPath: string): Promise<Fault | undefined> {
+    try {
+      const file = await this.#files.identify(modelPath);
+      this.#schedule.checkFits(file);
+      return this.#files.hasFailed(file) ? badFileFault() : undefined;
+    } catch (error) {
+      return Fault.from(error);
+    }
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -112,13 +126,13 @@ export class ChildRuntime implements Contract.Runtime {
 
   async *#run(
     task: Task,
-    { modelPath, deadlineMs = deadlineDefaultMs, keepAliveMs }: Contract.LoadRequest,
+    { modelPath, deadlineMs = this.#deadlineMs, keepAliveMs }: Contract.LoadRequest,
     { subject = '', signal }: Contract.RuntimeCaller,
   ): AsyncGenerator<JobEvent, void, undefined> {
     checkTimes(deadlineMs, keepAliveMs);
     const deadlineAt = performance.now() + deadlineMs;
     const file = await this.#files.identify(modelPath);
-    checkCapability(task, file);
+    checkTask(task, file);
     const job = new Job({ id: ++this.#lastId, file, task, subject, keepAliveMs });
     const cancel = () => this.#giveUp(job, new Fault('cancelled', 'the caller gave up'));
     const expire = () => this.#giveUp(job, new Fault('deadline', 'the request took too long'));
@@ -179,12 +193,19 @@ export class ChildRuntime implements Contract.Runtime {
     this.#running.delete(id);
     clearTimeout(running.cancelTimer);
     running.job.settle(outcome);
-    if (!(outcome instanceof Fault)) this.#supervisor.noteSuccess();
+    this.#noteOutcome(running.job.file, outcome);
     const lane = this.#schedule.finish(running.job, performance.now() - running.startedAt);
     // First the timer: starting the next request may evict this very lane, which ends its timer.
     if (lane?.active === 0) this.#awaitIdle(lane, running.job.keepAliveMs ?? this.#idleUnloadMs);
     this.#startNext();
     if (this.#running.size === 0) this.#notifyDrained();
+  }
+
+  #noteOutcome(file: ModelFile, outcome: TaskEnd | Fault): void {
+    if (!(outcome instanceof Fault)) {
+      this.#supervisor.noteSuccess();
+      this.#files.noteSuccess(file);
+    } else if (outcome.reason === 'bad_model_file') this.#files.noteFailure(file);
   }
 
   #awaitIdle(lane: Lane, keepAliveMs: number): void {
@@ -274,24 +295,3 @@ export class ChildRuntime implements Contract.Runtime {
 
 /** Longer pauses would overflow the timer, and mean for ever. */
 const timerMaxMs = 2 ** 31 - 1;
-
-/** Before the model is loaded for nothing. */
-function checkCapability({ kind }: Task, file: ModelFile): void {
-  const able = { generate: 'generative', embed: 'embedding', load: file.kind }[kind];
-  if (able === file.kind) return;
-  const message = kind === 'embed' ? 'this model makes no embeddings' : 'this model only embeds';
-  throw new Fault('invalid', message, { reason: 'unsupported_capability' });
-}
-
-function crashedFault(backoffMs: number): Fault {
-  const retryAfter = Math.max(1, Math.ceil(backoffMs / 1000));
-  return new Fault('unavailable', 'the local model process died', { retryAfter });
-}
-
-function closingFault(): Fault {
-  return new Fault('unavailable', 'the local runtime is shutting down');
-}
-
-function toFault({ code, message, reason, detail, cause }: FailedMessage): Fault {
-  return new Fault(code, message, { cause, detail, ...(reason && { reason }) });
-}

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../kit/errors.ts';
 import type { EmbeddingModel } from './engine.ts';
 import type { EmbedEnd } from './protocol.ts';
@@ -17,8 +18,15 @@ export async function embed(
   { signal, loadMs }: EmbeddingOptions,
 ): Promise<EmbedEnd> {
   const startedAt = performance.now();
-  const lengths = texts.map((text) => context.calculateInputLength(text));
-  lengths.forEach((length, index) => checkLength({ index, length, contextTokens }));
+  const lengths: number[] = [];
+  for (const [index, text] of texts.entries()) {
+    const length = context.calculateInputLength(text);
+    checkLength({ index, length, contextTokens });
+    lengths.push(length);
+    // Texts come by the thousand, and nobody else's next token shall wait for all of them.
+    await nextTurn();
+    signal.throwIfAborted();
+  }
   const vectors: Float32Array[] = [];
   for (const text of texts) {
     signal.throwIfAborted();

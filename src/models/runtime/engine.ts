@@ -181,5 +181,6 @@ function describe(model: LlamaModel, { path, contextTokens, startedAt }: Describ
 function toLoadFault(error: unknown): Fault {
   if (error instanceof InsufficientMemoryError)
     return new Fault('unavailable', 'not enough memory for this model', { cause: error });
-  return new Fault('invalid', 'the model file cannot be loaded', { cause: error });
+  const reason = 'bad_model_file';
+  return new Fault('invalid', 'the model file cannot be loaded', { cause: error, reason });
 }

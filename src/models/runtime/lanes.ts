@@ -41,12 +41,13 @@ export class Lanes {
     return this.#lanes.get(key);
   }
 
-  /** Fault `unavailable` when the model is larger than all memory that models may take. */
+  /** Fault `invalid` when the model is larger than all memory that models may take. */
   checkFits({ memoryBytes: neededBytes }: ModelFile): void {
     const { memoryBytes: budgetBytes } = this.#options;
     if (neededBytes <= budgetBytes) return;
-    const figures = `${toMebibytes(neededBytes)} of ${toMebibytes(budgetBytes)} MiB`;
-    throw new Fault('unavailable', `the model needs about ${figures} that models may use`, {
+    const needed = `${toMebibytes(neededBytes)} MiB`;
+    const figures = `${needed} of the ${toMebibytes(budgetBytes)} MiB that models may take`;
+    throw new Fault('invalid', `the model can never be loaded: it needs about ${figures}`, {
       reason: 'insufficient_memory',
       detail: { neededBytes, budgetBytes },
     });

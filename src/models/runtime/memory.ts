@@ -28,12 +28,17 @@ export function estimateMemoryBytes(
   kind: ModelKind,
   { parallel, contextTokensMax }: ContextShape,
 ): number {
-  const contextTokens = Math.min(contextTokensMax, header.contextTokens ?? contextTokensMax);
+  const contextTokens = contextTokensOf(header, { parallel, contextTokensMax });
   const tokens = kind === 'embedding' ? contextTokens : contextTokens * parallel;
   const perToken = header.contextBytesPerToken ?? 0;
   const logits = kind === 'embedding' ? 0 : (header.vocabularySize ?? 0) * logitBytes;
   const batch = Math.min(batchTokens, tokens) * logits;
   return header.fileBytesMin + tokens * perToken + batch + baseBytes;
+}
+
+/** What one request of a model may use. */
+export function contextTokensOf(header: GgufHeader, { contextTokensMax }: ContextShape): number {
+  return Math.min(contextTokensMax, header.contextTokens ?? contextTokensMax);
 }
 
 const batchTokens = 512;

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { Fault } from '../../kit/errors.ts';
 import { capabilitiesOf } from '../library/gguf/capabilities.ts';
 import { readGgufHeader, type GgufHeader } from '../library/gguf/gguf-header.ts';
-import { estimateMemoryBytes, type ContextShape } from './memory.ts';
+import { contextTokensOf, estimateMemoryBytes, type ContextShape } from './memory.ts';
 import type { ModelKey, ModelKind } from './protocol.ts';
 
 export interface ModelFile {
@@ -11,6 +11,8 @@ export interface ModelFile {
   readonly kind: ModelKind;
   /** What it takes once it is loaded, by estimate. */
   readonly memoryBytes: number;
+  /** What one request may use. */
+  readonly contextTokens: number;
 }
 
 /** Knows the files that were asked for; each header is read once for each content. */
@@ -18,6 +20,7 @@ export class ModelFiles {
   readonly #shape: ContextShape;
   readonly #known = new Map<string, ModelFile>();
   readonly #condemned = new Set<ModelKey>();
+  readonly #failed = new Set<ModelKey>();
 
   constructor(shape: ContextShape) {
     this.#shape = shape;
@@ -33,12 +36,18 @@ export class ModelFiles {
       throw new Fault('not_found', 'there is no such model file', { cause: error });
     });
     const key = [path, ino, size, mtimeMs].join('|');
-    if (this.#condemned.has(key)) throw crashedFault();
+    if (this.#condemned.has(key)) throw badFileFault();
     const known = this.#known.get(path);
     if (known?.key === key) return known;
     const header = await readGgufHeader(path).catch(toFault);
     const kind = kindOf(header);
-    const file = { path, key, kind, memoryBytes: estimateMemoryBytes(header, kind, this.#shape) };
+    const file = {
+      path,
+      key,
+      kind,
+      memoryBytes: estimateMemoryBytes(header, kind, this.#shape),
+      contextTokens: contextTokensOf(header, this.#shape),
+    };
     this.#known.set(path, file);
     return file;
   }
@@ -47,10 +56,23 @@ export class ModelFiles {
   condemn({ key }: ModelFile): void {
     this.#condemned.add(key);
   }
+
+  /** The file could not be loaded: it is tried again by those who name it. */
+  noteFailure({ key }: ModelFile): void {
+    this.#failed.add(key);
+  }
+
+  noteSuccess({ key }: ModelFile): void {
+    this.#failed.delete(key);
+  }
+
+  hasFailed({ key }: ModelFile): boolean {
+    return this.#failed.has(key);
+  }
 }
 
-/** What a file is answered whose loading ended the process. */
-export function crashedFault(): Fault {
+/** What a file is answered that could not be loaded, or whose loading ended the process. */
+export function badFileFault(): Fault {
   return new Fault('invalid', 'the model file cannot be loaded', { reason: 'bad_model_file' });
 }
 

@@ -99,6 +99,8 @@ describe('a request that cannot be served', () => {
     await writeFile(path, whole.subarray(0, whole.length / 2));
     const answer = collect(shared.generate(ask({ modelPath: path })));
     await expect(answer).rejects.toMatchObject({ code: 'invalid' });
+    expect(await shared.flawOf(path)).toMatchObject({ code: 'invalid' });
+    expect(await shared.flawOf(modelPath)).toBeUndefined();
     const next = await collect(shared.generate(ask({ maxTokens: 1 })));
     expect(next.end.usage.completionTokens).toBe(1);
     expect(shared.loaded().map((model) => model.path)).toEqual([modelPath]);
@@ -110,6 +112,26 @@ describe('a request that cannot be served', () => {
       code: 'invalid',
       message: expect.stringMatching(/3\d\d\d tokens, the context 2048/),
     });
+  });
+
+  test('with a text that no tokenizer could fit is refused before a process is started', async () => {
+    await using runtime = create();
+    const text = 'the '.repeat(40_000);
+    const embedder = join(folder, 'short-embedder.gguf');
+    await writeRandomModel(embedder, { isEmbedding: true });
+    const refusal = {
+      code: 'invalid',
+      reason: 'context_length_exceeded',
+      message: expect.stringContaining('the context of 2048 tokens takes at most 131072'),
+    };
+    const tools = [{ name: 'a', description: text }];
+    const messages = [{ role: 'user', content: 'a' } as const];
+    for (const request of [{ prompt: { text } }, { prompt: { messages }, tools }]) {
+      await expect(collect(runtime.generate(ask(request)))).rejects.toMatchObject(refusal);
+    }
+    const embedding = runtime.embed({ modelPath: embedder, texts: ['a', text] });
+    await expect(embedding).rejects.toMatchObject(refusal);
+    expect(runtime.state).toBe('idle');
   });
 
   test.for<Partial<RuntimeRequest>>([
@@ -168,6 +190,17 @@ describe('a place in the batch', () => {
     expect(after.end.usage.completionTokens).toBe(2);
   });
 
+  test('is free again when a request runs out of its time, or of the time of all', async () => {
+    await using runtime = create({ parallel: 1, deadlineMs: 60_000 });
+    await runtime.load({ modelPath });
+    const late = collect(runtime.generate(ask({ deadlineMs: 5 })));
+    await expect(late).rejects.toMatchObject({ code: 'deadline' });
+    const after = await collect(runtime.generate(ask({ maxTokens: 2 })));
+    expect(after.end.usage.completionTokens).toBe(2);
+    await using hasty = create({ deadlineMs: 1 });
+    await expect(collect(hasty.generate(ask()))).rejects.toMatchObject({ code: 'deadline' });
+  });
+
   test('is shared: a short request overtakes three long ones that began before it', async () => {
     const controller = new AbortController();
     const long = await Promise.all([1, 2, 3].map(() => begin(shared, {}, controller.signal)));
@@ -193,11 +226,12 @@ describe('the memory', () => {
     expect(runtime.loaded().map(({ path }) => path)).toEqual([other]);
     await using small = create({ memoryBytes: 2 ** 20 });
     await expect(collect(small.generate(ask()))).rejects.toMatchObject({
-      code: 'unavailable',
+      code: 'invalid',
       reason: 'insufficient_memory',
       detail: { budgetBytes: 2 ** 20, neededBytes: expect.any(Number) },
     });
     expect(small.state).toBe('idle');
+    expect(await small.flawOf(modelPath)).toMatchObject({ reason: 'insufficient_memory' });
   });
 });
 

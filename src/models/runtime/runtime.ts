@@ -1,3 +1,4 @@
+import type { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Embeddings, GenerateEvent } from '../inference/request.ts';
 import { ChildRuntime } from './child-runtime.ts';
@@ -48,6 +49,8 @@ export interface Runtime extends AsyncDisposable {
   load(request: LoadRequest, caller?: RuntimeCaller): Promise<void>;
   /** Resolves once the requests that the model has now have ended and it has left the memory. */
   unload(modelPath: string): Promise<void>;
+  /** Why no request to this file can succeed, as far as is known without loading it. */
+  flawOf(modelPath: string): Promise<Fault | undefined>;
   /** What is in memory now. */
   loaded(): readonly ModelInMemory[];
   /** `idle` has no child process; `crashed` means that the last one died and none followed yet. */
@@ -73,6 +76,8 @@ export interface RuntimeOptions {
   readonly idleUnloadMs?: number;
   /** Default 4096. Memory grows with this times `parallel`. */
   readonly contextTokensMax?: number;
+  /** How long a request may take that does not say, waiting and loading included. Default 10 min. */
+  readonly deadlineMs?: number;
   /** How long disposing lets open requests run. Default 10 s. */
   readonly closeGraceMs?: number;
   /**

@@ -11,7 +11,8 @@ interface JobOptions {
 }
 
 function job(model: string, { subject = 'anna', memoryBytes = 1 }: JobOptions = {}): Job {
-  const file = { path: model, key: model, kind: 'generative', memoryBytes } as const;
+  const size = { memoryBytes, contextTokens: 1 };
+  const file = { path: model, key: model, kind: 'generative', ...size } as const;
   return new Job({ id: ++lastId, file, task: { kind: 'load' }, subject, keepAliveMs: undefined });
 }
 
@@ -66,7 +67,7 @@ describe('the memory of models', () => {
     const schedule = open({ memoryBytes: 4 });
     expect(() => schedule.enqueue(job('a', { memoryBytes: 5 }))).toThrow(
       expect.objectContaining({
-        code: 'unavailable',
+        code: 'invalid',
         reason: 'insufficient_memory',
         detail: { neededBytes: 5, budgetBytes: 4 },
       }),

@@ -1,6 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Job } from './job.ts';
 import { Lanes, type Lane } from './lanes.ts';
+import type { ModelFile } from './model-file.ts';
 import type { ModelKey } from './protocol.ts';
 
 export interface Start {
@@ -53,7 +54,7 @@ export class Schedule {
   /**
    * Fault `exhausted` when the job would have to wait, too many of its model wait already, and no
    * other subject has more of them; else the newest of that subject is answered and refused
-   * instead. Fault `unavailable` (`insufficient_memory`) when its model can never fit.
+   * instead. Fault `invalid` (`insufficient_memory`) when its model can never fit.
    */
   enqueue(job: Job): Job | undefined {
     this.#lanes.checkFits(job.file);
@@ -65,6 +66,11 @@ export class Schedule {
     if (displaced) this.withdraw(displaced);
     this.#waiting.push({ job, overtaken: 0 });
     return displaced;
+  }
+
+  /** Fault `invalid` (`insufficient_memory`) when the model can never fit. */
+  checkFits(file: ModelFile): void {
+    this.#lanes.checkFits(file);
   }
 
   /** What a job is told for which there is no place in the queue. */

@@ -44,6 +44,29 @@ test('a summary that goes on too long is cut after its last word, and says so', 
   expect(inference.requests[0]?.maxTokens).toBeGreaterThanOrEqual(5);
 });
 
+test('a chat takes a prompt in place of messages, or after them, and needs one of both', async () => {
+  const { inference, run } = scripted('Hello.');
+  const system = { role: 'system', content: 'Be kind.' } as const;
+  const user = { role: 'user', content: 'Hi' } as const;
+  expect(await run('chat', { prompt: 'Hi' })).toMatchObject({ output: 'Hello.' });
+  await run('chat', { prompt: 'Hi', messages: [system] });
+  expect(inference.requests.map(({ prompt }) => prompt)).toEqual([
+    { messages: [user] },
+    { messages: [system, user] },
+  ]);
+  for (const input of [{}, { messages: [] }]) {
+    await expect(run('chat', input)).rejects.toMatchObject({
+      code: 'invalid',
+      detail: { param: 'input.messages' },
+    });
+  }
+});
+
+test('a field that a tool does not know is not heeded', async () => {
+  const { run } = scripted('Hello.');
+  expect(await run('list_models', { prompt: 'Hi' })).toMatchObject({ model: 'scripted' });
+});
+
 test('a summary that is short enough is whole', async () => {
   const { run } = scripted('One two three.');
   expect(await run('summarize', { prompt: 'A story.', maxWords: 5 })).toMatchObject({

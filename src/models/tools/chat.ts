@@ -51,7 +51,16 @@ const ToolChoice = Type.Union([
 ]);
 
 const Input = Type.Object({
-  messages: Type.Array(Message, { minItems: 1, maxItems: 2048 }),
+  messages: Type.Optional(
+    Type.Array(Message, { maxItems: 2048, description: 'needed unless there is a prompt' }),
+  ),
+  prompt: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: promptLengthMax,
+      description: 'one message of the user, after the others',
+    }),
+  ),
   model: Type.Optional(ModelName),
   tools: Type.Optional(
     Type.Array(OfferedTool, { maxItems: 128, description: 'what the model may call' }),
@@ -86,15 +95,26 @@ export const chat = defineTool({
   },
 });
 
-function requestOf({ messages, tools, toolChoice, format, options }: Static<typeof Input>) {
+function requestOf(input: Static<typeof Input>) {
+  const { tools, toolChoice, format, options } = input;
   const request: GenerateRequest = {
     ...options,
     ...formatOf(format),
     ...(tools && tools.length > 0 ? { tools } : {}),
     ...(toolChoice === undefined ? {} : { toolChoice }),
-    prompt: { messages: messages.map(toMessage) },
+    prompt: { messages: messagesOf(input) },
   };
   return request;
+}
+
+function messagesOf({ messages = [], prompt }: Static<typeof Input>): ChatMessage[] {
+  const last = prompt === undefined ? [] : [{ role: 'user', content: prompt } as const];
+  const all = [...messages.map(toMessage), ...last];
+  if (all.length > 0) return all;
+  throw new Fault('invalid', 'input.messages must hold a message, or input.prompt a text', {
+    reason: 'validation_error',
+    detail: { param: 'input.messages' },
+  });
 }
 
 function toMessage(

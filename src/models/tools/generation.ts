@@ -47,6 +47,13 @@ export const GenerateOptions = Type.Object({
       description: 'the answer ends before the first of these',
     }),
   ),
+  deadlineMs: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 86_400_000,
+      description: 'gives up after so many milliseconds; never more than the service allows',
+    }),
+  ),
 });
 
 /** An object of any fields. */

@@ -1,14 +1,14 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { badModelFile, ByteCursor, OutOfBytes } from './byte-cursor.ts';
 import { readMetadata, type Metadata } from './metadata.ts';
-import { readTensorTable } from './tensors.ts';
+import { readTensorTable, type TensorTable } from './tensors.ts';
 import { fileTypes } from './tensor-types.ts';
 
 /** How an embedding model makes one vector of many (`llama_pooling_type` in llama.h). */
 export type Pooling = 'none' | 'mean' | 'cls' | 'last' | 'rank';
 
 /** What a GGUF file says about its model (ggml's docs/gguf.md). */
-export interface GgufHeader {
+export interface GgufHeader extends Omit<TensorTable, 'parameterCount' | 'dataBytes' | 'mainType'> {
   /** `llama`, `qwen3`, `bert`, … */
   readonly architecture: string;
   readonly title: string | undefined;

@@ -103,6 +103,8 @@ class DownloadPuller implements Puller {
     signal: AbortSignal,
   ): Promise<void> {
     publish({ status: 'pulling manifest' });
+    // Before the source is asked; the plan's name is looked at again.
+    if (reference.name !== undefined) await this.#options.library.requireFree(reference.name);
     await this.#places.with(signal, async () => {
       const plan = await this.#plan(reference, signal);
       await this.#claim(plan.name, () => this.#fetch(plan, publish, signal));

@@ -15,7 +15,10 @@ export interface DownloadOptions {
   readonly web: PullWeb;
   readonly patience: Patience;
   readonly signal: AbortSignal;
-  readonly onProgress: (completed: number, total: number) => void;
+  /** Without a total where the source does not say how much comes. */
+  readonly onProgress: (completed: number, total: number | undefined) => void;
+  /** A failure after which it is tried once more, so many milliseconds later. */
+  readonly onRetry: (fault: Fault, delayMs: number) => void;
 }
 
 /**
@@ -35,11 +38,22 @@ export async function download(
     } catch (error) {
       const fault = connectionFault(error, plan.url, options.signal);
       failures = part.bytes > before ? 1 : failures + 1;
-      if (!isPassing(fault) || failures >= attemptsMax) throw fault;
+      const limit = isUnreachable(fault) ? unreachableAttemptsMax : attemptsMax;
+      if (!isPassing(fault) || failures >= Math.min(limit, attemptsMax)) throw fault;
       const delay = Math.min(delayMs * 2 ** (failures - 1), delayMs * 30);
+      options.onRetry(fault, delay);
       await sleep(delay, undefined, { signal: options.signal }).catch(() => {});
     }
   }
+}
+
+/** With the pauses between them, some seconds: whoever is not there now rarely comes back. */
+const unreachableAttemptsMax = 3;
+
+/** Nobody listens there, or the name has no address. */
+function isUnreachable({ cause }: Fault): boolean {
+  const { code = '' } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {};
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND';
 }
 
 async function fetchRest(plan: PullPlan, part: PartFile, options: DownloadOptions): Promise<void> {
@@ -51,21 +65,45 @@ async function fetchRest(plan: PullPlan, part: PartFile, options: DownloadOption
   try {
     const total = await accept(answer, plan, part);
     if (total === part.bytes) return;
-    await part.requireSpace(total - part.bytes);
+    if (total !== undefined) await part.requireSpace(total - part.bytes);
     await part.remember({
       url: plan.url,
       digest: plan.digest ?? null,
       etag: strongTag(answer.headers) ?? null,
     });
     onProgress(part.bytes, total);
-    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
-      if (part.bytes + chunk.length > total) throw brokenPromise('more bytes than it announced');
-      await part.append(chunk);
-      onProgress(part.bytes, total);
-    }
-    if (part.bytes < total) throw cut();
+    await receive(answer, part, { total, onProgress });
   } finally {
     answer.body.destroy();
+  }
+}
+
+interface Receipt extends Pick<DownloadOptions, 'onProgress'> {
+  readonly total: number | undefined;
+}
+
+async function receive(
+  { body }: WebAnswer,
+  part: PartFile,
+  { total, onProgress }: Receipt,
+): Promise<void> {
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    if (part.bytes + chunk.length > (total ?? Infinity)) {
+      throw brokenPromise('more bytes than it announced');
+    }
+    await append(chunk, part, total);
+    onProgress(part.bytes, total);
+  }
+  if (part.bytes < (total ?? 1)) throw cut();
+}
+
+/** What has no announced end must not keep a disk full when nothing can go on with it. */
+async function append(chunk: Uint8Array, part: PartFile, total: number | undefined): Promise<void> {
+  try {
+    await part.append(chunk);
+  } catch (error) {
+    if (total === undefined && part.etag === undefined) await part.clear();
+    throw error;
   }
 }
 
@@ -81,15 +119,23 @@ function rangeOf(part: PartFile): Record<string, string> {
   return part.etag === undefined ? range : { ...range, 'if-range': part.etag };
 }
 
-/** Answers the size of the whole file; the part is empty when the answer begins at its beginning. */
-async function accept(answer: WebAnswer, plan: PullPlan, part: PartFile): Promise<number> {
+/**
+ * Answers the size of the whole file, where anybody says it; the part is empty when the answer begins
+ * at its beginning.
+ */
+async function accept(
+  answer: WebAnswer,
+  plan: PullPlan,
+  part: PartFile,
+): Promise<number | undefined> {
   const { status, headers } = answer;
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') {
     throw brokenPromise('an encoding that was not asked for');
   }
   if (status === 200) {
     if (part.bytes > 0) await part.clear();
-    return checkTotal(Number(headers.get('content-length') ?? Number.NaN), plan);
+    const length = headers.get('content-length');
+    return length === null ? plan.bytes : checkTotal(Number(length), plan);
   }
   if (status === 206) return checkTotal(await acceptRange(headers, part), plan);
   if (status !== 416) throw refusal(plan.url, answer);
@@ -106,7 +152,7 @@ async function acceptRange(headers: Headers, part: PartFile): Promise<number> {
 }
 
 function checkTotal(total: number, plan: PullPlan): number {
-  if (!Number.isSafeInteger(total)) throw brokenPromise('no size');
+  if (!Number.isSafeInteger(total) || total < 1) throw brokenPromise('no bytes');
   if (plan.bytes === undefined || plan.bytes === total) return total;
   throw brokenPromise(`${total} instead of ${plan.bytes} bytes`);
 }

@@ -1,12 +1,14 @@
+import { dirname } from 'node:path';
 import type { ModelLibrary } from '../library.ts';
 import { Fault } from '../../../kit/errors.ts';
+import { guardDisk } from '../disk-space.ts';
 import { isSameName } from '../model-name.ts';
 import { download, type DownloadOptions } from './download.ts';
-import { guardDisk, PartFile, partPath, removePart } from './part-file.ts';
+import { PartFile, partPath, removePart } from './part-file.ts';
 import type { PullPlan } from './plan.ts';
 import type { PullProgress } from './puller.ts';
 
-export interface FetchOptions extends Omit<DownloadOptions, 'onProgress'> {
+export interface FetchOptions extends Omit<DownloadOptions, 'onProgress' | 'onRetry'> {
   readonly library: ModelLibrary;
   readonly publish: (progress: PullProgress) => void;
 }
@@ -17,6 +19,7 @@ const shownDigestLength = 12;
 /** Fetches the file of a plan and installs it; nothing happens when the same is installed already. */
 export async function fetchModel(plan: PullPlan, options: FetchOptions): Promise<void> {
   const { library, publish, signal } = options;
+  await library.requireFree(plan.name);
   if (await isInstalled(plan, library)) return;
   const path = partPath(library.pathOf(plan.name));
   const digest = await fetchChecked(path, plan, options);
@@ -47,13 +50,13 @@ async function fetchChecked(path: string, plan: PullPlan, options: FetchOptions)
   const { url, digest: wanted = null } = plan;
   await using part = await PartFile.open(path, { url, digest: wanted }, signal);
   const isResumed = part.bytes > 0;
-  const onProgress = reportTo(publish, plan);
-  await download(plan, part, { ...options, onProgress });
+  const reports = { onProgress: reportTo(publish, plan), onRetry: reportRetryTo(publish) };
+  await download(plan, part, { ...options, ...reports });
   publish({ status: 'verifying sha256 digest' });
   if (wanted === null || part.digest() === wanted) return part.digest();
   await part.clear();
   if (isResumed) {
-    await download(plan, part, { ...options, onProgress });
+    await download(plan, part, { ...options, ...reports });
     if (part.digest() === wanted) return wanted;
   }
   await part.remove();
@@ -67,12 +70,17 @@ function reportTo(publish: FetchOptions['publish'], { digest, name }: PullPlan) 
   const status = `pulling ${digest?.slice(0, shownDigestLength) ?? name}`;
   const named = digest === undefined ? {} : { digest: `sha256:${digest}` };
   let reportedAt = 0;
-  return (completed: number, total: number): void => {
+  return (completed: number, total: number | undefined): void => {
     const now = performance.now();
-    if (completed < total && now - reportedAt < progressPauseMs) return;
+    if (completed !== total && now - reportedAt < progressPauseMs) return;
     reportedAt = now;
-    publish({ status, ...named, total, completed });
+    publish({ status, ...named, ...(total === undefined ? {} : { total }), completed });
   };
+}
+
+function reportRetryTo(publish: FetchOptions['publish']) {
+  return ({ message }: Fault, delayMs: number): void =>
+    publish({ status: `${message}: trying again in ${Math.ceil(delayMs / 1000)} s` });
 }
 
 /** A query may hold a signature that nobody else should have. */
@@ -80,10 +88,13 @@ function withoutQuery(url: string): string {
   return url.replace(/\?.*$/, '');
 }
 
+/** All that is left to write then is the manifest, a block at most. */
+const manifestBytesMax = 4096;
+
 /** A complete file that is no model will be none the next time either. */
 async function installPart(path: string, install: () => Promise<unknown>): Promise<void> {
   try {
-    await guardDisk(install());
+    await guardDisk(install(), { folder: dirname(path), needed: manifestBytesMax });
     await removePart(path);
   } catch (error) {
     if (error instanceof Fault && error.code === 'invalid') await removePart(path);

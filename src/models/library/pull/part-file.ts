@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
-import { open, readFile, rm, statfs, writeFile, type FileHandle } from 'node:fs/promises';
+import { open, readFile, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Type, type Static } from 'typebox';
 import { Value } from 'typebox/value';
-import { Fault } from '../../../kit/errors.ts';
+import { guardDisk, requireSpace } from '../disk-space.ts';
 import { hashFile } from '../file-digest.ts';
 
 /** What a cut download must know to go on; stands beside the part as `<part>.json`. */
@@ -35,7 +35,8 @@ export class PartFile implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<PartFile> {
     // Not 'a': then Linux would append wherever a write says it goes.
-    const file = await open(path, 'r+').catch(() => guardDisk(open(path, 'w+', 0o600)));
+    const disk = { folder: dirname(path), needed: 0 };
+    const file = await open(path, 'r+').catch(() => guardDisk(open(path, 'w+', 0o600), disk));
     const part = new PartFile(path, file);
     try {
       await part.#resume(wanted, signal);
@@ -64,7 +65,9 @@ export class PartFile implements AsyncDisposable {
 
   /** Keeps what a later attempt must know. */
   async remember(state: PartState): Promise<void> {
-    await guardDisk(writeFile(statePath(this.path), JSON.stringify(state), { mode: 0o600 }));
+    const text = JSON.stringify(state);
+    const writing = writeFile(statePath(this.path), text, { mode: 0o600 });
+    await guardDisk(writing, { folder: dirname(this.path), needed: text.length });
     this.#etag = state.etag ?? undefined;
   }
 
@@ -72,7 +75,8 @@ export class PartFile implements AsyncDisposable {
   async append(chunk: Uint8Array): Promise<void> {
     for (let done = 0; done < chunk.length;) {
       const write = this.#file.write(chunk, done, chunk.length - done, this.#bytes);
-      const { bytesWritten } = await guardDisk(write);
+      const disk = { folder: dirname(this.path), needed: chunk.length - done };
+      const { bytesWritten } = await guardDisk(write, disk);
       this.#hash.update(chunk.subarray(done, done + bytesWritten));
       done += bytesWritten;
       this.#bytes += bytesWritten;
@@ -86,9 +90,7 @@ export class PartFile implements AsyncDisposable {
 
   /** Fault `unavailable` (`disk_full`) when so many further bytes do not fit. */
   async requireSpace(bytes: number): Promise<void> {
-    const { bavail, bsize } = await statfs(dirname(this.path));
-    const free = bavail * bsize;
-    if (bytes > free) throw diskFull({ needed: bytes, free });
+    await requireSpace(dirname(this.path), bytes);
   }
 
   /** Removes the part; its name may be another file's by now. */
@@ -96,8 +98,10 @@ export class PartFile implements AsyncDisposable {
     await removePart(this.path);
   }
 
+  /** Closes it; one that has nothing to go on with is removed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#file.close();
+    if (this.#bytes === 0) await removePart(this.path);
   }
 
   async #resume(wanted: Omit<PartState, 'etag'>, signal: AbortSignal): Promise<void> {
@@ -131,27 +135,4 @@ async function readState(path: string): Promise<PartState | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** Turns what a disk refuses into a Fault that says so; Faults pass as they are. */
-export async function guardDisk<T>(writing: Promise<T>): Promise<T> {
-  try {
-    return await writing;
-  } catch (error) {
-    if (error instanceof Fault) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') throw diskFull({}, error);
-    throw new Fault('unavailable', 'the models folder cannot be written to', {
-      cause: error,
-      reason: 'folder_unwritable',
-    });
-  }
-}
-
-function diskFull(detail: Readonly<Record<string, number>>, cause?: unknown): Fault {
-  const { needed, free } = detail;
-  const figures =
-    needed === undefined ? '' : `: ${needed} bytes are needed, ${free} bytes are free`;
-  const message = `the disk of the models folder is full${figures}; what has arrived is kept`;
-  return new Fault('unavailable', message, { reason: 'disk_full', status: 507, detail, cause });
 }

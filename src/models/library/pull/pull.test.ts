@@ -1,12 +1,15 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { spawnModule } from '../../../kit/database/testing.ts';
+import { silentLog } from '../../../kit/testing.ts';
+import { builtInFolder } from '../built-in.ts';
+import { ModelLibrary } from '../library.ts';
 import {
   collect,
+  diskBytes,
+  mountDisk,
   openGround,
   readRandomModel,
   sha256,
@@ -68,6 +71,10 @@ describe('what is refused', () => {
     'hf.co/only-owner',
     'https://user:secret@127.0.0.1/a.gguf',
     'https://127.0.0.1/a.bin',
+    'https://127.0.0.1/a.gguf#sha256=zz',
+    'https://127.0.0.1/a.gguf#sha256=abc',
+    `https://127.0.0.1/a.gguf#sha512=${'0'.repeat(64)}`,
+    `https://127.0.0.1/a.gguf#${'0'.repeat(64)}`,
     'ftp://127.0.0.1/a.gguf',
     `x${'y'.repeat(3000)}`,
   ])('"%.40s" is no model to pull', async (name) => {
@@ -100,12 +107,32 @@ describe('what is refused', () => {
     expect(await ground.library.list()).toEqual([]);
   });
 
-  test('an address without a model is not found', async () => {
+  test('an address without a model is not found, and leaves nothing', async () => {
     await using ground = await openGround();
     await expect(ground.pull(`${source.origin}/none.gguf`)).rejects.toMatchObject({
       code: 'not_found',
     });
+    expect(await readdir(ground.folder)).toEqual([]);
   });
+
+  test.each(['ennead-embed', 'Ennead-Embed:v2', 'ennead-tiny', 'ENNEAD-TINY:latest'])(
+    'the name %s, which is that of something that came with Ennead',
+    async (name) => {
+      await using own = await openGround();
+      const { folder } = own;
+      const library = new ModelLibrary({ folder, builtInFolder, log: silentLog });
+      await using ground = await openGround({ folder, library, ollamaRegistryUrl: source.origin });
+      await expect(ground.pull(name)).rejects.toMatchObject({
+        code: 'conflict',
+        reason: 'model_built_in',
+      });
+      await expect(ground.pull(offer({}, '/ennead-embed.gguf'))).rejects.toMatchObject({
+        reason: 'model_built_in',
+      });
+      expect(source.requests).toEqual([]);
+      await library[Symbol.asyncDispose]();
+    },
+  );
 
   test('a file that is no model is not installed, nor is its part kept', async () => {
     await using ground = await openGround();
@@ -183,6 +210,31 @@ describe('a source that fails', () => {
     await writeFile(part, Buffer.alloc(100_000, 'x'));
     await ground.pull('tiny:1m');
     expect(await ground.library.list()).toMatchObject([{ name: 'tiny:1m', digest }]);
+  });
+
+  test('a source that says no size is pulled, and goes on by its tag when it was cut', async () => {
+    await using ground = await openGround();
+    const progress = await ground.pull(
+      offer({ isSizeless: true, cuts: [100_000], part: partOf(ground) }),
+    );
+    expect(source.requests.map(({ range }) => range)).toEqual([undefined, 'bytes=100000-']);
+    expect(progress.find(({ completed }) => completed !== undefined)).not.toHaveProperty('total');
+    expect(await ground.library.list()).toMatchObject([{ name: 'some-model', digest }]);
+  });
+
+  test('a connection that is refused is tried again three times at most, and says so', async () => {
+    await using ground = await openGround({ patience: { attemptsMax: 100, delayMs: 100 } });
+    const gone = await startSource();
+    await gone[Symbol.asyncDispose]();
+    const seen: string[] = [];
+    const pulling = async () => {
+      const { signal } = new AbortController();
+      for await (const { status } of ground.puller.pull(`${gone.origin}/a.gguf`, { signal }))
+        seen.push(status);
+    };
+    await expect(pulling()).rejects.toMatchObject({ code: 'upstream', reason: 'pull_cut' });
+    expect(seen).toContainEqual(expect.stringContaining('cannot be reached'));
+    expect(await readdir(ground.folder)).toEqual([]);
   });
 
   test('a source that falls silent counts as broken', async () => {
@@ -351,20 +403,6 @@ describe('a full disk', () => {
     expect(await ground.library.list()).toMatchObject([{ digest }]);
   });
 });
-
-const diskBytes = 2 * 1024 * 1024;
-
-/** A disk of 2 MiB in memory; nothing where this process may not mount one. */
-async function mountDisk() {
-  const path = await mkdtemp(join(tmpdir(), 'ennead-disk-'));
-  const mount = spawnSync('/bin/mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', path]);
-  if (mount.status !== 0) return null;
-  const unmount = async () => {
-    spawnSync('/bin/umount', [path]);
-    await rm(path, { recursive: true });
-  };
-  return { path, [Symbol.asyncDispose]: unmount };
-}
 
 /** The text of a process that pulls an address into a folder. */
 const pullInto = `

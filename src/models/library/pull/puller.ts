@@ -1,6 +1,6 @@
 /** How far a pull has come, as Ollama's API words it. */
 export interface PullProgress {
-  /** `pulling manifest`, `pulling <digest>`, `verifying sha256 digest`, `writing manifest`, `success`. */
+  /** `pulling manifest`, `pulling <digest>`, why it is tried again, `verifying sha256 digest`, `writing manifest`, `success`. */
   readonly status: string;
   /** `sha256:` and hex, where the source names it. */
   readonly digest?: string;

@@ -86,7 +86,7 @@ function ofAddress(text: string): Reference | undefined {
   if (!/^https?:\/\//i.test(text)) return undefined;
   if (!URL.canParse(text)) throw notUnderstood();
   const url = new URL(text);
-  const [, digest] = /^#sha256[=:]([0-9a-f]{64})$/i.exec(url.hash) ?? [];
+  const digest = digestOf(url);
   url.hash = '';
   const file = decode(url.pathname.split('/').at(-1) ?? '').replaceAll(/[^\w.-]+/g, '-');
   const name = nameOfFile(file);
@@ -96,9 +96,19 @@ function ofAddress(text: string): Reference | undefined {
     kind: 'address',
     key,
     url: url.href,
-    digest: digest?.toLowerCase(),
+    digest,
     name: parseModelName(name),
   };
+}
+
+/** SHA-256 in hex; a fragment that is something else is refused, lest nothing be checked. */
+function digestOf({ hash }: URL): string | undefined {
+  if (hash === '') return undefined;
+  const [, digest] = /^#sha256=([0-9a-f]{64})$/i.exec(hash) ?? [];
+  if (digest !== undefined) return digest.toLowerCase();
+  throw new Fault('invalid', 'what follows "#" must be "sha256=" and 64 hexadecimal digits', {
+    detail: { param: 'model' },
+  });
 }
 
 function ofOllama(text: string): Reference {

@@ -5,7 +5,10 @@ import { literal } from './primitives.ts';
 /** What objects need of the compiler that they are a part of. */
 export interface Rules {
   readonly compile: (schema: unknown, path: string) => string;
-  readonly add: (body: string) => string;
+  /** Adds a rule; `ways` as of `waysOf` unless given. */
+  readonly add: (body: string, ways?: number) => string;
+  /** How many parses of these may be open at a time, one beside the other. */
+  readonly waysOf: (expressions: readonly string[]) => number;
 }
 
 interface Member {
@@ -30,7 +33,12 @@ export function objectRules(rules: Rules, schema: JsonSchema, path: string): str
     first = rules.add(isRequired ? begun : `${begun} | ${first}`);
     more = rules.add(isRequired ? continued : `${continued} | ${more}`);
   }
-  return rules.add(`"{" ws ${first} ws "}"`);
+  // After the brace each member that need not come may be the next one.
+  const ways = members.map(({ pair }) => rules.waysOf([pair]));
+  return rules.add(
+    `"{" ws ${first} ws "}"`,
+    ways.reduce((a, b) => Math.max(a, b), ways.length),
+  );
 }
 
 function readMembers(rules: Rules, schema: JsonSchema, path: string): Member[] {

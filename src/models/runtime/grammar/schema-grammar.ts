@@ -1,4 +1,3 @@
-import { Fault } from '../../../kit/errors.ts';
 import type { JsonSchema } from '../../inference/request.ts';
 import {
   checkKeywords,
@@ -11,6 +10,7 @@ import {
 } from './keywords.ts';
 import { integerBetween } from './integers.ts';
 import { objectRules } from './objects.ts';
+import { checkTextSize, SizeBudget, TooLarge } from './size.ts';
 import { literal, primitiveRules } from './primitives.ts';
 
 /** GBNF rules, and the one that stands for a value of the schema. */
@@ -30,19 +30,25 @@ export const anyObjectGrammar: SchemaGrammar = { root: 'object', rules: '' };
 /**
  * Makes rules that only write what the schema accepts, their names after `prefix`. Properties come
  * in the schema's order; where `additionalProperties` is absent beside properties, no others do.
- * Strict: Fault `invalid` (`unsupported_schema`) names the first keyword that cannot be held.
+ * Strict: Fault `invalid` (`unsupported_schema`) names the first keyword that cannot be held, or the
+ * limit that the schema exceeds. Lenient: a schema that is too large becomes any object.
  */
 export function compileSchema(
   schema: unknown,
   prefix: string,
   strictness: Strictness,
 ): SchemaGrammar {
-  const compiler = new Compiler(schema, prefix, strictness === 'strict');
-  const root = compiler.compile(schema, '#');
-  return { root, rules: compiler.rules.join('\n') };
+  try {
+    checkTextSize(schema);
+    const compiler = new Compiler(schema, prefix, strictness === 'strict');
+    const root = compiler.compile(schema, '#');
+    return { root, rules: compiler.rules.join('\n') };
+  } catch (error) {
+    if (error instanceof TooLarge && strictness === 'lenient') return anyObjectGrammar;
+    throw error instanceof TooLarge ? error.toFault() : error;
+  }
 }
 
-const nodesMax = 2000;
 const formats = ['date', 'time', 'date-time', 'uuid'];
 
 /** Compiles the parts of one schema; each answers a rule's name or an inline expression. */
@@ -52,7 +58,9 @@ class Compiler {
   readonly #prefix: string;
   readonly #isStrict: boolean;
   readonly #references = new Map<string, string>();
-  #nodes = 0;
+  readonly #size = new SizeBudget();
+  /** How many of a rule's parses may be open at a time; a rule within itself counts once. */
+  readonly #ways = new Map<string, number>();
 
   constructor(document: unknown, prefix: string, isStrict: boolean) {
     this.#document = document;
@@ -61,18 +69,36 @@ class Compiler {
   }
 
   readonly compile = (schema: unknown, path: string): string => {
-    if (++this.#nodes > nodesMax) throw tooLarge();
+    this.#size.countParts(1);
     if (schema === true || schema === undefined) return 'value';
     if (!isRecord(schema)) return this.#widen(schema === false ? 'false' : 'schema', path, 'value');
     if (this.#isStrict) checkKeywords(schema, path);
     return this.#combined(schema, path) ?? this.#typed(schema, path);
   };
 
-  readonly add = (body: string): string => {
+  readonly add = (body: string, ways = this.waysOf([body])): string => {
     const name = `${this.#prefix}${this.rules.length}`;
-    this.rules.push(`${name} ::= ${body}`);
+    this.#push(name, body, ways);
     return name;
   };
+
+  readonly waysOf = (expressions: readonly string[]): number => {
+    const most = (text: string) =>
+      namesIn(text).reduce((found, name) => Math.max(found, this.#ways.get(name) ?? 1), 1);
+    return expressions.reduce((sum, expression) => sum + most(expression), 0);
+  };
+
+  #push(name: string, body: string, ways: number): void {
+    const rule = `${name} ::= ${body}`;
+    this.#size.countRule(rule, ways);
+    this.#ways.set(name, ways);
+    this.rules.push(rule);
+  }
+
+  /** A rule of any of these. */
+  #addChoice(choices: readonly string[]): string {
+    return this.add(choices.join(' | '), this.waysOf(choices));
+  }
 
   #combined(schema: JsonSchema, path: string): string | undefined {
     const { $ref, enum: values, anyOf, oneOf, allOf } = schema;
@@ -80,8 +106,10 @@ class Compiler {
     if (crowded) this.#widen(crowded, path, 'value');
     if (typeof $ref === 'string') return this.#reference($ref, path);
     if ('const' in schema) return literal(JSON.stringify(schema['const']));
-    if (Array.isArray(values) && values.length > 0)
-      return this.add(values.map((value) => literal(JSON.stringify(value))).join(' | '));
+    if (Array.isArray(values) && values.length > 0) {
+      this.#size.countParts(values.length);
+      return this.#addChoice(values.map((value) => literal(JSON.stringify(value))));
+    }
     const choices = anyOf ?? oneOf;
     if (Array.isArray(choices) && choices.length > 0) {
       return this.#choice(choices, `${path}/${anyOf ? 'anyOf' : 'oneOf'}`);
@@ -93,7 +121,7 @@ class Compiler {
 
   /** Of `oneOf` only one may hold; that the choices exclude each other is the schema's matter. */
   #choice(choices: readonly unknown[], path: string): string {
-    return this.add(choices.map((choice, i) => this.compile(choice, `${path}/${i}`)).join(' | '));
+    return this.#addChoice(choices.map((choice, i) => this.compile(choice, `${path}/${i}`)));
   }
 
   /** A rule for each target, made before its body, so that a schema may contain itself. */
@@ -104,7 +132,8 @@ class Compiler {
     if (target === undefined) return this.#widen('$ref', path, 'value');
     const name = `${this.#prefix}r${this.#references.size}`;
     this.#references.set($ref, name);
-    this.rules.push(`${name} ::= ${this.compile(target, $ref)}`);
+    const body = this.compile(target, $ref);
+    this.#push(name, body, this.waysOf([body]));
     return name;
   }
 
@@ -122,7 +151,7 @@ class Compiler {
     if (type === undefined) return 'value';
     if (!Array.isArray(type)) return this.#ofType(type, schema, path);
     if (type.length === 0) return this.#widen('type', path, 'value');
-    return this.add(type.map((one) => this.#ofType(one, schema, path)).join(' | '));
+    return this.#addChoice(type.map((one) => this.#ofType(one, schema, path)));
   }
 
   #ofType(type: unknown, schema: JsonSchema, path: string): string {
@@ -187,7 +216,9 @@ class Compiler {
     const count = readCount(schema, keyword);
     const isSound = schema[keyword] === undefined || (count !== undefined && count <= countMax);
     if (!isSound) this.#widen(keyword, path, '');
-    return isSound ? count : undefined;
+    if (!isSound || count === undefined) return undefined;
+    this.#size.countRepetitions(count);
+    return count;
   }
 
   /** For what no grammar can hold: refused when strict, else the wider expression. */
@@ -204,6 +235,11 @@ function repeated(item: string, counts: Counts): string {
     to === 0 ? '' : `( ws "," ws ${item} ){${from},${to ?? ''}}`;
   if (!isFirst) return next(least, most);
   return `${item} ${next(Math.max(0, least - 1), most === undefined ? undefined : most - 1)}`;
+}
+
+/** The rules that an expression names. */
+function namesIn(expression: string): readonly string[] {
+  return expression.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').match(/[a-z][\w-]*/g) ?? [];
 }
 
 interface Counts {
@@ -239,11 +275,4 @@ function readRange(schema: JsonSchema) {
   const low = Math.max(Math.ceil(minimum), Math.floor(exclusiveMinimum) + 1);
   const high = Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum) - 1);
   return { low, high, named };
-}
-
-function tooLarge(): Fault {
-  return new Fault('invalid', `a JSON schema may have at most ${nodesMax} parts`, {
-    reason: 'unsupported_schema',
-    detail: { param: 'format' },
-  });
 }

@@ -1,0 +1,63 @@
+import { Fault } from '../../kit/errors.ts';
+import type { ChatMessage, Prompt } from '../inference/request.ts';
+import type { ModelFile } from './model-file.ts';
+import type { Task } from './protocol.ts';
+import type { CallableTool } from './request.ts';
+
+/** No usual tokenizer makes fewer tokens of a text: words and runs of blanks are shorter. */
+const bytesPerTokenMax = 64;
+
+/**
+ * Checks what the header tells, before the model is loaded for nothing. Fault `invalid`:
+ * `unsupported_capability`, or `context_length_exceeded` for a text that cannot fit whatever its
+ * tokens are.
+ */
+export function checkTask(task: Task, file: ModelFile): void {
+  checkCapability(task, file);
+  checkLength(task, file);
+}
+
+function checkCapability({ kind }: Task, file: ModelFile): void {
+  const able = { generate: 'generative', embed: 'embedding', load: file.kind }[kind];
+  if (able === file.kind) return;
+  const message = kind === 'embed' ? 'this model makes no embeddings' : 'this model only embeds';
+  throw new Fault('invalid', message, { reason: 'unsupported_capability' });
+}
+
+/** To tokenize such a text would take the model process seconds, in which everybody else waits. */
+function checkLength(task: Task, { contextTokens }: ModelFile): void {
+  const bytesMax = contextTokens * bytesPerTokenMax;
+  const bytes = longestOf(task);
+  if (bytes <= bytesMax) return;
+  const limit = `the context of ${contextTokens} tokens takes at most ${bytesMax}`;
+  throw new Fault('invalid', `the text has ${bytes} bytes, ${limit}`, {
+    reason: 'context_length_exceeded',
+    detail: { bytes, bytesMax, contextTokens },
+  });
+}
+
+function longestOf(task: Task): number {
+  if (task.kind === 'load') return 0;
+  if (task.kind === 'generate') return promptBytes(task.work.prompt) + toolBytes(task.work.tools);
+  return task.texts.reduce((most, text) => Math.max(most, Buffer.byteLength(text)), 0);
+}
+
+function promptBytes(prompt: Prompt): number {
+  if ('text' in prompt) return Buffer.byteLength(prompt.text);
+  return prompt.messages.reduce((sum, message) => sum + messageBytes(message), 0);
+}
+
+function messageBytes(message: ChatMessage): number {
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+  const texts = [message.content, ...calls.map((call) => JSON.stringify(call.arguments))];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
+function toolBytes(tools: readonly CallableTool[]): number {
+  const told = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parameters,
+  }));
+  return told.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(told));
+}
