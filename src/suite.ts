@@ -122,6 +122,7 @@ export class Suite implements AsyncDisposable {
       url: this.addresses.urlOf(name),
       peers: this.#peers(),
       revocations: trust.revocations,
+      ownToken: trust.serviceToken(name),
       client: (contract) => this.#clientOf(contract, { ...parts, name }),
       health: () => ({
         status: 'healthy',

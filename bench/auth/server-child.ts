@@ -1,11 +1,13 @@
 // A server to be measured: `auth`, the service on a PGlite folder; `noop`, a Fastify that reads a token
-// and does nothing; `peer`, the introspection of oidc-provider.
+// and does nothing; `hash`, a Fastify that checks a password and no more; `peer`, the introspection of
+// oidc-provider.
 import Fastify from 'fastify';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Passwords } from '../../src/auth/accounts/passwords.ts';
 import { openGround, startAuth } from '../../src/auth/testing.ts';
 import { openDatabase } from '../../src/kit/database/database.ts';
 import { listenAnywhere } from '../../src/kit/testing.ts';
@@ -45,6 +47,17 @@ async function startNoop(): Promise<ServerHello> {
   return { url: urlOf(app.server.address()) };
 }
 
+async function startHash(): Promise<ServerHello> {
+  const passwords = await Passwords.create();
+  const hashed = await passwords.hash('a password');
+  const app = Fastify({ logger: false });
+  app.post('/api/v1/auth/login', async () => {
+    return { valid: await passwords.verify(hashed, 'a password') };
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return { url: urlOf(app.server.address()) };
+}
+
 async function startPeer(): Promise<ServerHello> {
   // Loaded here, so that the others do not carry it.
   const { Provider } = await import('oidc-provider');
@@ -79,8 +92,9 @@ function urlOf(address: AddressInfo | string | null): string {
 const starters: Readonly<Record<string, () => Promise<ServerHello>>> = {
   auth: startService,
   noop: startNoop,
+  hash: startHash,
   peer: startPeer,
 };
 const start = starters[process.argv[2] ?? ''];
-if (!start) throw new Error('say which server: auth, noop or peer');
+if (!start) throw new Error('say which server: auth, noop, hash or peer');
 serveOrders(await start(), () => {});

@@ -22,7 +22,7 @@ export class Server implements AsyncDisposable {
     this.load = new Load(child.hello.url, ['']);
   }
 
-  static async start(kind: 'auth' | 'noop' | 'peer'): Promise<Server> {
+  static async start(kind: 'auth' | 'noop' | 'hash' | 'peer'): Promise<Server> {
     const module = new URL('server-child.js', import.meta.url);
     return new Server(await MeasuredChild.start<ServerHello>(module, [kind]));
   }
@@ -31,9 +31,10 @@ export class Server implements AsyncDisposable {
   async cpuMicrosPerStep(
     step: (turn: number, connection: number) => Promise<unknown>,
     times: number,
+    options: { readonly isCalm?: boolean } = {},
   ): Promise<number> {
     const before = await this.#child.cpuMicros();
-    await this.load.repeat(step, times);
+    await this.load.repeat(step, times, options);
     return ((await this.#child.cpuMicros()) - before) / times;
   }
 

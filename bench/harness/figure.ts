@@ -51,7 +51,17 @@ export const ratioAtMost = (most: number): Goal => ({
 
 /** The figures as one table of text; `-` stands where a row has no limit or no goal. */
 export function formatFigures(figures: readonly Figure[]): string {
-  const header = ['', 'figure', 'median', 'min..max', 'unit', 'x limit', 'goal', 'met'];
+  const header = [
+    '',
+    'figure',
+    'median',
+    'min..max',
+    'unit',
+    'x limit',
+    'half within',
+    'goal',
+    'met',
+  ];
   const sections = figures.map((figure) => ({ ...figure, lines: linesOf(figure) }));
   const all = [header, ...sections.flatMap(({ lines }) => lines)];
   const widths = header.map((_, column) =>
@@ -69,10 +79,16 @@ export function formatFigures(figures: readonly Figure[]): string {
 }
 
 export function median(samples: readonly number[]): number {
+  return quantile(samples, 0.5);
+}
+
+/** What that share of the samples is below; between two samples, in proportion. */
+function quantile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+  const place = (sorted.length - 1) * share;
+  const lower = sorted[Math.floor(place)] ?? Number.NaN;
+  const upper = sorted[Math.ceil(place)] ?? Number.NaN;
+  return lower + (upper - lower) * (place - Math.floor(place));
 }
 
 function linesOf({ rows }: Figure): string[][] {
@@ -87,10 +103,15 @@ function linesOf({ rows }: Figure): string[][] {
       `${formatNumber(Math.min(...samples))}..${formatNumber(Math.max(...samples))}`,
       unit,
       limit ? reached.ratio.toFixed(2) : '-',
+      limit && role !== 'limit' ? middleHalf(ratios) : '-',
       goal?.text ?? '-',
       metText(goal, reached),
     ];
   });
+}
+
+function middleHalf(ratios: readonly number[]): string {
+  return `${quantile(ratios, 0.25).toFixed(2)}..${quantile(ratios, 0.75).toFixed(2)}`;
 }
 
 function metText(goal: Goal | undefined, reached: Reached): string {

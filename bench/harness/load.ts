@@ -9,6 +9,8 @@ export interface Shot {
   readonly contentType?: string;
   /** In place of a bearer token. */
   readonly authorization?: string;
+  /** Further ones. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Keep-alive connections, each with one request under way at a time. */
@@ -31,11 +33,13 @@ export class Load implements AsyncDisposable {
 
   /**
    * Takes a step so many times, one at a time on each connection. A step learns its turn and its
-   * connection, so that it can go on from what that connection was answered last.
+   * connection, so that it can go on from what that connection was answered last. `isCalm` where a
+   * step takes milliseconds: then this process sleeps between answers and leaves its core to the server.
    */
   async repeat(
     step: (turn: number, connection: number) => Promise<unknown>,
     times: number,
+    { isCalm = false }: { readonly isCalm?: boolean } = {},
   ): Promise<void> {
     let taken = 0;
     const work = async (_: unknown, connection: number) => {
@@ -44,7 +48,8 @@ export class Load implements AsyncDisposable {
         await step(taken, connection);
       }
     };
-    await awake(() => Promise.all(Array.from({ length: connections }, work)));
+    const workAll = () => Promise.all(Array.from({ length: connections }, work));
+    await (isCalm ? workAll() : awake(workAll));
   }
 
   /** Sends one request, with the token whose turn it is, and answers the body. */
@@ -55,7 +60,11 @@ export class Load implements AsyncDisposable {
     const answer = await this.#pool.request({
       method,
       path,
-      headers: body ? { authorization, 'content-type': contentType } : { authorization },
+      headers: {
+        authorization,
+        ...(body ? { 'content-type': contentType } : {}),
+        ...shot.headers,
+      },
       ...(body ? { body } : {}),
     });
     const text = await answer.body.text();

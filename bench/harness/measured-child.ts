@@ -1,13 +1,25 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** A request to a child: run so many operations, then say how much CPU time was used. */
 interface Order {
   readonly operations: number;
+  /** Also collect garbage and say what memory is left in use. */
+  readonly measuresMemory?: true;
 }
 
 interface Account {
   readonly cpuMicros: number;
+  readonly memory?: Memory;
+}
+
+/** What a process holds right after its garbage was collected, in bytes. */
+export interface Memory {
+  readonly residentBytes: number;
+  /** JavaScript objects of the main thread. */
+  readonly heapBytes: number;
 }
 
 /**
@@ -44,6 +56,15 @@ export class MeasuredChild<Hello = unknown> implements AsyncDisposable {
     return ((await answer) as Account).cpuMicros;
   }
 
+  /** What the child holds once its garbage is collected. */
+  async memory(): Promise<Memory> {
+    const answer = nextMessage(this.#child);
+    this.#child.send({ operations: 0, measuresMemory: true } satisfies Order);
+    const { memory } = (await answer) as Account;
+    if (!memory) throw new Error('a measured process did not say what it holds');
+    return memory;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const exited = this.#child.exitCode === null ? once(this.#child, 'exit') : undefined;
     this.#child.kill('SIGKILL');
@@ -53,14 +74,25 @@ export class MeasuredChild<Hello = unknown> implements AsyncDisposable {
 
 /** In the child: says hello, then does what it is told until it is killed or its parent has gone. */
 export function serveOrders(hello: unknown, run: (operations: number) => unknown): void {
-  const obey = async ({ operations }: Order) => {
+  const obey = async ({ operations, measuresMemory }: Order) => {
     if (operations > 0) await run(operations);
+    const memory = measuresMemory ? { memory: readMemory() } : {};
     const { user, system } = process.cpuUsage();
-    process.send?.({ cpuMicros: user + system } satisfies Account);
+    process.send?.({ cpuMicros: user + system, ...memory } satisfies Account);
   };
   process.on('message', (order: Order) => void obey(order));
   process.on('disconnect', () => process.exit());
   process.send?.(hello);
+}
+
+/** Collects twice, because what the first run finalises is only freed by the second. */
+function readMemory(): Memory {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
+  const { rss, heapUsed } = process.memoryUsage();
+  return { residentBytes: rss, heapBytes: heapUsed };
 }
 
 function nextMessage(child: ChildProcess): Promise<unknown> {

@@ -15,7 +15,7 @@ export async function measureHttp(files: readonly BenchModel[], depth: Depth): P
   await using runtime = await Contestant.start('runtime', smallest.path);
   const requests = Math.ceil(depth.requests / 10);
   const order = { parallel: 1, requests, promptWords: 4, answerTokens: 1 };
-  const cpuMs = ({ cpuMicros }: Account) => cpuMicros / 1000 / requests;
+  const cpuMs = (account: Account) => account.cpuMs / requests;
   const samplesOf = await runRounds(
     [
       { name: 'http', measure: async () => cpuMs(await http.carryOut(order)) },

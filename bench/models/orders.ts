@@ -15,8 +15,10 @@ export interface Account {
   readonly answerTokens: number;
   /** Of each request, from its start to its first text. */
   readonly firstMs: readonly number[];
-  /** Of the process that answers the orders, without its own children. */
-  readonly cpuMicros: number;
+  /** CPU time of the process that answers the orders. */
+  readonly cpuMs: number;
+  /** CPU time of the process that holds the model, where that is another one; else 0. */
+  readonly modelCpuMs: number;
   /** Of the process that holds the model. */
   readonly memoryBytes: number;
 }
@@ -46,7 +48,8 @@ export class Contestant implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const exited = this.#child.exitCode === null ? once(this.#child, 'exit') : undefined;
-    this.#child.kill('SIGKILL');
+    // It ends by itself then, and ends what it has started.
+    if (this.#child.connected) this.#child.disconnect();
     await exited;
   }
 }

@@ -1,15 +1,18 @@
 // Completes prompts, as its parent orders, in one way: `bare` is node-llama-cpp alone, `runtime` the
-// runtime of models, `http` its service behind HTTP.
+// runtime of models, `http` its service behind HTTP, `llama-server` llama.cpp's own server.
 import { openBare } from './ways/bare.ts';
 import { openHttp } from './ways/http.ts';
+import { openLlamaServer } from './ways/llama-server.ts';
 import { openRuntime } from './ways/runtime.ts';
 import type { Account, Order } from './orders.ts';
+import { readCpuMs, readMemoryBytes } from './proc.ts';
 import type { Way } from './ways/way.ts';
 
 const ways: Readonly<Record<string, (modelPath: string) => Promise<Way>>> = {
   bare: openBare,
   runtime: openRuntime,
   http: openHttp,
+  'llama-server': openLlamaServer,
 };
 const [name = '', modelPath = ''] = process.argv.slice(2);
 const open = ways[name];
@@ -21,7 +24,7 @@ process.send?.('ready');
 
 async function carryOut(order: Order): Promise<void> {
   const { parallel, requests, promptWords, answerTokens } = order;
-  const cpuBefore = process.cpuUsage();
+  const before = await readCpu();
   const startedAt = performance.now();
   const counts = { promptTokens: 0, answerTokens: 0, taken: 0 };
   const firstMs: number[] = [];
@@ -38,15 +41,23 @@ async function carryOut(order: Order): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
-  const { user, system } = process.cpuUsage(cpuBefore);
+  const wallMs = performance.now() - startedAt;
+  const after = await readCpu();
   process.send?.({
-    wallMs: performance.now() - startedAt,
+    wallMs,
     promptTokens: counts.promptTokens,
     answerTokens: counts.answerTokens,
     firstMs,
-    cpuMicros: user + system,
-    memoryBytes: await way.memoryBytes(),
+    cpuMs: after.own - before.own,
+    modelCpuMs: after.model - before.model,
+    memoryBytes: await readMemoryBytes(way.modelPid()),
   } satisfies Account);
+}
+
+async function readCpu() {
+  const modelPid = way.modelPid();
+  const model = modelPid === process.pid ? 0 : await readCpuMs(modelPid);
+  return { own: await readCpuMs(process.pid), model };
 }
 
 /** Words of the model's vocabulary, each about one token; no prompt begins as another one. */

@@ -10,7 +10,7 @@ import { CheckpointKey } from './audit/checkpoint-key.ts';
 import type { AuthConfig } from './config.ts';
 import { groupMappingTopic, revocationTopic, signingKeyTopic } from './contract.ts';
 import { openKeyring, type Keyring } from './keys/keyring.ts';
-import type { Sealer } from './keys/sealing.ts';
+import type { Sealer } from '../kit/secrets/sealing.ts';
 import { SigningKeys, type KeyChange } from './keys/signing-keys.ts';
 import { OwnPassword } from './accounts/own-password.ts';
 import { PasswordLogin } from './accounts/password-login.ts';
@@ -75,9 +75,9 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
   const rate = { attempts: config.refreshesPerHour, windowSeconds: 3600 };
   const sessions = new Sessions({ sql, mint, roles, audit, revoker, rate });
   const limits = new Limits({ sql, log, config });
-  const common = { sql, audit, revoker, roles, passwords, limits, sealer: keyring.sealer };
+  const { sealer } = keyring;
+  const common = { sql, audit, revoker, roles, passwords, limits, sessions, sealer };
   const accounts = createAccountParts(host, common);
-  const { secondFactor } = accounts;
   return {
     host,
     config,
@@ -99,7 +99,6 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
     feed,
     passwords,
     sessions,
-    passwordLogin: new PasswordLogin({ sql, passwords, sessions, secondFactor, audit, log }),
     apiKeyLogin: new ApiKeyLogin({ sql, mint, roles, audit, log }),
     apiKeys: new ApiKeys({
       sql,
@@ -140,19 +139,23 @@ interface CommonParts {
   readonly roles: LiveRoleTable;
   readonly passwords: Passwords;
   readonly limits: Limits;
+  readonly sessions: Sessions;
   readonly sealer: Sealer;
 }
 
-/** What users do for themselves, and what groups give. */
+/** How users log in, what they do for themselves, and what groups give. */
 function createAccountParts({ bus, config, log }: Host<AuthConfig>, common: CommonParts) {
   const attempts = { attempts: config.loginAttempts, windowSeconds: 15 * 60 };
   const limit = common.limits.open('password check', attempts);
   const ownPassword = new OwnPassword({ ...common, limit });
   const topic = bus.topic<MappingsChanged>(groupMappingTopic);
+  const secondFactor = new SecondFactor({ ...common, ownPassword });
+  const { login } = common.limits;
   return {
     groupMappings: new GroupMappings({ ...common, topic, log }),
+    passwordLogin: new PasswordLogin({ ...common, limits: login, secondFactor, log }),
     sessionList: new SessionList(common),
     ownPassword,
-    secondFactor: new SecondFactor({ ...common, ownPassword }),
+    secondFactor,
   };
 }

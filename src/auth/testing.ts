@@ -21,7 +21,7 @@ import { silentLog } from '../kit/testing.ts';
 import { Tracer } from '../kit/trace.ts';
 import { parseApiKey } from './api-keys/api-key-text.ts';
 import { authSettings, type AuthConfig } from './config.ts';
-import { openSealer } from './keys/sealing.ts';
+import { openSealer } from '../kit/secrets/sealing.ts';
 import { auth } from './service.ts';
 
 /** Where tests keep what outlives one start of the service. */
@@ -122,6 +122,7 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
     tracer: new Tracer(() => {}),
     log,
     revocations,
+    ownToken: { get: () => Promise.reject(new Error('auth calls nobody')), forget: () => {} },
     client: () => {
       throw new Error('auth calls nobody');
     },

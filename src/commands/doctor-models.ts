@@ -80,7 +80,8 @@ function recommend(models: readonly InstalledModel[], budgetBytes: number): Find
 
 async function checkRuntimes(config: ConfigOf<typeof modelsSettings>): Promise<Finding[]> {
   await using external = openRuntimes(config);
-  return Promise.all(external.runtimes.map(checkRuntime));
+  // Awaited here: what is returned as a promise outlives the runtimes it asks.
+  return await Promise.all(external.runtimes.map(checkRuntime));
 }
 
 async function checkRuntime(runtime: ExternalRuntime): Promise<Finding> {

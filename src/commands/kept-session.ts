@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeSecretFile } from '../auth/keys/secret-file.ts';
+import { writeSecretFile } from '../kit/secrets/secret-file.ts';
 
 /** The tokens of a login, and when the access token ends. */
 export interface SessionTokens {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Envelope } from '../kit/envelope.ts';
+import { anthropicEnvelope } from './faces/anthropic/envelope.ts';
 import type { Code, Fault } from '../kit/errors.ts';
 
 const errorTypes = [
@@ -25,8 +26,14 @@ export const gatewayEnvelope: Envelope = {
     },
     { $id: 'Error' },
   ),
-  wrap: (fault) => ({ error: describe(fault) }),
+  wrap: (fault, context) =>
+    anthropicPaths.has(context.path)
+      ? anthropicEnvelope.wrap(fault, context)
+      : { error: describeFault(fault) },
 };
+
+/** Where Anthropic's clients ask, and read refusals in its words. */
+const anthropicPaths = new Set(['/v1/messages', '/api/v1/messages']);
 
 const typesByCode: Partial<Record<Code, ErrorType>> = {
   unauthenticated: 'authentication_error',
@@ -43,10 +50,15 @@ function typeOf(fault: Fault): ErrorType {
   return typesByCode[fault.code] ?? 'invalid_request_error';
 }
 
-function describe(fault: Fault) {
+/** What the envelope says of a fault, for places where no request is at hand. */
+export function describeFault(fault: Fault) {
   const type = typeOf(fault);
   const { message } = fault;
-  if (type === 'rate_limit_exceeded') return { type, message, retry_after: fault.retryAfter ?? 1 };
+  if (type === 'rate_limit_exceeded') {
+    const isOurs = fault.reason === undefined || fault.reason === 'rate_limit_exceeded';
+    const code = isOurs ? {} : { code: fault.reason };
+    return { type, message, ...code, retry_after: fault.retryAfter ?? 1 };
+  }
   const { param } = fault.detail;
   return {
     type,

@@ -23,8 +23,11 @@ export interface Route {
   readonly aliases?: readonly string[];
   readonly summary: string;
   readonly description?: string;
-  /** `none` lets anonymous callers in; absent means that a token is needed. */
-  readonly auth?: 'none';
+  /**
+   * `none` lets anonymous callers in; `loopback` those of this machine, for what only tools beside
+   * the service read; absent means that a token is needed.
+   */
+  readonly auth?: 'none' | 'loopback';
   /** What the caller must hold, `<area>:<action>`; of a list, any one. Refusals name the first. */
   readonly permission?: string | readonly string[];
   /** `none` leaves the route out of the service's rate limit. */
@@ -33,6 +36,8 @@ export interface Route {
   readonly trace?: 'none';
   /** Takes the body as `application/x-www-form-urlencoded` too; every value is a text then. */
   readonly acceptsForm?: true;
+  /** The handler sees the body's own text too, as `Call.text`. */
+  readonly keepsText?: true;
   /** Largest request body in bytes; 1 MiB when absent. */
   readonly bodyBytesMax?: number;
   readonly schema: RouteSchema;

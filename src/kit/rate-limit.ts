@@ -62,6 +62,14 @@ export class RateLimiter {
     return this.#refill(key, now).tokens >= 1;
   }
 
+  /** What `take` would leave untouched: whole requests left, and when the bucket is full again. */
+  peek(key: string, now = Date.now()): Pick<Allowance, 'remaining' | 'resetAt'> {
+    const { tokens } = this.#refill(key, now);
+    const missing = this.#rate.burst - tokens;
+    const resetAt = Math.ceil((now + missing / this.#tokensPerMs) / 1000);
+    return { remaining: Math.floor(tokens), resetAt };
+  }
+
   #refill(key: string, now: number): Bucket {
     const bucket = this.#buckets.get(key);
     if (!bucket) {

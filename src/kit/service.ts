@@ -6,6 +6,7 @@ import type { Database } from './database/database.ts';
 import type { Egress } from './egress/egress.ts';
 import type { Envelope } from './envelope.ts';
 import type { HttpServer } from './http/server.ts';
+import type { ServiceToken } from './identity/service-token.ts';
 import type { RevocationList } from './identity/revocations.ts';
 import type { Log } from './log.ts';
 import type { Rate } from './rate-limit.ts';
@@ -42,6 +43,8 @@ export interface Host<Config> {
   readonly revocations: RevocationList;
   /** A typed client of another service that speaks with this service's own identity. */
   client<C extends Contract>(contract: C): Client<C>;
+  /** This service's own access token, for calls that a typed client has no words for. */
+  readonly ownToken: Pick<ServiceToken, 'get' | 'forget'>;
   /** The fields that every health answer begins with, measured now. */
   health(): { status: string; version: string; uptime: number };
   /** Tells the operator something once, after the start: a first password, a recommendation. */

@@ -72,9 +72,19 @@ export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
+/** The events of a text that ends with a whole one. */
+export function parseEvents(text: string): ServerEvent[] {
+  const events: ServerEvent[] = [];
+  for (const block of text.split(/\r\n\r\n|\n\n|\r\r/)) {
+    const event = parseEvent(block);
+    if (event) events.push(event);
+  }
+  return events;
+}
+
 function parseEvent(block: string): ServerEvent | undefined {
   const fields: { data?: string; id?: string; event?: string } = {};
-  for (const line of block.split(/\r?\n/)) {
+  for (const line of block.split(/\r\n|\n|\r/)) {
     const [, name, value = ''] = /^(data|id|event): ?(.*)$/.exec(line) ?? [];
     if (name === 'data')
       fields.data = fields.data === undefined ? value : `${fields.data}\n${value}`;

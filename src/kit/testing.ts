@@ -145,6 +145,7 @@ export async function startService<C extends Contract, S extends Settings>(
     tracer: new Tracer((span) => spans.push(span)),
     log: silentLog,
     revocations: issuer.revocations,
+    ownToken: { get: () => issuer.sign(), forget: () => {} },
     client: options.client ?? refuseClient,
     health: () => ({ status: 'healthy', version: contract.version, uptime: 0 }),
     announce: () => {},

@@ -5,8 +5,6 @@ import { ollamaRoutes } from './ollama/contract.ts';
 import { openAiRoutes } from './openai/contract.ts';
 import { toolRoutes } from './tools/contract.ts';
 
-export { ChatChunk, ChatCompletion, ChatRequest } from './openai/chat-schemas.ts';
-
 /** What others may know of models. */
 export const modelsContract = {
   name: 'models',

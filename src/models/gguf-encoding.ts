@@ -1,5 +1,38 @@
 /** The numbers of the GGUF v3 specification for types of metadata. */
-export const valueType = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
+export const valueType = {
+  uint16: 2,
+  uint32: 4,
+  int32: 5,
+  float32: 6,
+  bool: 7,
+  string: 8,
+  array: 9,
+} as const;
+
+/** The bytes that the data of a tensor begins at a multiple of, unless the file says otherwise. */
+export const alignment = 32;
+
+/** A tensor of 32-bit numbers. */
+export interface Tensor {
+  readonly name: string;
+  /** Innermost dimension first, as GGUF stores them. */
+  readonly dimensions: readonly number[];
+  readonly values: Float32Array;
+}
+
+/** A whole file of metadata entries and tensors. */
+export function encodeGguf(metadata: readonly Buffer[], tensors: readonly Tensor[]): Buffer {
+  const parts = [
+    Buffer.from('GGUF'),
+    uint32(3),
+    uint64(tensors.length),
+    uint64(metadata.length),
+    ...metadata,
+    ...describeTensors(tensors),
+  ];
+  const header = padded(Buffer.concat(parts));
+  return Buffer.concat([header, ...tensors.map((tensor) => padded(floats(tensor.values)))]);
+}
 
 /** A metadata entry of a value that is encoded already. */
 export function entry(key: string, type: number, value: Buffer): Buffer {
@@ -28,6 +61,13 @@ export function string(text: string): Buffer {
   return Buffer.concat([uint64(bytes.length), bytes]);
 }
 
+/** Two bytes, little-endian. */
+export function uint16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16LE(value);
+  return bytes;
+}
+
 /** Four bytes, little-endian. */
 export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
@@ -47,4 +87,24 @@ export function floats(values: ArrayLike<number>): Buffer {
   const bytes = Buffer.alloc(values.length * 4);
   for (let i = 0; i < values.length; i++) bytes.writeFloatLE(values[i] ?? 0, i * 4);
   return bytes;
+}
+
+function describeTensors(tensors: readonly Tensor[]): Buffer[] {
+  let offset = 0;
+  return tensors.map(({ name, dimensions, values }) => {
+    const float32 = 0;
+    const described = [
+      string(name),
+      uint32(dimensions.length),
+      ...dimensions.map(uint64),
+      uint32(float32),
+      uint64(offset),
+    ];
+    offset += Math.ceil(values.byteLength / alignment) * alignment;
+    return Buffer.concat(described);
+  });
+}
+
+function padded(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes, Buffer.alloc(-bytes.length & (alignment - 1))]);
 }

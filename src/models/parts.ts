@@ -54,6 +54,7 @@ export async function openParts(
     externals: externals.runtimes,
     defaultName,
     flawOf: (model) => files.flawOf(model),
+    prove: (model, waiting) => files.prove(model, waiting),
     deadlineMs: deadlineMsOf(config),
     log,
   });

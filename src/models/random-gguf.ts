@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
+  alignment,
   arrayEntry,
+  encodeGguf,
   entry,
   floats,
   numberEntry,
   string,
   stringEntry,
+  uint16,
   uint32,
-  uint64,
   valueType,
+  type Tensor,
 } from './gguf-encoding.ts';
 
 /** The name of the file in a models folder, for tests and measurements. */
@@ -56,7 +59,8 @@ export async function writeRandomModel(
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${randomUUID()}.part`;
   try {
-    await writeFile(temporary, encodeRandomModel(options), { flag: 'wx' });
+    const { metadata, tensors } = makeRandomModel(options);
+    await writeFile(temporary, encodeGguf(metadata, tensors), { flag: 'wx' });
     await rename(temporary, path);
   } finally {
     await rm(temporary, { force: true });
@@ -72,7 +76,6 @@ async function isPresent(path: string): Promise<boolean> {
 
 const smallShape: RandomModelShape = { width: 64, layers: 2, heads: 4, hidden: 128 };
 const seed = 0x9e3779b9;
-const alignment = 32;
 
 // llama.cpp's numbers for kinds of tokens.
 const meanPooling = 1;
@@ -98,31 +101,29 @@ interface VocabularyToken {
   readonly isSpoken: boolean;
 }
 
-interface Tensor {
-  readonly name: string;
-  /** Innermost dimension first, as GGUF stores them. */
-  readonly dimensions: readonly number[];
-  readonly values: Float32Array;
+/** The same model in several files, for the names that llama.cpp gives the parts of a split one. */
+export function encodeSplitModel(partCount: number, options: RandomModelOptions = {}): Buffer[] {
+  const { metadata, tensors } = makeRandomModel(options);
+  const share = Math.ceil(tensors.length / partCount);
+  return Array.from({ length: partCount }, (_, part) => {
+    const own = [
+      entry('split.no', valueType.uint16, uint16(part)),
+      entry('split.count', valueType.uint16, uint16(partCount)),
+      entry('split.tensors.count', valueType.int32, uint32(tensors.length)),
+    ];
+    const told = part === 0 ? [...metadata, ...own] : own;
+    return encodeGguf(told, tensors.slice(part * share, (part + 1) * share));
+  });
 }
 
-function encodeRandomModel(options: RandomModelOptions): Buffer {
+function makeRandomModel(options: RandomModelOptions) {
   const { shape = smallShape, isEmbedding = false, isEndless = false } = options;
   const { chatTemplate = plainTemplate } = options;
   const tokens = buildVocabulary(!isEndless);
   const pooling = isEmbedding ? [numberEntry('llama.pooling_type', meanPooling)] : [];
   const template = stringEntry('tokenizer.chat_template', chatTemplate);
   const metadata = [...describeModel(tokens, shape), template, ...pooling];
-  const tensors = drawTensors(tokens, shape);
-  const parts = [
-    Buffer.from('GGUF'),
-    uint32(3),
-    uint64(tensors.length),
-    uint64(metadata.length),
-    ...metadata,
-    ...describeTensors(tensors),
-  ];
-  const header = padded(Buffer.concat(parts));
-  return Buffer.concat([header, ...tensors.map((tensor) => padded(floats(tensor.values)))]);
+  return { metadata, tensors: drawTensors(tokens, shape) };
 }
 
 /**
@@ -259,24 +260,4 @@ function createRandom(start: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-}
-
-function describeTensors(tensors: readonly Tensor[]): Buffer[] {
-  let offset = 0;
-  return tensors.map(({ name, dimensions, values }) => {
-    const float32 = 0;
-    const described = [
-      string(name),
-      uint32(dimensions.length),
-      ...dimensions.map(uint64),
-      uint32(float32),
-      uint64(offset),
-    ];
-    offset += Math.ceil(values.byteLength / alignment) * alignment;
-    return Buffer.concat(described);
-  });
-}
-
-function padded(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes, Buffer.alloc(-bytes.length & (alignment - 1))]);
 }

@@ -1,5 +1,5 @@
 import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
-import { contextTokens, readMemoryBytes, sequences, threads, type Way } from './way.ts';
+import { contextTokens, sequences, threads, type Way } from './way.ts';
 
 /** node-llama-cpp in this very process: tokens are made and not even turned into text. */
 export async function openBare(modelPath: string): Promise<Way> {
@@ -10,10 +10,15 @@ export async function openBare(modelPath: string): Promise<Way> {
     logLevel: LlamaLogLevel.error,
   });
   const model = await llama.loadModel({ modelPath });
-  const context = await model.createContext({ sequences, contextSize: contextTokens, threads });
+  const context = await model.createContext({
+    sequences,
+    contextSize: contextTokens,
+    threads,
+    flashAttention: 'auto',
+  });
   const idle = Array.from({ length: sequences }, () => context.getSequence());
   return {
-    memoryBytes: () => readMemoryBytes(process.pid),
+    modelPid: () => process.pid,
     complete: async ({ text, answerTokens }, onFirst) => {
       const sequence = idle.pop();
       if (!sequence) throw new Error('more requests than sequences');

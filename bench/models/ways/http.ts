@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Pool } from 'undici';
 import { listenAnywhere, startService } from '../../../src/kit/testing.ts';
 import { models } from '../../../src/models/service.ts';
+import { findOnlyChild } from '../proc.ts';
 import { contextTokens, sequences, threads, type Way } from './way.ts';
 
 interface Answer {
@@ -21,22 +22,23 @@ export async function openHttp(modelPath: string): Promise<Way> {
   await copyFile(modelPath, join(service.host.dataFolder, 'models', 'bench.gguf'));
   const pool = new Pool(await listenAnywhere(service.host.http), { connections: sequences });
   const authorization = `Bearer ${await service.issuer.sign()}`;
-  return {
-    memoryBytes: () => Promise.resolve(Number.NaN),
-    complete: async ({ text, answerTokens }, onFirst) => {
-      const prompt = { model: 'bench', prompt: text, max_tokens: answerTokens };
-      const answer = await pool.request({
-        method: 'POST',
-        path: '/v1/completions',
-        headers: { authorization, 'content-type': 'application/json' },
-        body: JSON.stringify({ ...prompt, temperature: 0, seed: 1 }),
-      });
-      const body = await answer.body.text();
-      if (answer.statusCode !== 200) throw new Error(body);
-      onFirst();
-      // The dialect is our own contract's.
-      const { usage } = JSON.parse(body) as Answer;
-      return { promptTokens: usage.prompt_tokens, answerTokens: usage.completion_tokens };
-    },
+  const complete: Way['complete'] = async ({ text, answerTokens }, onFirst) => {
+    const prompt = { model: 'bench', prompt: text, max_tokens: answerTokens };
+    const answer = await pool.request({
+      method: 'POST',
+      path: '/v1/completions',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...prompt, temperature: 0, seed: 1 }),
+    });
+    const body = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(body);
+    onFirst();
+    // The dialect is our own contract's.
+    const { usage } = JSON.parse(body) as Answer;
+    return { promptTokens: usage.prompt_tokens, answerTokens: usage.completion_tokens };
   };
+  // The first request starts the process with the model.
+  await complete({ text: 'water', answerTokens: 1 }, () => {});
+  const modelPid = await findOnlyChild();
+  return { complete, modelPid: () => modelPid };
 }

@@ -1,6 +1,6 @@
 import { silentLog } from '../../../src/kit/testing.ts';
 import { createRuntime } from '../../../src/models/runtime/runtime.ts';
-import { contextTokens, readMemoryBytes, sequences, threads, type Way } from './way.ts';
+import { contextTokens, sequences, threads, type Way } from './way.ts';
 
 /** The runtime of models: a child process of its own, a queue, text that comes in pieces. */
 export async function openRuntime(modelPath: string): Promise<Way> {
@@ -12,7 +12,7 @@ export async function openRuntime(modelPath: string): Promise<Way> {
   });
   await runtime.load({ modelPath, keepAliveMs: Infinity });
   return {
-    memoryBytes: () => readMemoryBytes(runtime.pid ?? 0),
+    modelPid: () => runtime.pid ?? 0,
     complete: async ({ text, answerTokens }, onFirst) => {
       // With a seed no prompt is remembered, as none is in the bare loop.
       const request = { prompt: { text }, temperature: 0, seed: 1, maxTokens: answerTokens };

@@ -6,7 +6,7 @@ import type { AuditLog } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
 import type { Passwords } from './passwords.ts';
 import { adminRole } from '../roles/roles.ts';
-import { writeSecretFile } from '../keys/secret-file.ts';
+import { writeSecretFile } from '../../kit/secrets/secret-file.ts';
 import { inTransaction, lock } from '../store.ts';
 import type { Sql } from '../tables.ts';
 import { makeUser } from './users.ts';

@@ -234,6 +234,26 @@ describe('a login', () => {
   });
 });
 
+describe('a login that cannot be recorded', () => {
+  test('is refused and opens no session', async () => {
+    const count = async () => {
+      const rows = await ground.database.query<{ count: number }>(
+        `select (select count(*) from auth.sessions)::int as count`,
+      );
+      return rows[0]?.count;
+    };
+    const before = await count();
+    await ground.database.query('alter table auth.audit_head rename to audit_head_away');
+    const refused = await post(form);
+    await ground.database.query('alter table auth.audit_head_away rename to audit_head');
+    expect(refused.status).toBeGreaterThanOrEqual(500);
+    expect(refused.body.access_token).toBeUndefined();
+    expect(await count()).toBe(before);
+    expect((await post(form)).status).toBe(200);
+    expect(await count()).toBe((before ?? 0) + 1);
+  });
+});
+
 describe('the key set', () => {
   test('holds public keys only, is cached and can be revalidated', async () => {
     const { body, headers } = await auth.call('GET', '/.well-known/jwks.json');

@@ -2,9 +2,9 @@ import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
 import { addressKey } from '../limits/attempt-limits.ts';
-import { findLoginUser, rememberAddress, type LoginUser } from '../limits/known-address-store.ts';
-import { addressKnownMs } from '../limits/limits.ts';
-import type { LoginSource } from '../limits/login-limits.ts';
+import { rememberAddress } from '../limits/known-address-store.ts';
+import type { LoginLimits, LoginSource, LoginVerdict } from '../limits/login-limits.ts';
+import type { LoginUser } from '../limits/login-store.ts';
 import type { SecondFactor } from '../second-factor/second-factor.ts';
 import type { Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { Sql } from '../tables.ts';
@@ -17,6 +17,7 @@ export interface PasswordLoginOptions {
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly secondFactor: SecondFactor;
+  readonly limits: LoginLimits;
   readonly audit: AuditLog;
   readonly log: Log;
 }
@@ -36,13 +37,17 @@ export interface LoginAttempt {
 export interface LoginCandidate {
   readonly attempt: LoginAttempt;
   readonly found: LoginUser | undefined;
-  /** What the limits must know before the password is looked at. */
   readonly source: LoginSource;
+}
+
+/** An attempt that was counted, and whether it may go on. */
+export interface CountedAttempt extends Pick<LoginVerdict, 'allowance' | 'refusal'> {
+  readonly candidate: LoginCandidate;
 }
 
 const rememberedAgainMs = 86_400_000;
 
-/** The password login of first-party clients: first `find`, then the limits, then `login`. */
+/** The password login of first-party clients: first `begin`, and `login` unless that refuses. */
 export class PasswordLogin {
   readonly #options: PasswordLoginOptions;
 
@@ -50,16 +55,19 @@ export class PasswordLogin {
     this.#options = options;
   }
 
-  /** Looks up who it may be; throws `invalid` for a password that is too long to be looked at. */
-  async find(attempt: LoginAttempt): Promise<LoginCandidate> {
-    const { sql, passwords } = this.#options;
+  /**
+   * Counts the attempt and looks up who it may be; throws `invalid` for a password that is too long to
+   * be looked at, and counts nothing.
+   */
+  async begin(attempt: LoginAttempt): Promise<CountedAttempt> {
+    const { passwords, limits } = this.#options;
     passwords.requireLength(attempt.password);
-    const name = { usernameKey: usernameKey(attempt.username) };
-    const place = { addressKey: addressKey(attempt.origin.ip) };
-    const since = new Date(Date.now() - addressKnownMs);
-    const found = await findLoginUser(sql, { ...name, ...place, since });
-    const isAddressKnown = found !== undefined && found.lastSeenAt !== null;
-    return { attempt, found, source: { ...name, ...place, isAddressKnown } };
+    const source = {
+      usernameKey: usernameKey(attempt.username),
+      addressKey: addressKey(attempt.origin.ip),
+    };
+    const { found, allowance, refusal } = await limits.take(source);
+    return { candidate: { attempt, found, source }, allowance, refusal };
   }
 
   /**
@@ -67,7 +75,7 @@ export class PasswordLogin {
    * `invalid_credentials`, after the same work.
    */
   async login(candidate: LoginCandidate): Promise<TokenPair> {
-    const { passwords, sessions, secondFactor, audit } = this.#options;
+    const { passwords, secondFactor, audit } = this.#options;
     const { attempt, found } = candidate;
     const user = found?.user;
     const isMatch = await passwords.verify(user?.password_hash, attempt.password, attempt.signal);
@@ -75,14 +83,22 @@ export class PasswordLogin {
     const event = eventOf(attempt, user?.id);
     const mfa = isWelcome && found.hasSecondFactor;
     if (mfa) await secondFactor.require(user.id, attempt.otp, event);
-    const pair = isWelcome ? await sessions.open(user, attempt.clientId) : undefined;
-    await audit.record({
-      eventType: pair ? 'login_success' : 'login_failure',
-      ...event,
-      mfa: mfa === true,
-    });
-    if (!pair || !found) throw invalidCredentials();
-    await this.#keepUp(candidate, found);
+    const told = { ...event, mfa: mfa === true };
+    const pair = isWelcome ? await this.#open(candidate, found, told) : undefined;
+    if (pair) return pair;
+    await audit.record({ ...told, eventType: 'login_failure' });
+    throw invalidCredentials();
+  }
+
+  async #open(
+    candidate: LoginCandidate,
+    found: LoginUser,
+    told: Omit<AuditEvent, 'eventType'>,
+  ): Promise<TokenPair | undefined> {
+    const event = { ...told, eventType: 'login_success' } as const;
+    const { clientId } = candidate.attempt;
+    const pair = await this.#options.sessions.open(found.user, { clientId, event });
+    if (pair) await this.#keepUp(candidate, found);
     return pair;
   }
 

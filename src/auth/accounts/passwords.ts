@@ -22,7 +22,7 @@ interface Waiter {
 export class Passwords {
   readonly #dummyHash: string;
   readonly #waiting = new Set<Waiter>();
-  #freeSlots = Math.max(1, Math.min(availableParallelism() - 1, slotsMax));
+  #freeSlots = hashesAtOnce();
 
   private constructor(dummyHash: string) {
     this.#dummyHash = dummyHash;
@@ -108,6 +108,11 @@ export class Passwords {
     this.#waiting.delete(next);
     next.start();
   }
+}
+
+/** How many hashes one process computes at the same time. */
+export function hashesAtOnce(): number {
+  return Math.max(1, Math.min(availableParallelism() - 1, slotsMax));
 }
 
 /** Whether a hash costs an attacker less than one made today; false for what is no Argon2 hash. */

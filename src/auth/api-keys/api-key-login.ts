@@ -116,7 +116,9 @@ export class ApiKeyLogin implements AsyncDisposable {
     const grant = this.#grantOf(key, by);
     const issuedAt = Math.floor(by.startedAt.getTime() / 1000);
     const expiresInSeconds = lifeOf([key.expires_at, by.use.expiresAt], by.startedAt);
-    const accessToken = await this.#options.mint.signAccess(grant, issuedAt, expiresInSeconds);
+    const accessToken = await this.#options.mint.signAccess(grant, issuedAt, {
+      lifeSeconds: expiresInSeconds,
+    });
     return { accessToken, expiresInSeconds, service: key.service, permissions: grant.permissions };
   }
 

@@ -7,7 +7,7 @@ import { isSecretOf, parseApiKey, secretSessionIds } from './api-key-text.ts';
 import { issueApiKey } from './api-keys.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import type { Revoker } from '../tokens/revoker.ts';
-import { writeSecretFile } from '../keys/secret-file.ts';
+import { writeSecretFile } from '../../kit/secrets/secret-file.ts';
 import type { ApiKeyRow, Sql } from '../tables.ts';
 
 export interface ServiceIdentitiesOptions {

@@ -69,6 +69,19 @@ export class AuditLog implements AsyncDisposable {
     return insertPendingRecord(trx, recordOf(event));
   }
 
+  /**
+   * Has a statement write an event together with what it tells; `write` answers the event's number,
+   * or undefined when nothing happened: then this answers false.
+   */
+  async recordWith(
+    event: AuditEvent,
+    write: (record: AuditRecord) => Promise<number | undefined>,
+  ): Promise<boolean> {
+    const seq = await write(recordOf(event));
+    if (seq !== undefined) this.#checkpoints.follow(seq);
+    return seq !== undefined;
+  }
+
   list(query: AuditQuery): Promise<{ records: AuditRecord[]; total: number }> {
     return listAuditRecords(this.#options.sql, query);
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openSealer, type Sealer } from '../keys/sealing.ts';
-import { writeSecretFile } from '../keys/secret-file.ts';
+import { openSealer, type Sealer } from '../../kit/secrets/sealing.ts';
+import { writeSecretFile } from '../../kit/secrets/secret-file.ts';
 import type { ChainHead } from './chain.ts';
 
 /** A head of the chain, signed by who has the key file. */

@@ -1,6 +1,16 @@
+import { decodeProtectedHeader } from 'jose';
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
-import { openGround, openTestDatabase, startAuth, type Ground } from '../testing.ts';
+import {
+  openGround,
+  openTestDatabase,
+  startAuth,
+  type Ground,
+  type RunningAuth,
+} from '../testing.ts';
 import { keysOf, kidOf, logIn, readHeldStates, refresh, rotate, validate } from './testing.ts';
 
 let database: Database;
@@ -96,6 +106,27 @@ describe('a key that has signed for ninety days', () => {
     await age('active', 8);
     await using service = await startAuth(ground, { environment: { AUTH_KEY_ROTATION_DAYS: '7' } });
     expect(await kidOf(service)).toBe(pending);
+  });
+});
+
+describe('another key file', () => {
+  test('ends no session, and proves refresh tokens once a key sealed under it signs', async () => {
+    const secretOf = async (service: RunningAuth) =>
+      String(decodeProtectedHeader((await logIn(service)).refresh_token).kid);
+    const first = await startAuth(ground);
+    const pair = await logIn(first);
+    const kid = await kidOf(first);
+    await first[Symbol.asyncDispose]();
+    await writeFile(join(ground.dataFolder, 'secrets', 'key-2'), randomBytes(32));
+    await using service = await startAuth(ground);
+    expect(await secretOf(service)).toBe(`${kid}.key-1`);
+    const kept = await refresh(service, pair.refresh_token);
+    expect(kept.status).toBe(200);
+    await rotate(service);
+    expect(await secretOf(service)).toMatch(/\.key-1$/);
+    const { kid: newest } = (await rotate(service)).body;
+    expect(await secretOf(service)).toBe(`${newest}.key-2`);
+    expect((await refresh(service, kept.body.refresh_token)).status).toBe(200);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { SigningKeyState, SqlTransaction } from '../tables.ts';
 import { createKeyMaterial, type KeyMaterial } from './key-material.ts';
-import type { Sealer } from './sealing.ts';
+import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { activateKey, findKeyInState, insertSigningKey } from './signing-key-store.ts';
 
 export interface SuccessionOptions {

@@ -137,7 +137,8 @@ export class LeasedLimit implements AsyncDisposable {
     const asks = ended.map(([key, lease]) => {
       const backs = lease.left;
       lease.left = 0;
-      lease.used = Math.min(lease.used, 1);
+      // After a pause the next lease begins smaller, but not all over again.
+      lease.used = Math.floor(lease.used / 2);
       return { ...this.#limit.askFor(key), backs, needs: 0 };
     });
     if (asks.length === 0) return;

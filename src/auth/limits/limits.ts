@@ -17,8 +17,7 @@ export interface LimitsOptions {
   >;
 }
 
-/** For how long an address stays known to whoever logged in from it. */
-export const addressKnownMs = 30 * 86_400_000;
+const addressKnownMs = 30 * 86_400_000;
 
 /** How often what may be tried, over all replicas and restarts. */
 export class Limits implements AsyncDisposable {
@@ -31,6 +30,8 @@ export class Limits implements AsyncDisposable {
     this.#sql = sql;
     this.#allowances = new Allowances(sql);
     this.login = new LoginLimits({
+      sql,
+      addressKnownMs,
       allowances: this.#allowances,
       attempts: config.loginAttempts,
       attemptsPerAccount: config.loginAttemptsPerAccount,

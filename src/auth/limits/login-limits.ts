@@ -1,27 +1,31 @@
 import { createHash } from 'node:crypto';
 import type { Fault } from '../../kit/errors.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
+import type { Sql } from '../tables.ts';
 import type { AllowanceGrant } from './allowance-store.ts';
 import type { Allowances } from './allowances.ts';
 import { AttemptLimit } from './attempt-limits.ts';
+import { beginLogin, type LoginUser } from './login-store.ts';
 
 /** Who tries to log in from where. */
 export interface LoginSource {
   /** The form in which usernames are compared, of somebody or nobody. */
   readonly usernameKey: string;
   readonly addressKey: string;
-  /** Whether the user has lately logged in from the address. */
-  readonly isAddressKnown: boolean;
 }
 
-/** The bucket that is nearest to its end, and the refusal when one was empty. */
+/** Whose name it is, the bucket that is nearest to its end, and the refusal when one was empty. */
 export interface LoginVerdict {
+  readonly found: LoginUser | undefined;
   readonly allowance: Allowance;
   readonly refusal: Fault | undefined;
 }
 
 export interface LoginLimitsOptions {
+  readonly sql: Sql;
   readonly allowances: Allowances;
+  /** For how long an address stays known to whoever logged in from it. */
+  readonly addressKnownMs: number;
   /** Of one account from one address. */
   readonly attempts: number;
   /** Of one account from all addresses that it does not know. */
@@ -38,7 +42,7 @@ const windowSeconds = 15 * 60;
  * counts like any other.
  */
 export class LoginLimits {
-  readonly #allowances: Allowances;
+  readonly #options: LoginLimitsOptions;
   readonly #byPair: AttemptLimit;
   readonly #byAccount: AttemptLimit;
   readonly #byAddress: AttemptLimit;
@@ -47,28 +51,37 @@ export class LoginLimits {
     const { allowances, attempts, attemptsPerAccount, attemptsPerAddress } = options;
     const limit = (name: string, most: number) =>
       new AttemptLimit(name, { attempts: most, windowSeconds }, allowances);
-    this.#allowances = allowances;
+    this.#options = options;
     this.#byPair = limit('login pair', attempts);
     this.#byAccount = limit('login account', attemptsPerAccount);
     this.#byAddress = limit('login address', attemptsPerAddress);
   }
 
-  /** Takes one attempt of every bucket that counts, or none when one of them is empty. */
-  async take({ usernameKey, addressKey, isAddressKnown }: LoginSource): Promise<LoginVerdict> {
+  /**
+   * Takes one attempt of every bucket that counts, or none when one of them is empty, and looks up
+   * whose name it is.
+   */
+  async take({ usernameKey, addressKey }: LoginSource): Promise<LoginVerdict> {
     const account = createHash('sha256').update(usernameKey).digest('base64url');
-    const buckets = [
-      { limit: this.#byPair, key: `${account} ${addressKey}` },
-      ...(isAddressKnown ? [] : [{ limit: this.#byAccount, key: account }]),
-      { limit: this.#byAddress, key: addressKey },
+    const start = await beginLogin(this.#options.sql, {
+      usernameKey,
+      addressKey,
+      since: new Date(Date.now() - this.#options.addressKnownMs),
+      account: this.#byAccount.askFor(account),
+      address: this.#byAddress.askFor(addressKey),
+      pair: this.#byPair.askFor(`${account} ${addressKey}`),
+    });
+    const standings = [
+      { limit: this.#byPair, grant: start.pair },
+      ...(start.account ? [{ limit: this.#byAccount, grant: start.account }] : []),
+      { limit: this.#byAddress, grant: start.address },
     ];
-    const asks = buckets.map(({ limit, key }) => limit.askFor(key));
-    const grants = await this.#allowances.take(() => asks);
-    const standings = buckets.map(({ limit }, at) => ({ limit, grant: grants[at] }));
     const { limit, grant } = standings.reduce((one, other) =>
       isNearer(other.grant, one.grant) ? other : one,
     );
     const allowance = limit.allowanceOf(grant);
-    return { allowance, refusal: allowance.isAllowed ? undefined : limit.refusal(allowance) };
+    const refusal = allowance.isAllowed ? undefined : limit.refusal(allowance);
+    return { found: start.found, allowance, refusal };
   }
 }
 

@@ -1,5 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
-import type { AuditLog, Origin } from '../audit/audit.ts';
+import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
 import type { Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { OAuthFlowRow, Sql, UserRow } from '../tables.ts';
 import type { TokenMint } from '../tokens/tokens.ts';
@@ -177,20 +177,20 @@ export class CodeExchange {
   }
 
   async #open(user: UserRow, login: Login): Promise<TokenPair> {
-    const { sql, sessions, mint, audit } = this.#options;
+    const { sql, sessions, mint } = this.#options;
     const { request, flow, provider } = login;
     const clientId = clientOf(login);
-    const pair = user.disabled ? undefined : await sessions.open(user, clientId);
-    if (!pair) throw accessDenied();
-    const { sessionId } = await mint.readRefresh(pair.refreshToken);
-    await audit.record({
+    const event: AuditEvent = {
       eventType: 'login_success',
       userId: user.id,
       clientId,
       origin: request.origin,
       provider: provider.name,
       facts: { username: user.username },
-    });
+    };
+    const pair = user.disabled ? undefined : await sessions.open(user, { clientId, event });
+    if (!pair) throw accessDenied();
+    const { sessionId } = await mint.readRefresh(pair.refreshToken);
     await finishFlow(sql, { challenge: flow.challenge, sessionId });
     return pair;
   }

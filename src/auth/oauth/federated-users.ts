@@ -3,7 +3,7 @@ import { newId, newSecret } from '../../kit/ids.ts';
 import { findUser, insertUser, updateUser } from '../accounts/user-store.ts';
 import { newUsernameKey } from '../accounts/usernames.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
-import type { Sealer } from '../keys/sealing.ts';
+import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { inTransaction } from '../store.ts';
 import type { IdentityRow, Sql, UserRow } from '../tables.ts';
 import {

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { Fault } from '../../kit/errors.ts';
 import { newSecret } from '../../kit/ids.ts';
 import type { AuthConfig } from '../config.ts';
-import type { Sealer } from '../keys/sealing.ts';
+import type { Sealer } from '../../kit/secrets/sealing.ts';
 import type { OAuthFlowRow, Sql } from '../tables.ts';
 import { requireRegistered, toReturnPath } from './addresses.ts';
 import { findBoundFlow, findFlow, insertFlow, type NewFlow } from './flow-store.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../kit/errors.ts';
-import type { Sealer } from '../keys/sealing.ts';
+import type { Sealer } from '../../kit/secrets/sealing.ts';
 import type { IdentityRow, Sql } from '../tables.ts';
 import {
   claimLease,

@@ -3,7 +3,7 @@ import type { Identity } from '../../kit/identity/identity.ts';
 import type { Host } from '../../kit/service.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
-import type { Sealer } from '../keys/sealing.ts';
+import type { Sealer } from '../../kit/secrets/sealing.ts';
 import type { RefreshOptions, Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { IdentityRow, Sql } from '../tables.ts';
 import { invalidGrant, type RefreshClaims, type TokenMint } from '../tokens/tokens.ts';

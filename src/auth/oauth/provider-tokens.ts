@@ -1,4 +1,4 @@
-import type { Sealer } from '../keys/sealing.ts';
+import type { Sealer } from '../../kit/secrets/sealing.ts';
 import type { IdentityRow } from '../tables.ts';
 import type { IdentityKey, SealedTokens } from './identity-store.ts';
 import type { ProviderTokens } from './provider-client.ts';

@@ -3,7 +3,7 @@ import type { Egress } from '../../kit/egress/egress.ts';
 import { administrationEvent, requireHeld, type Administrator } from '../accounts/administrator.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
-import type { Sealer } from '../keys/sealing.ts';
+import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { listGroupMappings } from '../roles/group-mapping-store.ts';
 import { inTransaction } from '../store.ts';
 import type { IdentityRow, OAuthProviderRow, ProviderConfig, Sql } from '../tables.ts';

@@ -21,8 +21,7 @@ export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
       requirePasswordLogin(config.passwordLogin);
       const { origin, signal } = call;
       const attempt = { username, password, otp, clientId, origin, signal };
-      const candidate = await passwordLogin.find(attempt);
-      const { allowance, refusal } = await limits.login.take(candidate.source);
+      const { candidate, allowance, refusal } = await passwordLogin.begin(attempt);
       showAllowance(call, allowance);
       if (refusal) throw refusal;
       const pair = await passwordLogin.login(candidate);

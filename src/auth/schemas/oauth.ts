@@ -16,7 +16,7 @@ const bearer = Type.Literal('Bearer');
 
 const issued = {
   access_token: Type.String({ description: 'JWT signed with RS256' }),
-  refresh_token: Type.String({ description: 'JWT signed with RS256, good once' }),
+  refresh_token: Type.String({ description: 'JWT (HS256) that auth alone can check, good once' }),
   token_type: bearer,
   expires_in: Type.Integer({ description: 'seconds' }),
 };

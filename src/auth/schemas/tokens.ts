@@ -9,7 +9,9 @@ const issued = {
   token_type: Type.Literal('Bearer'),
   expires_in: Type.Integer({ description: 'seconds' }),
 };
-const refreshToken = Type.String({ description: 'JWT signed with RS256, good once' });
+const refreshToken = Type.String({
+  description: 'JWT (HS256) that auth alone can check, good once',
+});
 
 export const passwordLogin = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { AuditEvent, AuditLog } from '../audit/audit.ts';
-import type { Sealer } from '../keys/sealing.ts';
+import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { refusalOf } from '../limits/attempt-limits.ts';
 import { inTransaction } from '../store.ts';
 import type { SecondFactorRow, Sql } from '../tables.ts';

@@ -1,4 +1,6 @@
 import { sql as raw } from 'kysely';
+import type { AuditRecord } from '../audit/audit-store.ts';
+import { digestOf } from '../audit/chain.ts';
 import type { AttemptRate } from '../limits/attempt-limits.ts';
 import type { SessionRow, Sql, UserRow } from '../tables.ts';
 
@@ -32,31 +34,24 @@ interface StateRow extends Pick<SessionRow, 'id' | 'user_id' | 'client_id' | 'ge
 }
 
 /**
- * Opens a session with its first refresh token and notes the login, in one statement. False, and
- * nothing happened, when the user is gone or disabled by now, or no longer has the password that the
- * login was checked with.
+ * Opens a session with its first refresh token, notes the login and appends its event, in one
+ * statement; answers the event's number. Undefined, and nothing happened, when the user is gone or
+ * disabled by now, or no longer has the password that the login was checked with.
  */
 export async function insertSession(
   sql: Sql,
   session: NewSession,
-  passwordHash: string | null,
-): Promise<boolean> {
-  const { rows } = await raw`
-    with account as (
-      update auth.users set last_login_at = ${session.created_at}
-      where id = ${session.user_id} and not disabled
-        and password_hash is not distinct from ${passwordHash}
-      returning id
-    )
-    insert into auth.sessions
-      (id, user_id, client_id, created_at, expires_at, generation, token_hash, token_issued_at)
-    select ${session.id}, id, ${session.client_id}::text, ${session.created_at}::timestamptz,
-      ${session.expires_at}::timestamptz, 0, ${session.token_hash}::bytea,
-      ${session.created_at}::timestamptz
-    from account
-    returning id
+  { passwordHash, record }: { readonly passwordHash: string | null; readonly record: AuditRecord },
+): Promise<number | undefined> {
+  const { rows } = await raw<{ seq: number | null }>`
+    select auth.open_session(
+      ${session.id}, ${session.user_id}, ${passwordHash}, ${session.client_id},
+      ${session.created_at}, ${session.expires_at}, ${session.token_hash},
+      ${record.event_type}, ${record.user_id}, ${record.occurred_at}, ${record.ip},
+      ${record.user_agent}, ${record.client_id}, ${JSON.stringify(record.metadata)},
+      ${digestOf(record)}) as seq
   `.execute(sql);
-  return rows.length === 1;
+  return rows[0]?.seq ?? undefined;
 }
 
 /** A session with its user, in one statement. */

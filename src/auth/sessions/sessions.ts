@@ -2,6 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
 import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
+import { signHere } from '../keys/compact-token.ts';
 import type { RoleTable } from '../roles/roles.ts';
 import {
   bucketAfterTake,
@@ -25,6 +26,7 @@ import {
   invalidGrant,
   narrowPermissions,
   sessionLifeSeconds,
+  type AccessOptions,
   type Grant,
   type RefreshClaims,
   type TokenMint,
@@ -66,10 +68,13 @@ export class Sessions implements AsyncDisposable {
     this.#rotations = new Rotations(options.sql, options.rate);
   }
 
-  /** Opens a session for a user who has just proved to be one; undefined when disabled meanwhile. */
+  /**
+   * Opens a session for a user who has just proved to be one, and records that in the same statement.
+   * Undefined, with nothing recorded, when the user was disabled meanwhile.
+   */
   async open(
     user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'groups' | 'password_hash'>,
-    clientId: string,
+    { clientId, event }: { readonly clientId: string; readonly event: AuditEvent },
   ): Promise<TokenPair | undefined> {
     const now = new Date();
     const session = {
@@ -82,7 +87,10 @@ export class Sessions implements AsyncDisposable {
     const grant = this.#grantOf(user, { id: session.id, clientId });
     const pair = await this.#signPair(grant, session.expires_at);
     const row = { ...session, token_hash: hashToken(pair.refreshToken) };
-    const isOpen = await insertSession(this.#options.sql, row, user.password_hash);
+    const { sql, audit } = this.#options;
+    const isOpen = await audit.recordWith(event, (record) =>
+      insertSession(sql, row, { passwordHash: user.password_hash, record }),
+    );
     return isOpen ? pair : undefined;
   }
 
@@ -229,7 +237,8 @@ export class Sessions implements AsyncDisposable {
   async #signPair(grant: Grant, expiresAt: Date): Promise<TokenPair> {
     const { mint } = this.#options;
     const [accessToken, refreshToken] = await Promise.all([
-      this.#signAccess(grant),
+      // Logins come one by one, for each has waited for its password's hash or a provider.
+      this.#signAccess(grant, { signing: signHere }),
       mint.signRefresh(grant, mint.issueTime(grant.subject), expiresAt),
     ]);
     return { accessToken, refreshToken, permissions: grant.permissions };
@@ -242,9 +251,9 @@ export class Sessions implements AsyncDisposable {
     return mint.signRefresh(holder, mint.issueTime(subject), new Date(expiresAt * 1000));
   }
 
-  #signAccess(grant: Grant): Promise<string> {
+  #signAccess(grant: Grant, options?: AccessOptions): Promise<string> {
     const { mint } = this.#options;
-    return mint.signAccess(grant, mint.issueTime(grant.subject));
+    return mint.signAccess(grant, mint.issueTime(grant.subject), options);
   }
 }
 

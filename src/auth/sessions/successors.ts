@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { decrypt, encrypt } from '../keys/sealing.ts';
+import { decrypt, encrypt } from '../../kit/secrets/sealing.ts';
 import type { SessionRow } from '../tables.ts';
 
 const context = 'ennead refresh token successor';

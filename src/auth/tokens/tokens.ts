@@ -4,6 +4,7 @@ import { newId } from '../../kit/ids.ts';
 import { suiteAudience, type AccessClaims } from '../../kit/identity/claims.ts';
 import type { RevocationList } from '../../kit/identity/revocations.ts';
 import { mayGrant } from '../../kit/permissions.ts';
+import type { Signing } from '../keys/compact-token.ts';
 import type { Keyring } from '../keys/keyring.ts';
 
 /** How long an access token lives. */
@@ -25,6 +26,13 @@ export interface Grant {
   readonly permissions: readonly string[];
   /** Present for users, absent for services. */
   readonly user?: AccessClaims['user'];
+}
+
+export interface AccessOptions {
+  /** An hour when absent. */
+  readonly lifeSeconds?: number;
+  /** Where the signature is made; on another thread when absent. */
+  readonly signing?: Signing;
 }
 
 /** What a good refresh token states. */
@@ -69,7 +77,7 @@ export class TokenMint {
   signAccess(
     grant: Grant,
     issuedAt: number,
-    lifeSeconds: number = accessLifeSeconds,
+    { lifeSeconds = accessLifeSeconds, signing }: AccessOptions = {},
   ): Promise<string> {
     const { subject, sessionId, clientId, roles, permissions, user } = grant;
     const claims: AccessClaims = {
@@ -83,16 +91,16 @@ export class TokenMint {
       sid: sessionId,
       token_use: 'access',
     };
-    return this.#options.keyring.sign({ ...claims, aud: [...claims.aud] });
+    return this.#options.keyring.sign({ ...claims, aud: [...claims.aud] }, signing);
   }
 
-  /** Signs a refresh token: good for auth alone, until its session ends. */
+  /** Makes a refresh token: auth alone can check it, and it is good until its session ends. */
   signRefresh(
     grant: Pick<Grant, 'subject' | 'sessionId' | 'clientId'>,
     issuedAt: number,
     expiresAt: Date,
   ): Promise<string> {
-    return this.#options.keyring.sign({
+    return this.#options.keyring.signForSelf({
       ...this.#registeredClaims(grant.subject, issuedAt, this.#options.issuer),
       exp: Math.floor(expiresAt.getTime() / 1000),
       client_id: grant.clientId,
@@ -101,7 +109,10 @@ export class TokenMint {
     });
   }
 
-  /** Checks signature and claims of a refresh token; throws `invalid_grant` (RFC 6749, section 5.2). */
+  /**
+   * Checks proof and claims of a refresh token; throws `invalid_grant` (RFC 6749, section 5.2). Those
+   * that were signed like access tokens count as well: the token's hash is what the session knows.
+   */
   async readRefresh(token: string): Promise<RefreshClaims> {
     const { issuer, keyring } = this.#options;
     const claims = await keyring.verify(token);

@@ -1,79 +1,143 @@
-import type { Client } from '../../kit/client.ts';
 import { Fault } from '../../kit/errors.ts';
-import type { modelsContract } from '../../models/contract.ts';
-import type {
-  Completion,
-  CompletionChunk,
-  CompletionRequest,
-  ProviderHealth,
-} from '../contract.ts';
-import type { Provider, ProviderCall, ProviderModel } from './provider.ts';
+import type { Client } from '../../kit/client.ts';
+import type { Log } from '../../kit/log.ts';
+import type { Host } from '../../kit/service.ts';
+import { modelsContract } from '../../models/contract.ts';
+import { freePrices } from '../catalogue/prices.ts';
+import { qualityOf } from '../catalogue/quality.ts';
+import type { Probe } from '../measure/probes.ts';
+import type { Capability, Model, Provider, ProviderKey } from './provider.ts';
 
-const name = 'local';
-const completionTimeoutMs = 600_000;
-const probeTimeoutMs = 2_000;
-const listTtlMs = 1_000;
-const probeTtlMs = 1_000;
+/** Its name, which no other provider can take. */
+export const localName = 'local';
 
-/** The suite's own models service as a provider; what it answers costs nothing. */
-export class LocalProvider implements Provider {
-  readonly name = name;
-  readonly #models: Client<typeof modelsContract>;
-  #list: readonly ProviderModel[] = [];
-  #listedAt = Number.NEGATIVE_INFINITY;
-  #probe: Promise<ProviderHealth> | undefined;
-  #probedAt = 0;
+const refreshMs = 5_000;
+const listTimeoutMs = 5_000;
+const contextWindowDefault = 4_096;
+const timeouts = { firstTokenMs: 120_000, idleMs: 60_000, totalMs: 600_000 };
+/** The models in the box are for a first try; of others the name tells, if it is known. */
+const builtInQuality = 0.05;
 
-  constructor(models: Client<typeof modelsContract>) {
-    this.#models = models;
+type ListedModel = Awaited<ReturnType<Client<typeof modelsContract>['listModels']>>['data'][number];
+
+/** The suite's own models service as a provider: always there, and free of charge. */
+export class LocalModels implements AsyncDisposable {
+  readonly #client: Client<typeof modelsContract>;
+  readonly #log: Log;
+  readonly #base: Omit<Provider, 'models'>;
+  readonly #onChange: (provider: Provider) => void;
+  #provider: Provider;
+  #known = '';
+  #isAway = false;
+  #timer: NodeJS.Timeout | undefined;
+  #probe: Probe | undefined;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(host: Host<unknown>, onChange: (provider: Provider) => void) {
+    this.#client = host.client(modelsContract);
+    this.#log = host.log;
+    this.#onChange = onChange;
+    const url = host.peers.find(({ name }) => name === modelsContract.name)?.url ?? '';
+    this.#base = {
+      name: localName,
+      dialect: 'openai',
+      baseUrl: `${url}/v1`,
+      keys: [ownKey(host)],
+      weight: 1,
+      priority: 0,
+      timeouts,
+      origin: 'local',
+      headers: {},
+    };
+    this.#provider = { ...this.#base, models: new Map() };
   }
 
-  /** The models that can complete; asked for again after a second at the earliest. */
-  async models(call?: ProviderCall): Promise<readonly ProviderModel[]> {
-    if (performance.now() - this.#listedAt < listTtlMs) return this.#list;
-    const { data } = await this.#models.listModels({}, call);
-    const completing = data.filter(({ capabilities }) => capabilities.includes('completion'));
-    this.#list = completing.map(({ id, created }) => ({ name: id, created }));
-    this.#listedAt = performance.now();
-    return this.#list;
+  /** Where the runtime answers. */
+  get url(): string {
+    return this.#base.baseUrl;
   }
 
-  async complete(request: CompletionRequest, call: ProviderCall): Promise<Completion> {
-    const body = { ...request, stream: false };
-    const options = { ...call, timeoutMs: completionTimeoutMs };
-    const { usage, ...completion } = await this.#models.chatCompletions({ body }, options);
-    return { ...completion, provider: name, usage: { ...usage, cost: 0 } };
-  }
-
-  async *stream(request: CompletionRequest, call: ProviderCall): AsyncGenerator<CompletionChunk> {
-    const body = { ...request, stream: true };
-    const options = { ...call, timeoutMs: completionTimeoutMs };
-    let isFinished = false;
-    for await (const chunk of this.#models.streams.chatCompletions({ body }, options)) {
-      isFinished ||= chunk.choices.some((choice) => choice.finish_reason !== null);
-      const { usage, ...rest } = chunk;
-      yield { ...rest, provider: name, ...(usage ? { usage: { ...usage, cost: 0 } } : {}) };
-    }
-    if (!isFinished) throw new Fault('upstream', 'the local model stopped before its answer ended');
-  }
-
-  /** Asks at most once a second, however many want to know. */
-  probe(): Promise<ProviderHealth> {
-    if (!this.#probe || performance.now() - this.#probedAt > probeTtlMs) {
-      this.#probedAt = performance.now();
-      this.#probe = this.#ask();
-    }
+  /** How it answered last. */
+  get probe(): Probe | undefined {
     return this.#probe;
   }
 
-  async #ask(): Promise<ProviderHealth> {
+  /** Shows what it has, now and whenever that changes. */
+  start(): void {
+    this.#onChange(this.#provider);
+    void this.refresh();
+    this.#timer = setInterval(() => void this.refresh(), refreshMs).unref();
+  }
+
+  /** Asks for the models; those who ask at the same time share one question. Never rejects. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
     const startedAt = performance.now();
     try {
-      const { models } = await this.#models.health({}, { timeoutMs: probeTimeoutMs });
-      const latency = Math.round((performance.now() - startedAt) * 10) / 10;
-      return { status: models > 0 ? 'healthy' : 'degraded', models, latency };
+      const { data } = await this.#client.listModels({}, { timeoutMs: listTimeoutMs });
+      this.#probe = { latencyMs: performance.now() - startedAt };
+      this.#isAway = false;
+      if (this.#isNew(data)) this.#show(data, await this.#sizes());
     } catch (error) {
-      return { status: 'degraded', error: Fault.from(error).message };
+      // Its models stay: a request that cannot be answered says so itself.
+      if (!this.#isAway) this.#log.warn({ err: error }, 'the local models could not be listed');
+      this.#isAway = true;
+      this.#probe = { error: Fault.from(error).message };
     }
   }
+
+  #isNew(listed: readonly ListedModel[]): boolean {
+    const known = JSON.stringify(listed);
+    if (known === this.#known) return false;
+    this.#known = known;
+    return true;
+  }
+
+  #show(listed: readonly ListedModel[], sizes: ReadonlyMap<string, number>): void {
+    const models = listed.map((model) => [model.id, toModel(model, sizes.get(model.id))] as const);
+    this.#provider = { ...this.#base, models: new Map(models) };
+    this.#onChange(this.#provider);
+  }
+
+  /** Bytes by the model; only Ollama's API tells them. */
+  async #sizes(): Promise<ReadonlyMap<string, number>> {
+    const { models } = await this.#client.ollamaTags({}, { timeoutMs: listTimeoutMs });
+    return new Map(models.map(({ name, size }) => [name.replace(/:latest$/, ''), size]));
+  }
+}
+
+/** The suite's own token, which changes with time. */
+function ownKey({ ownToken }: Host<unknown>): ProviderKey {
+  return { id: 'suite', reveal: ownToken.get, refused: () => ownToken.forget() };
+}
+
+const capabilitiesOf: Readonly<Record<string, readonly Capability[]>> = {
+  completion: ['chat', 'code', 'summarization'],
+  tools: ['tools'],
+  json: ['json'],
+  embedding: ['embedding'],
+};
+
+function toModel(listed: ListedModel, sizeBytes: number | undefined): Model {
+  const { id, created, capabilities, context_length } = listed;
+  return {
+    name: id,
+    capabilities: new Set(capabilities.flatMap((name) => capabilitiesOf[name] ?? [])),
+    prices: freePrices,
+    quality: id.startsWith('ennead-') ? builtInQuality : qualityOf(id),
+    contextWindow: context_length ?? contextWindowDefault,
+    createdAt: created,
+    sizeBytes,
+  };
 }

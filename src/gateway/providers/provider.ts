@@ -1,31 +1,110 @@
-import type { Span } from '../../kit/trace.ts';
-import type {
-  Completion,
-  CompletionChunk,
-  CompletionRequest,
-  ProviderHealth,
-} from '../contract.ts';
+import type { DialectName } from '../dialects/dialect.ts';
 
-/** A model that a provider offers. */
-export interface ProviderModel {
+/** What a model can do, by the names that the interface uses. */
+export const capabilityNames = [
+  'chat',
+  'code',
+  'summarization',
+  'vision',
+  'tools',
+  'json',
+  'reasoning',
+  'embedding',
+  'image',
+] as const;
+export type Capability = (typeof capabilityNames)[number];
+
+/** What a million tokens cost, in US dollars. */
+export interface Prices {
+  readonly input: number;
+  readonly output: number;
+  /** Read from the provider's cache; the input price when absent. */
+  readonly cachedInput?: number | undefined;
+  /** Written to the provider's cache; the input price when absent. */
+  readonly cacheWrite?: number | undefined;
+  /** Written to it for an hour; `cacheWrite` when absent. */
+  readonly longCacheWrite?: number | undefined;
+  /** Prices of requests whose input has at least so many tokens, in ascending order. */
+  readonly tiers?: readonly ({ readonly fromInputTokens: number } & Omit<Prices, 'tiers'>)[];
+}
+
+/** A model as a provider offers it. */
+export interface Model {
   readonly name: string;
-  /** Unix seconds. */
-  readonly created: number;
+  readonly capabilities: ReadonlySet<Capability>;
+  readonly prices: Prices;
+  /** 0..1, from our table or the operator. */
+  readonly quality: number;
+  /** Tokens of prompt and answer together. */
+  readonly contextWindow: number;
+  /** Tokens of one answer, where it is known. */
+  readonly maxOutput?: number | undefined;
+  /** Unix seconds; 0 when unknown. */
+  readonly createdAt: number;
+  /** Neither an operator nor our tables know what it can do: it may well do more. */
+  readonly areCapabilitiesAssumed?: boolean | undefined;
+  /** Nobody knows what it costs: `prices` are 0 for want of better. */
+  readonly isPriceUnknown?: boolean | undefined;
+  /** Of its file, where the provider runs here. */
+  readonly sizeBytes?: number | undefined;
 }
 
-/** What goes with a request to a provider. */
-export interface ProviderCall {
-  /** The span below which the provider's own is recorded. */
-  readonly parent: Span;
-  readonly signal: AbortSignal;
+export interface Timeouts {
+  /** From the request to the first piece of the answer. */
+  readonly firstTokenMs: number;
+  /** Between two pieces. */
+  readonly idleMs: number;
+  /** For everything together. */
+  readonly totalMs: number;
 }
 
-/** Somewhere that completes chats. Faults: `not_found`, `invalid`, `exhausted`, `upstream`, `unavailable`, `deadline`. */
+/** A provider as it is configured; replaced as a whole, never changed. */
 export interface Provider {
+  /** Lower case; names the provider in answers, metrics and addresses. */
   readonly name: string;
-  models(call?: ProviderCall): Promise<readonly ProviderModel[]>;
-  complete(request: CompletionRequest, call: ProviderCall): Promise<Completion>;
-  stream(request: CompletionRequest, call: ProviderCall): AsyncIterable<CompletionChunk>;
-  /** How the provider is, as asked within the last second; never rejects. */
-  probe(): Promise<ProviderHealth>;
+  readonly dialect: DialectName;
+  /** With the version part, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Used in turn; empty: none is sent. */
+  readonly keys: readonly ProviderKey[];
+  readonly models: ReadonlyMap<string, Model>;
+  /** Share of the traffic among equals; 1 by default. */
+  readonly weight: number;
+  /** Lower goes first; 0 by default. */
+  readonly priority: number;
+  readonly requestsPerMinute?: number | undefined;
+  readonly timeouts: Timeouts;
+  /** Where it was configured. */
+  readonly origin: 'local' | 'environment' | 'file' | 'api';
+  /** Headers that this provider wants besides, such as an API version. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A key of a provider. Its value never leaves the process but to the provider. */
+export interface ProviderKey {
+  /** Tells keys apart in measurements: the start of a hash, never a part of the key. */
+  readonly id: string;
+  /** The key now: the suite's own tokens change. */
+  reveal(): string | Promise<string>;
+  /** Called when the provider did not accept it. */
+  refused?(): void;
+}
+
+/** A model at a provider: what a request can be sent to. */
+export interface Target {
+  readonly provider: Provider;
+  readonly model: Model;
+}
+
+/** The providers there are now. */
+export interface ProviderList {
+  all(): readonly Provider[];
+  find(name: string): Provider | undefined;
+  /** Every target of a model: of all who offer that name, or of one as `<provider>/<name>`. */
+  targetsOf(model: string): readonly Target[];
+}
+
+/** How a target is called in measurements: `<provider>/<model>`. */
+export function targetId({ provider, model }: Target): string {
+  return `${provider.name}/${model.name}`;
 }

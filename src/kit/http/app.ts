@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route takes forms beside JSON. */
     acceptsForm?: boolean;
+    /** The body's text is kept beside what was parsed of it. */
+    keepsText?: boolean;
   }
 }
 
@@ -57,7 +59,9 @@ function addParser(app: FastifyInstance, type: string, parse: (text: string) => 
     try {
       if (type === formMediaType) requireFormRoute(request);
       requireUtf8(request);
-      done(null, parse(String(body)));
+      const text = String(body);
+      if (request.routeOptions.config.keepsText) request.text = text;
+      done(null, parse(text));
     } catch (error) {
       done(error as Error);
     }

@@ -4,12 +4,15 @@ import type { Identity } from '../identity/identity.ts';
 import type { Span } from '../trace.ts';
 import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
 import type { JsonLines } from '../json-lines.ts';
+import type { PushedAnswer } from '../pushed-answer.ts';
 import type { EventStream } from '../sse.ts';
 import type { WrittenJson } from '../written-json.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     context: CallContext | undefined;
+    /** The body as it came, on routes that keep it. */
+    text: string | undefined;
   }
 }
 
@@ -22,8 +25,14 @@ export interface Origin {
 /** A validated request and what the edge knows of it. */
 export interface Call<R extends Route = Route> extends RequestOf<R> {
   /** Present on every route that needs a token. */
-  readonly identity: R extends { auth: 'none' } ? undefined : Identity;
+  readonly identity: R extends { auth: 'none' }
+    ? undefined
+    : R extends { auth: 'loopback' }
+      ? Identity | undefined
+      : Identity;
   readonly headers: IncomingHttpHeaders;
+  /** The body as it came; empty on routes that do not keep it. */
+  readonly text: string;
   readonly origin: Origin;
   readonly requestId: string;
   /** The request's server span: the parent of whatever it causes. */
@@ -39,6 +48,7 @@ export type Answer<R extends Route> =
   | AnswerOf<R>
   | EventStream
   | JsonLines
+  | PushedAnswer
   | WrittenJson
   | Response;
 
@@ -83,6 +93,10 @@ export class HttpCall {
 
   get body() {
     return this.#request.body;
+  }
+
+  get text(): string {
+    return this.#request.text ?? '';
   }
 
   get headers(): IncomingHttpHeaders {

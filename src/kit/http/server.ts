@@ -11,6 +11,7 @@ import type { RateLimiter } from '../rate-limit.ts';
 import type { SocketHandlers } from '../sockets/socket-handlers.ts';
 import { SocketServer, type SocketLimits } from '../sockets/socket-server.ts';
 import { formatLine, JsonLines } from '../json-lines.ts';
+import { PushedAnswer, ResponseSink } from '../pushed-answer.ts';
 import { EventStream, writeEvents } from '../sse.ts';
 import { openSource, writeSource } from '../streamed-answer.ts';
 import { Tracer } from '../trace.ts';
@@ -91,6 +92,7 @@ export class HttpServer {
       limits: options.socketLimits,
     });
     this.app.decorateRequest('context');
+    this.app.decorateRequest('text');
     this.app.setNotFoundHandler((request, reply) =>
       this.#faults.send(reply, noRouteFault(options.contract, request), this.#contextOf(request)),
     );
@@ -140,7 +142,10 @@ export class HttpServer {
       method: route.method,
       url,
       bodyLimit: route.bodyBytesMax ?? bodyBytesMax,
-      config: { acceptsForm: route.acceptsForm ?? false },
+      config: {
+        acceptsForm: route.acceptsForm ?? false,
+        keepsText: route.keepsText ?? false,
+      },
       schema: {
         ...(params ? { params } : {}),
         ...(query ? { querystring: query } : {}),
@@ -213,6 +218,7 @@ export class HttpServer {
     }
     if (answer instanceof EventStream) return this.#sendEvents(reply, answer, call);
     if (answer instanceof JsonLines) return this.#sendLines(reply, answer, call);
+    if (answer instanceof PushedAnswer) return this.#sendPushed(reply, answer);
     return answer;
   }
 
@@ -234,6 +240,20 @@ export class HttpServer {
       format: formatLine,
       formatFailure: (error) => formatLine(this.#failureOf(error, reply)),
     });
+    return reply;
+  }
+
+  /** What fails before the head is sent is an ordinary refusal; after it, the handler has said so. */
+  async #sendPushed(reply: FastifyReply, answer: PushedAnswer): Promise<FastifyReply> {
+    const sink = new ResponseSink(reply.raw, () => beginStream(reply, answer.mediaType));
+    try {
+      await answer.push(sink);
+    } catch (error) {
+      if (!sink.isBegun) throw error;
+      this.#faults.record(Fault.from(error), this.#contextOf(reply.request));
+    } finally {
+      sink.end();
+    }
     return reply;
   }
 

@@ -3,18 +3,16 @@ import type { Log } from '../../kit/log.ts';
 import { isSameName } from '../library/model-name.ts';
 import type { ExternalRuntime } from './external/external-runtime.ts';
 import { Offers } from './external/offers.ts';
-import { isFlaw } from './flaws.ts';
-import type { Caller, Inference, ModelInfo, RunningModel } from './inference.ts';
+import { DefaultChoice, type DefaultChoiceOptions } from './default-choice.ts';
+import type { Caller, Inference, ModelInfo, RunningModel, Waiting } from './inference.ts';
 import type { Embeddings, GenerateEvent, GenerateRequest } from './request.ts';
 
-export interface BackendsOptions {
+export interface BackendsOptions extends Omit<DefaultChoiceOptions, 'isOurs'> {
   readonly local: Inference;
   readonly externals: readonly ExternalRuntime[];
   /** The model for callers that name none; the first of the list when absent. */
   readonly defaultName?: string | undefined;
   readonly log: Log;
-  /** Why no request to a model of our own can succeed, where that is known; never the default then. */
-  readonly flawOf?: (model: ModelInfo) => Promise<Fault | undefined>;
   /** Longest that a generation may take, waiting and loading included; a request may ask for less. */
   readonly deadlineMs?: number;
   /** For how long the list of an external runtime holds; five seconds when absent. */
@@ -48,31 +46,36 @@ const runningTimeoutMs = 2_000;
 export class Backends implements Inference {
   readonly #options: BackendsOptions;
   readonly #offers: readonly Offers[];
-  /** What was found for callers that named no model: its flaws are not their fault. */
-  readonly #defaults = new WeakSet<ModelInfo>();
+  readonly #defaults: DefaultChoice;
 
   constructor(options: BackendsOptions) {
     this.#options = options;
     this.#offers = options.externals.map((runtime) => new Offers(runtime, options));
+    const isOurs = (model: ModelInfo) =>
+      !this.#offers.some(({ runtime }) => runtime.name === model.runtime);
+    this.#defaults = new DefaultChoice({ ...options, isOurs });
   }
 
   async list(): Promise<readonly ModelInfo[]> {
     const models = this.#arrange(await this.#read(known));
-    const first = this.#options.defaultName === undefined && (await this.#firstUsable(models));
+    const first = this.#options.defaultName === undefined && (await this.#defaults.first(models));
     return first ? [first, ...models.filter((model) => model !== first)] : models;
   }
 
   /** A name that is not known is looked up once more in what the runtimes say now. */
-  async find(name: string | undefined): Promise<ModelInfo> {
+  async find(name: string | undefined, waiting?: Waiting): Promise<ModelInfo> {
+    const startedAt = performance.now();
     const wanted = name ?? this.#options.defaultName;
+    const bounded = waiting && { ...waiting, ...this.#boundOf(waiting) };
     for (const kind of [known, current]) {
       const read = await this.#read(kind);
       const models = this.#arrange(read);
       const found =
-        wanted === undefined ? await this.#firstUsable(models) : findNamed(models, wanted);
-      if (found) return name === undefined ? this.#asDefault(found) : found;
-      const entry = wanted === undefined ? undefined : findPrefixed(read.entries, wanted);
-      if (entry) return name === undefined ? this.#asDefault(entry.model) : entry.model;
+        wanted === undefined
+          ? await this.#defaults.first(models, bounded)
+          : (findNamed(models, wanted) ?? findPrefixed(read.entries, wanted)?.model);
+      if (!found) continue;
+      return name === undefined ? this.#defaults.mark(found, performance.now() - startedAt) : found;
     }
     throw this.#missing(wanted, await this.list());
   }
@@ -93,7 +96,7 @@ export class Backends implements Inference {
     caller: Caller,
   ): AsyncGenerator<GenerateEvent> {
     const entry = await this.#entryOf(model);
-    const bounded = { ...request, ...this.#boundOf(request) };
+    const bounded = { ...request, ...this.#boundOf(request, this.#defaults.tookMs(model)) };
     if (entry) yield* entry.runtime.generate(entry.offer, bounded, caller);
     else yield* this.#blamingNobody(model, this.#options.local.generate(model, bounded, caller));
   }
@@ -111,30 +114,13 @@ export class Backends implements Inference {
     try {
       await this.#options.local.load(model, caller, keepAliveMs);
     } catch (error) {
-      throw this.#defaults.has(model) ? toDefaultFault(error) : error;
+      throw this.#defaults.blame(model, error);
     }
   }
 
   async unload(model: ModelInfo): Promise<void> {
     const entry = await this.#entryOf(model);
     return entry ? entry.runtime.unload(entry.offer) : this.#options.local.unload(model);
-  }
-
-  /** The first that writes and is not known to be unable; else the first that writes at all. */
-  async #firstUsable(models: readonly ModelInfo[]): Promise<ModelInfo | undefined> {
-    const writers = models.filter(({ capabilities }) => capabilities.includes('completion'));
-    for (const model of writers) {
-      const isOurs = !this.#offers.some(({ runtime }) => runtime.name === model.runtime);
-      if (!isOurs || !(await this.#options.flawOf?.(model))) return model;
-    }
-    return writers[0];
-  }
-
-  /** A copy, so that whoever names the model gets another object. */
-  #asDefault(model: ModelInfo): ModelInfo {
-    const copy = { ...model };
-    this.#defaults.add(copy);
-    return copy;
   }
 
   async *#blamingNobody(
@@ -144,7 +130,7 @@ export class Backends implements Inference {
     try {
       yield* events;
     } catch (error) {
-      throw this.#defaults.has(model) ? toDefaultFault(error) : error;
+      throw this.#defaults.blame(model, error);
     }
   }
 
@@ -156,10 +142,13 @@ export class Backends implements Inference {
     return { ...caller, signal };
   }
 
-  #boundOf({ deadlineMs }: GenerateRequest): Pick<GenerateRequest, 'deadlineMs'> {
-    const { deadlineMs: most } = this.#options;
-    if (most === undefined) return {};
-    return { deadlineMs: Math.min(deadlineMs ?? most, most) };
+  #boundOf(
+    { deadlineMs: asked }: { readonly deadlineMs?: number | undefined },
+    spentMs = 0,
+  ): Pick<GenerateRequest, 'deadlineMs'> {
+    const most = Math.min(asked ?? Infinity, this.#options.deadlineMs ?? Infinity);
+    if (most === Infinity) return {};
+    return { deadlineMs: Math.max(1, Math.round(most - spentMs)) };
   }
 
   /** Undefined for a model of the own runtime. */
@@ -221,18 +210,6 @@ export class Backends implements Inference {
 
 function isBuiltIn(model: ModelInfo): boolean {
   return 'isBuiltIn' in model && model.isBuiltIn === true;
-}
-
-/** A flaw of the file is no fault of a caller that named no model; the next request gets another. */
-function toDefaultFault(error: unknown): unknown {
-  if (!isFlaw(error)) return error;
-  const { message, reason = '', detail } = error;
-  return new Fault('unavailable', `the default model cannot answer: ${message}`, {
-    cause: error,
-    reason,
-    detail,
-    retryAfter: 1,
-  });
 }
 
 /** There is no direction in nothing, so a vector of it would be near to nothing or to everything. */

@@ -27,28 +27,30 @@ async function post({ app, issuer }: Started, url: string, payload: object) {
   return { status: reply.statusCode, headers: reply.headers, body: reply.json<unknown>() };
 }
 
+async function writeBrokenModel({ host }: Started): Promise<void> {
+  const path = join(host.dataFolder, 'models', 'aaa-broken.gguf');
+  await writeRandomModel(path);
+  const content = await readFile(path);
+  // A tensor that llama.cpp looks for under its right name.
+  content.write('inside_norm', content.indexOf('output_norm'), 'latin1');
+  await writeFile(path, content);
+}
+
 describe('beside a file that only looks like a model', () => {
   let service: Started;
   beforeAll(async () => {
     service = await startService(models, { environment: { MODELS_THREADS: '1' } });
-    const path = join(service.host.dataFolder, 'models', 'aaa-broken.gguf');
-    await writeRandomModel(path);
-    const content = await readFile(path);
-    // A tensor that llama.cpp looks for under its right name.
-    content.write('inside_norm', content.indexOf('output_norm'), 'latin1');
-    await writeFile(path, content);
+    await writeBrokenModel(service);
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test('a caller that names none is not blamed, and the next one gets another model', async () => {
-    const first = await post(service, '/invoke', questions['/invoke']);
-    expect(first).toMatchObject({
-      status: 503,
-      headers: { 'retry-after': '1' },
-      body: { error: { message: expect.stringContaining('aaa-broken') as string } },
-    });
-    const second = await post(service, '/invoke', questions['/invoke']);
-    expect(second).toMatchObject({ status: 200, body: { result: { model: 'ennead-tiny' } } });
+  test('the first caller that names none gets the next model, and so do those after it', async () => {
+    for (const _ of [1, 2]) {
+      const answer = await post(service, '/invoke', questions['/invoke']);
+      expect(answer).toMatchObject({ status: 200, body: { result: { model: 'ennead-tiny' } } });
+    }
+    const chat = await post(service, '/v1/chat/completions', questions['/v1/chat/completions']);
+    expect(chat).toMatchObject({ status: 200, body: { model: 'ennead-tiny' } });
     const listed = await post(service, '/invoke', { tool: 'list_models' });
     expect(listed.body).toMatchObject({
       result: {
@@ -64,6 +66,17 @@ describe('beside a file that only looks like a model', () => {
       status: 400,
       body: { error: { code: 'BAD_MODEL_FILE', message: expect.stringContaining('aaa-broken') } },
     });
+  });
+});
+
+test('a broken model that the operator chose is not replaced, and nobody is blamed for it', async () => {
+  const environment = { MODELS_THREADS: '1', MODELS_DEFAULT: 'aaa-broken' };
+  await using service = await startService(models, { environment });
+  await writeBrokenModel(service);
+  expect(await post(service, '/invoke', questions['/invoke'])).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '1' },
+    body: { error: { message: expect.stringContaining('aaa-broken') as string } },
   });
 });
 

@@ -40,6 +40,12 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
+/** A caller whose request follows, and how long the request may take. */
+export interface Waiting {
+  readonly caller: Caller;
+  readonly deadlineMs?: number | undefined;
+}
+
 /**
  * Everything that models can do, over the own runtime and the external ones. Faults: `not_found`
  * (`model_not_found`), `invalid` (a bad option, a prompt beyond the context, a model without the
@@ -48,8 +54,11 @@ export interface Caller {
 export interface Inference {
   /** All models, the default first. */
   list(): Promise<readonly ModelInfo[]>;
-  /** The model of that name, or the default where none is given; throws `not_found`. */
-  find(name: string | undefined): Promise<ModelInfo>;
+  /**
+   * The model of that name, or the default where none is given; throws `not_found`. A default that
+   * was never loaded is, where a caller waits for it, so that a broken one gives way to the next.
+   */
+  find(name: string | undefined, waiting?: Waiting): Promise<ModelInfo>;
   running(): Promise<readonly RunningModel[]>;
   /** Nothing happens before the first event is asked for; leaving the loop frees the place. */
   generate(

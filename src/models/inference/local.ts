@@ -2,7 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { InstalledModel, ModelLibrary } from '../library/library.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { isFlaw } from './flaws.ts';
-import type { Caller, Inference, ModelInfo, RunningModel } from './inference.ts';
+import type { Caller, Inference, ModelInfo, RunningModel, Waiting } from './inference.ts';
 import type { Embeddings, GenerateEvent, GenerateRequest } from './request.ts';
 
 /** The own llama.cpp runtime over the installed files. */
@@ -66,6 +66,19 @@ export class LocalInference implements Inference {
   /** Why the model cannot be asked: its file failed to load before, or can never fit the memory. */
   async flawOf(model: ModelInfo): Promise<Fault | undefined> {
     return isInstalled(model) ? this.#runtime.flawOf(model.path) : undefined;
+  }
+
+  /** As `flawOf`; loads a file that never worked yet to find out. Other Faults are thrown. */
+  async prove(model: ModelInfo, { caller, deadlineMs }: Waiting): Promise<Fault | undefined> {
+    if (!isInstalled(model) || (await this.#runtime.hasWorked(model.path))) return undefined;
+    const request = { modelPath: model.path, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
+    try {
+      await this.#runtime.load(request, caller);
+      return undefined;
+    } catch (error) {
+      if (isFlaw(error)) return error;
+      throw error;
+    }
   }
 
   async #pathOf(model: ModelInfo): Promise<string> {

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
 import { guardDisk, requireSpace } from './disk-space.ts';
-import { digestOf } from './file-digest.ts';
 import { readGgufHeader } from './gguf/gguf-header.ts';
 import { manifestPath, writeManifest } from './manifest.ts';
+import { digestOfModel, statModel } from './model-files.ts';
 import { fileNameOf, nameOfFile, parseModelName } from './model-name.ts';
+import { pathsOfParts, splitPath } from './split-files.ts';
 
 /** What a manifest says of a file beyond its state. */
 export interface Origin {
@@ -25,18 +26,31 @@ export interface AddOptions {
   readonly isReference?: boolean;
 }
 
-/** Renames a complete file to its place, once it and then its name are safe on the disk. */
-export async function installFile(file: string, path: string, origin: Origin): Promise<void> {
-  await readGgufHeader(file);
-  await sync(file);
-  await rename(file, path);
+/**
+ * Renames the complete files of a model to their places, once they and then their names are safe on
+ * the disk. A model in several files is not there between the first rename and the last.
+ */
+export async function installFiles(
+  files: readonly string[],
+  path: string,
+  origin: Origin,
+): Promise<void> {
+  const [first = ''] = files;
+  await readGgufHeader(first, files);
+  for (const file of files) await sync(file);
+  const moves = splitPath(path, files.length).map((place, i) => ({ file: files[i] ?? '', place }));
+  const [start, ...later] = moves;
+  if (!start) return;
+  // The first file is what a model is seen by: it goes first and comes last.
+  if (later.length > 0) await rm(start.place, { force: true });
+  for (const { file, place } of [...later, start]) await rename(file, place);
   await sync(dirname(path));
-  await describe(path, origin);
+  await describe(start.place, origin);
 }
 
 /**
- * Brings a file of this machine into the folder and answers the model's name: as a hard link where
- * the file system can, else as a copy. A failure leaves nothing behind. Faults: `not_found`,
+ * Brings the files of a model of this machine into the folder and answers its name: as hard links
+ * where the file system can, else as copies. A failure leaves nothing behind. Faults: `not_found`,
  * `invalid` (no model), `conflict`, `unavailable` (`disk_full`).
  */
 export async function addFile(
@@ -47,31 +61,49 @@ export async function addFile(
   const file = resolve(source);
   const wanted = parseModelName(name ?? nameOfFile(basename(file)) ?? '');
   const bytes = await checkModel(file);
-  const path = join(folder, fileNameOf(wanted));
-  const bringing = bring(file, path, isReference).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-    throw new Fault('conflict', `there is a model ${wanted} already`, { reason: 'model_exists' });
-  });
-  await guardDisk(bringing, { folder, needed: bytes });
+  const files = pathsOfParts(file);
+  const places = splitPath(join(folder, fileNameOf(wanted)), files.length);
+  const [path = ''] = places;
+  const brought: string[] = [];
   try {
-    const digest = await digestOf(path);
+    for (const [i, place] of [...places.entries()].toReversed()) {
+      const bringing = bring(files[i] ?? '', place, isReference).catch(refuseSecond(wanted));
+      await guardDisk(bringing, { folder, needed: bytes });
+      brought.push(place);
+    }
+    const digest = await digestOfModel(path);
     const describing = describe(path, { name: wanted, source: file, digest });
     await guardDisk(describing, { folder, needed: manifestBytesMax });
   } catch (error) {
-    for (const one of [path, manifestPath(path)]) await rm(one, { force: true });
+    const isWhole = brought.length === places.length;
+    for (const one of isWhole ? [...brought, manifestPath(path)] : brought) {
+      await rm(one, { force: true });
+    }
     throw error;
   }
   return wanted;
 }
 
+function refuseSecond(name: string) {
+  return (error: NodeJS.ErrnoException): never => {
+    if (error.code !== 'EEXIST') throw error;
+    throw modelExists(name);
+  };
+}
+
+/** The refusal of a name that another model has. */
+export function modelExists(name: string): Fault {
+  return new Fault('conflict', `there is a model ${name} already`, { reason: 'model_exists' });
+}
+
 /** The most that a disk gives a manifest: a block. */
 const manifestBytesMax = 4096;
 
-/** Answers the file's size. */
+/** Answers the size of all files of the model. */
 async function checkModel(file: string): Promise<number> {
-  const state = await stat(file).catch(() => undefined);
+  const state = await statModel(file).catch(() => undefined);
   if (!state) throw new Fault('not_found', `there is no file ${file}`);
-  if (!state.isFile()) throw new Fault('invalid', `${file} is no file`);
+  if (!state.isFile) throw new Fault('invalid', `${file} is no file`);
   await readGgufHeader(file);
   return state.size;
 }
@@ -95,7 +127,7 @@ async function bring(file: string, path: string, isReference: boolean): Promise<
 }
 
 async function describe(path: string, { name, source, digest, licence }: Origin): Promise<void> {
-  const { size, mtime } = await stat(path);
+  const { size, mtime } = await statModel(path);
   await writeManifest(path, {
     name,
     source,

@@ -1,9 +1,8 @@
-import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Log } from '../../kit/log.ts';
-import { digestOf } from './file-digest.ts';
 import type { InstalledModel } from './installed-model.ts';
 import { writeManifest, type Manifest } from './manifest.ts';
+import { digestOfModel, statModel } from './model-files.ts';
 
 /** Works out the digests of files that were put into the folder by hand, one file at a time. */
 export class Digests implements AsyncDisposable {
@@ -65,8 +64,8 @@ export class Digests implements AsyncDisposable {
 
   async #compute(model: InstalledModel): Promise<string> {
     this.#stop.signal.throwIfAborted();
-    const digest = await digestOf(model.path, this.#stop.signal);
-    const { size, mtime } = await stat(model.path);
+    const digest = await digestOfModel(model.path, this.#stop.signal);
+    const { size, mtime } = await statModel(model.path);
     const modifiedMs = mtime.getTime();
     // A file that is still being copied into the folder gets its digest once it stands still.
     if (size !== model.bytes || modifiedMs !== model.modifiedAt.getTime()) return digest;

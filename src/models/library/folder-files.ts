@@ -1,3 +1,4 @@
+import { namesOfParts } from './split-files.ts';
 import { isModelName, nameOfFile, withoutLatest } from './model-name.ts';
 
 /** A file of the models folder that is not listed, and why. */
@@ -21,7 +22,10 @@ export function chooseFiles(found: readonly string[], reserved?: string): Choice
   const strays: Stray[] = [];
   for (const file of found.toSorted()) {
     const name = nameOfFile(file);
-    if (name === undefined) continue;
+    if (name === undefined) {
+      if (isLonelyPart(file, found)) strays.push({ file, reason: 'the first part is missing' });
+      continue;
+    }
     const key = withoutLatest(name).toLowerCase();
     const first = chosen.get(key);
     if (!isModelName(name)) strays.push({ file, reason: 'its name cannot be a model name' });
@@ -30,6 +34,12 @@ export function chooseFiles(found: readonly string[], reserved?: string): Choice
     else strays.push({ file, reason: `${first} has the same name` });
   }
   return { files: [...chosen.values()], strays };
+}
+
+/** Whether a file is a later part of a split model that nothing stands for. */
+function isLonelyPart(file: string, found: readonly string[]): boolean {
+  const [first = file] = namesOfParts(file);
+  return first !== file && !found.includes(first);
 }
 
 /** Whether a name is the reserved one, whatever its case and tag. */

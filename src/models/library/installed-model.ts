@@ -1,14 +1,15 @@
-import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ModelInfo } from '../inference/inference.ts';
 import { capabilitiesOf } from './gguf/capabilities.ts';
 import type { GgufHeader } from './gguf/gguf-header.ts';
 import type { HeaderCache } from './gguf/header-cache.ts';
 import type { ManifestCache } from './manifest.ts';
+import { statModel } from './model-files.ts';
 import { nameOfFile } from './model-name.ts';
 
-/** A model whose file is on this machine. */
+/** A model whose files are on this machine. */
 export interface InstalledModel extends ModelInfo {
+  /** Of its first file; most have only one. */
   readonly path: string;
   /** It came with Ennead and cannot be deleted. */
   readonly isBuiltIn: boolean;
@@ -26,14 +27,17 @@ export interface DescribeOptions {
   readonly isBuiltIn: boolean;
 }
 
-/** Describes a file; undefined when it is no model's, or has gone in the meantime. */
+/**
+ * Describes the model that begins in a file; undefined when none does, or the file has gone in the
+ * meantime.
+ */
 export async function describeFile(
   path: string,
   { headers, manifests, isBuiltIn }: DescribeOptions,
 ): Promise<InstalledModel | undefined> {
   const name = nameOfFile(basename(path));
-  const state = await stat(path).catch(() => undefined);
-  if (name === undefined || !state?.isFile()) return undefined;
+  const state = await statModel(path).catch(() => undefined);
+  if (name === undefined || !state?.isFile) return undefined;
   const { ino, size, mtimeMs, mtime } = state;
   const [header, manifest] = await Promise.all([
     headers.read({ path, ino, size, mtimeMs }),

@@ -183,8 +183,8 @@ describe('a listing', () => {
     await writeFile(join(ground.folder, 'half.gguf.part'), content);
     await writeFile(join(ground.folder, 'big-00002-of-00002.gguf'), content);
     await writeFile(join(ground.folder, 'big-00001-of-00002.gguf'), content);
-    expect((await ground.library.list()).map(({ name }) => name)).toEqual(['big-00001-of-00002']);
-    await ground.library.delete('big-00001-of-00002');
+    expect((await ground.library.list()).map(({ name }) => name)).toEqual(['big']);
+    await ground.library.delete('big');
     expect(await readdir(ground.folder)).not.toContain('big-00002-of-00002.gguf');
   });
 

@@ -1,15 +1,16 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import { inBoxEmbedderName } from '../embedding/static-embedder.ts';
-import { addFile, installFile, type AddOptions, type Origin } from './adding.ts';
+import { addFile, installFiles, modelExists, type AddOptions, type Origin } from './adding.ts';
 import { Digests } from './digests.ts';
 import { chooseFiles, isReserved, type Stray } from './folder-files.ts';
 import { HeaderCache } from './gguf/header-cache.ts';
 import { compareModels, describeFile, type InstalledModel } from './installed-model.ts';
 import { ManifestCache, manifestPath } from './manifest.ts';
 import { fileNameOf, isSameName, nameOfFile, parseModelName } from './model-name.ts';
+import { pathsOfParts, splitPath } from './split-files.ts';
 
 export type { InstalledModel } from './installed-model.ts';
 
@@ -89,9 +90,9 @@ export class ModelLibrary implements AsyncDisposable {
     return this.#digests.of(model);
   }
 
-  /** Where a model of this name stands or will stand; Fault `invalid` for what is no name. */
-  pathOf(name: string): string {
-    return join(this.folder, fileNameOf(parseModelName(name)));
+  /** Where the files of a new model of this name will stand; Fault `invalid` for what is no name. */
+  placesOf(name: string, fileCount: number): readonly string[] {
+    return splitPath(this.#pathOf(name), fileCount);
   }
 
   /**
@@ -121,28 +122,38 @@ export class ModelLibrary implements AsyncDisposable {
     if (isSameName(name, inBoxEmbedderName)) throw builtInFault(inBoxEmbedderName);
     const model = await this.find(name);
     if (model.isBuiltIn) throw builtInFault(model.name);
-    const { path } = model;
-    for (const one of [path, manifestPath(path), ...(await laterShards(path))]) {
-      await rm(one, { force: true });
-    }
+    await removeFiles(model);
     return model;
   }
 
-  /** Puts a complete file of the same file system into its place; `invalid` when it is no model. */
-  async install(file: string, origin: Origin): Promise<InstalledModel> {
-    await installFile(file, this.pathOf(origin.name), origin);
+  /**
+   * Puts the complete files of a model, which are on the same file system, into their places and
+   * takes the model of that name out which was pulled before; `invalid` when they are no model.
+   */
+  async install(files: readonly string[], origin: Origin): Promise<InstalledModel> {
+    const before = findNamed(await this.#readFolders(), origin.name);
+    await installFiles(files, this.#pathOf(origin.name), origin);
+    const [first] = this.placesOf(origin.name, files.length);
+    if (before && !before.isBuiltIn && before.path !== first) await removeFiles(before);
     return this.find(origin.name);
   }
 
   /** Takes in a model of this machine; `conflict` when there is one of that name, or one of ours. */
   async add(file: string, options: AddOptions = {}): Promise<InstalledModel> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    await this.requireFree(options.name ?? nameOfFile(basename(file)) ?? '');
+    const wanted = options.name ?? nameOfFile(basename(file)) ?? '';
+    await this.requireFree(wanted);
+    const present = findNamed(await this.#readFolders(), wanted.trim());
+    if (present) throw modelExists(present.name);
     return this.find(await addFile(file, this.folder, options));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#digests[Symbol.asyncDispose]();
+  }
+
+  #pathOf(name: string): string {
+    return join(this.folder, fileNameOf(parseModelName(name)));
   }
 
   /** Reads the folders where they may have changed: requests ask for their model one by one. */
@@ -203,15 +214,8 @@ function findNamed(models: readonly InstalledModel[], name: string): InstalledMo
   return exact ?? models.find((model) => isSameName(model.name, name));
 }
 
-/** The further files of a model that was split (`…-00001-of-00003.gguf`). */
-async function laterShards(path: string): Promise<string[]> {
-  const folder = dirname(path);
-  const [, stem, count] = /^(.*)-00001-of-(\d{5})\.gguf$/i.exec(basename(path)) ?? [];
-  if (stem === undefined) return [];
-  const files = await readdir(folder);
-  const isShard = (file: string) =>
-    file.startsWith(`${stem}-`) && file.includes(`-of-${count}.gguf`);
-  return files.filter(isShard).map((file) => join(folder, file));
+async function removeFiles({ path }: InstalledModel): Promise<void> {
+  for (const one of [...pathsOfParts(path), manifestPath(path)]) await rm(one, { force: true });
 }
 
 function noneWhenMissing(error: NodeJS.ErrnoException): string[] {

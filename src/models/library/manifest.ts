@@ -8,17 +8,18 @@ export const Manifest = Type.Object({
   name: Type.String(),
   /** Where it came from: an address, or a path. */
   source: Type.String(),
-  /** SHA-256 in hex. */
+  /** SHA-256 in hex; of a split model that of its files' digests, each with a line feed behind it. */
   digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  /** Of all files together. */
   bytes: Type.Integer({ minimum: 0 }),
-  /** Of the file, in whole milliseconds; another file at that path does not have this manifest. */
+  /** Of the newest file, in whole milliseconds; other files at that path do not have this manifest. */
   modifiedMs: Type.Number(),
   pulledAt: Type.String(),
   licence: Type.Optional(Type.String()),
 });
 export type Manifest = Static<typeof Manifest>;
 
-/** The state of a file that a manifest is bound to. */
+/** The state of a model's files that a manifest is bound to. */
 export interface FileState {
   readonly size: number;
   readonly mtime: Date;

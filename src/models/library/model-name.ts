@@ -1,8 +1,10 @@
 import { Fault } from '../../kit/errors.ts';
+import { readPartName } from './split-files.ts';
 
 const extension = '.gguf';
 const namePattern = /^[a-z0-9][\w.-]*(\/[a-z0-9][\w.-]*)*(:[a-z0-9][\w.-]*)?$/i;
-const fileNameBytesMax = 200;
+/** With the number of a part, `.json` and a name of its own while it is written, at most 255. */
+const fileNameBytesMax = 190;
 const latestTag = ':latest';
 
 /**
@@ -23,27 +25,24 @@ export function isModelName(text: string): boolean {
   return isSound && fileNameOf(text).length <= fileNameBytesMax;
 }
 
-/** The file that a model of this name has in the models folder. */
+/** The file that a model of this name has in the models folder when it is not split. */
 export function fileNameOf(name: string): string {
   return `${name.replaceAll('/', '+').replace(':', '@')}${extension}`;
 }
 
 /** The name of the model in a file of the models folder; undefined when it is no model. */
 export function nameOfFile(file: string): string | undefined {
-  if (!file.toLowerCase().endsWith(extension) || isLaterShard(file)) return undefined;
-  const stem = file.slice(0, -extension.length);
+  if (!file.toLowerCase().endsWith(extension)) return undefined;
+  const part = readPartName(file);
+  // The first part of a split model stands for all of them.
+  if (part && part.number > 1) return undefined;
+  const stem = part?.stem ?? file.slice(0, -extension.length);
   return stem === '' ? undefined : withoutLatest(stem.replaceAll('+', '/').replace('@', ':'));
 }
 
 /** Whether two names mean the same model: case and the tag `latest` make no difference. */
 export function isSameName(one: string, other: string): boolean {
   return withoutLatest(one).toLowerCase() === withoutLatest(other).toLowerCase();
-}
-
-/** The first shard of a model stands for all of them. */
-function isLaterShard(file: string): boolean {
-  const [, number] = /-(\d{5})-of-\d{5}\.gguf$/i.exec(file) ?? [];
-  return number !== undefined && number !== '00001';
 }
 
 /** A name without the tag that every name has by itself. */

@@ -14,11 +14,10 @@ type OpenAiHandlers = {
 
 /** The HTTP edge of OpenAI's API. */
 export function openAiHandlers({ inference }: { readonly inference: Inference }): OpenAiHandlers {
-  const ask = async (model: string | undefined, call: Asker): Promise<Asked> => ({
-    inference,
-    model: await inference.find(model),
-    caller: callerOf(call),
-  });
+  const ask = async (model: string | undefined, call: Asker): Promise<Asked> => {
+    const caller = callerOf(call);
+    return { inference, model: await inference.find(model, { caller }), caller };
+  };
   return {
     chatCompletions: async ({ body, identity, signal }) => {
       const asked = await ask(body.model, { identity, signal });

@@ -9,7 +9,13 @@ import type { Lane } from './lanes.ts';
 import { defaultBudgetBytes } from './memory.ts';
 import { badFileFault, ModelFiles, type ModelFile } from './model-file.ts';
 import type { Task, TaskEnd, ToParent } from './protocol.ts';
-import { checkTexts, checkTimes, deadlineDefaultMs, resolveRequest } from './request.ts';
+import {
+  checkTexts,
+  checkTimes,
+  deadlineDefaultMs,
+  resolveRequest,
+  timerMaxMs,
+} from './request.ts';
 import type { RuntimeRequest } from './request.ts';
 import type * as Contract from './runtime.ts';
 import { Schedule, type Start } from './schedule.ts';
@@ -117,6 +123,10 @@ export class ChildRuntime implements Contract.Runtime {
     } catch (error) {
       return Fault.from(error);
     }
+  }
+
+  async hasWorked(modelPath: string): Promise<boolean> {
+    return this.#files.hasWorked(await this.#files.identify(modelPath));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -292,6 +302,3 @@ export class ChildRuntime implements Contract.Runtime {
     clearTimeout(timer);
   }
 }
-
-/** Longer pauses would overflow the timer, and mean for ever. */
-const timerMaxMs = 2 ** 31 - 1;

@@ -9,7 +9,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { ChildSettings, RunMessage, TaskEnd, ToChild, ToParent } from './protocol.ts';
 
 const logLengthMax = 500;
-const textIntervalMs = 5;
+const textIntervalMs = 10;
 
 // Without a parent there is nobody to answer. SIGKILL, because llama.cpp's destructors may abort
 // and leave a core file.
@@ -92,9 +92,11 @@ function cancelled(): Fault {
 
 /**
  * Joins the texts of a few milliseconds to one message: a small model makes thousands of tokens a
- * second, and a message costs as much as a token. Everything else goes out at once, in order.
+ * second, and a message costs as much as a token. Everything else goes out at once, in order, the
+ * first text of a request too.
  */
 function createOutbox(): (message: ToParent) => void {
+  const begun = new Set<number>();
   let outbox: ToParent[] = [];
   let flushedAt = 0;
   const flush = () => {
@@ -104,8 +106,11 @@ function createOutbox(): (message: ToParent) => void {
   };
   return (message) => {
     outbox.push(message);
+    const mayWait = message.type === 'text' && begun.has(message.id);
     const waitMs = flushedAt + textIntervalMs - performance.now();
-    if (message.type !== 'text' || waitMs <= 0) flush();
+    if (message.type === 'text') begun.add(message.id);
+    if (message.type === 'end' || message.type === 'failed') begun.delete(message.id);
+    if (!mayWait || waitMs <= 0) flush();
     else if (outbox.length === 1) setTimeout(flush, waitMs);
   };
 }

@@ -5,8 +5,10 @@ import type { GenerateEnd } from '../inference/request.ts';
 import { openAnswer, type Answer, type AnswerEvent } from './answer.ts';
 import type { GenerativeModel } from './engine.ts';
 import { preparePrompt, type PreparedPrompt } from './prompt.ts';
+import { textsOf } from './prompt-texts.ts';
 import type { Penalties, Work } from './request.ts';
 import type { Place } from './sequence-pool.ts';
+import { countBeyond } from './token-count.ts';
 
 export interface CompletionOptions {
   readonly signal: AbortSignal;
@@ -27,6 +29,7 @@ export async function complete(
   work: Work,
   options: CompletionOptions,
 ): Promise<GenerateEnd> {
+  await refuseLong(open, work, options.signal);
   const prompt = preparePrompt(open.model, open.wrapper, work);
   const maxTokens = Math.min(work.maxTokens, measureRoom(open, prompt));
   const answer = await openAnswer({ ...open, work, prompt, emit: options.emit });
@@ -48,43 +51,71 @@ interface Run extends CompletionOptions, Place {
 
 const blockTokens = 512;
 
+/** Before a text is read at once that is far too long. */
+async function refuseLong(
+  { model, context: { contextSize } }: GenerativeModel,
+  work: Work,
+  signal: AbortSignal,
+): Promise<void> {
+  const tokens = await countBeyond(model, textsOf(work), { tokensMax: contextSize, signal });
+  if (tokens !== undefined) throw promptTooLong(tokens, contextSize, 'more than ');
+}
+
 /** Beyond this room the binding would drop the beginning of the prompt without a word. */
 function measureRoom({ context }: GenerativeModel, prompt: PreparedPrompt): number {
   const room = context.contextSize - 1 - prompt.tokens.length;
   if (prompt.tokens.length === 0) throw new Fault('invalid', 'the prompt is empty');
   if (room >= 1) return room;
-  const detail = { promptTokens: prompt.tokens.length, contextTokens: context.contextSize };
-  const message = `the prompt has ${detail.promptTokens} tokens, the context ${detail.contextTokens}`;
-  throw new Fault('invalid', message, { reason: 'context_length_exceeded', detail });
+  throw promptTooLong(prompt.tokens.length, context.contextSize);
+}
+
+function promptTooLong(promptTokens: number, contextTokens: number, how = ''): Fault {
+  const message = `the prompt has ${how}${promptTokens} tokens, the context ${contextTokens}`;
+  const detail = { promptTokens, contextTokens };
+  return new Fault('invalid', message, { reason: 'context_length_exceeded', detail });
 }
 
 async function run(task: Run): Promise<GenerateEnd> {
-  const { open, prompt, answer, signal, maxTokens, sequence, loadMs } = task;
+  const { prompt, answer, loadMs } = task;
   const startedAt = performance.now();
-  let firstAt: number | undefined;
-  let completionTokens = 0;
-  let isCut = false;
   const { lastBlock, cachedPromptTokens } = await readPrompt(task);
-  const recent = prompt.tokens.slice(-penalisedTokens);
-  for await (const token of sequence.evaluate(lastBlock, toEvaluateOptions(task, recent))) {
-    firstAt ??= performance.now();
-    signal.throwIfAborted();
-    if (prompt.stopTokens.has(token)) break;
-    completionTokens++;
-    recent.push(token);
-    const turning = answer.push(token);
-    if (turning) await turning;
-    if (answer.isDone) break;
-    isCut = completionTokens === maxTokens;
-    if (isCut) break;
-    if (open.gate.isClosed) await open.gate.opened();
-  }
+  const { firstAt, completionTokens, isCut } = await write(task, lastBlock);
   answer.finish();
   const usage = { promptTokens: prompt.tokens.length, completionTokens, cachedPromptTokens };
   const endedAt = performance.now();
   const promptMs = (firstAt ?? endedAt) - startedAt;
   const timings = { loadMs, promptMs, generateMs: endedAt - startedAt - promptMs };
   return { type: 'end', finishReason: isCut ? 'length' : finishReasonOf(answer), usage, timings };
+}
+
+/** Reads the last block of the prompt and writes token by token, in step with the other requests. */
+async function write(task: Run, lastBlock: Token[]) {
+  const { open, prompt, answer, signal, maxTokens, sequence } = task;
+  const recent = prompt.tokens.slice(-penalisedTokens);
+  const beat = open.beat.join();
+  let firstAt: number | undefined;
+  let completionTokens = 0;
+  try {
+    for await (const token of sequence.evaluate(lastBlock, toEvaluateOptions(task, recent))) {
+      firstAt ??= performance.now();
+      signal.throwIfAborted();
+      if (prompt.stopTokens.has(token)) break;
+      completionTokens++;
+      recent.push(token);
+      const turning = answer.push(token);
+      if (turning) {
+        beat.rest();
+        await turning;
+      }
+      if (answer.isDone) break;
+      if (completionTokens === maxTokens) return { firstAt, completionTokens, isCut: true };
+      await beat.step();
+      if (open.gate.isClosed) await open.gate.opened();
+    }
+    return { firstAt, completionTokens, isCut: false };
+  } finally {
+    beat.rest();
+  }
 }
 
 function finishReasonOf({ hasCalls }: Answer): GenerateEnd['finishReason'] {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../kit/errors.ts';
 import type { EmbeddingModel } from './engine.ts';
 import type { EmbedEnd } from './protocol.ts';
+import { countBeyond } from './token-count.ts';
 
 export interface EmbeddingOptions {
   readonly signal: AbortSignal;
@@ -13,14 +14,16 @@ export interface EmbeddingOptions {
  * that is empty or longer than the model reads; none is cut. `cancelled` between two texts.
  */
 export async function embed(
-  { context, contextTokens }: EmbeddingModel,
+  { model, context, contextTokens }: EmbeddingModel,
   texts: readonly string[],
   { signal, loadMs }: EmbeddingOptions,
 ): Promise<EmbedEnd> {
   const startedAt = performance.now();
   const lengths: number[] = [];
   for (const [index, text] of texts.entries()) {
-    const length = context.calculateInputLength(text);
+    const limit = { tokensMax: contextTokens, signal };
+    const beyond = await countBeyond(model, [text], limit);
+    const length = beyond ?? context.calculateInputLength(text);
     checkLength({ index, length, contextTokens });
     lengths.push(length);
     // Texts come by the thousand, and nobody else's next token shall wait for all of them.
@@ -50,7 +53,7 @@ interface Length {
 
 function checkLength({ index, length, contextTokens }: Length): void {
   if (length < contextTokens) return;
-  const message = `text ${index} has ${length} tokens, the model reads ${contextTokens - 1}`;
+  const message = `text ${index} has ${length} tokens or more, the model reads ${contextTokens - 1}`;
   const detail = { index, tokens: length, contextTokens };
   throw new Fault('invalid', message, { reason: 'context_length_exceeded', detail });
 }

@@ -11,6 +11,7 @@ import {
   type LlamaModel,
 } from 'node-llama-cpp';
 import { Fault } from '../../kit/errors.ts';
+import { Beat } from './beat.ts';
 import { Gate } from './gate.ts';
 import type { ChildSettings, LoadedModel, ModelKey } from './protocol.ts';
 import { SequencePool } from './sequence-pool.ts';
@@ -26,6 +27,8 @@ export interface GenerativeModel {
   readonly pool: SequencePool;
   /** Every request asks it between two tokens. */
   readonly gate: Gate;
+  /** Every request takes its steps by it. */
+  readonly beat: Beat;
   readonly described: LoadedModel;
 }
 
@@ -116,6 +119,7 @@ export class Engine {
         wrapper: resolveChatWrapper(model, { warningLogs: false }),
         pool: new SequencePool(sequences),
         gate: new Gate(),
+        beat: new Beat(),
         described: describe(model, { path, contextTokens: context.contextSize, startedAt }),
       };
     } catch (error) {
@@ -147,6 +151,8 @@ export class Engine {
       sequences: parallel,
       contextSize: { max },
       threads: this.#threads,
+      // Fewer passes over the keys and values: a fifth of the time of a small model in a full batch.
+      flashAttention: 'auto',
     });
   }
 

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { Fault } from '../../kit/errors.ts';
 import { capabilitiesOf } from '../library/gguf/capabilities.ts';
 import { readGgufHeader, type GgufHeader } from '../library/gguf/gguf-header.ts';
+import { statModel } from '../library/model-files.ts';
 import { contextTokensOf, estimateMemoryBytes, type ContextShape } from './memory.ts';
 import type { ModelKey, ModelKind } from './protocol.ts';
 
@@ -21,6 +21,7 @@ export class ModelFiles {
   readonly #known = new Map<string, ModelFile>();
   readonly #condemned = new Set<ModelKey>();
   readonly #failed = new Set<ModelKey>();
+  readonly #proven = new Set<ModelKey>();
 
   constructor(shape: ContextShape) {
     this.#shape = shape;
@@ -31,7 +32,7 @@ export class ModelFiles {
    * `invalid` when its header is not a sound GGUF header or its model neither writes nor embeds.
    */
   async identify(path: string): Promise<ModelFile> {
-    const { ino, size, mtimeMs } = await stat(path).catch((error: unknown) => {
+    const { ino, size, mtimeMs } = await statModel(path).catch((error: unknown) => {
       this.#known.delete(path);
       throw new Fault('not_found', 'there is no such model file', { cause: error });
     });
@@ -64,6 +65,11 @@ export class ModelFiles {
 
   noteSuccess({ key }: ModelFile): void {
     this.#failed.delete(key);
+    this.#proven.add(key);
+  }
+
+  hasWorked({ key }: ModelFile): boolean {
+    return this.#proven.has(key);
   }
 
   hasFailed({ key }: ModelFile): boolean {

@@ -51,6 +51,8 @@ export interface Runtime extends AsyncDisposable {
   unload(modelPath: string): Promise<void>;
   /** Why no request to this file can succeed, as far as is known without loading it. */
   flawOf(modelPath: string): Promise<Fault | undefined>;
+  /** Whether a request to what stands at this path has ended well. */
+  hasWorked(modelPath: string): Promise<boolean>;
   /** What is in memory now. */
   loaded(): readonly ModelInMemory[];
   /** `idle` has no child process; `crashed` means that the last one died and none followed yet. */

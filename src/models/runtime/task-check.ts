@@ -1,8 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
-import type { ChatMessage, Prompt } from '../inference/request.ts';
 import type { ModelFile } from './model-file.ts';
+import { textsOf } from './prompt-texts.ts';
 import type { Task } from './protocol.ts';
-import type { CallableTool } from './request.ts';
 
 /** No usual tokenizer makes fewer tokens of a text: words and runs of blanks are shorter. */
 const bytesPerTokenMax = 64;
@@ -38,26 +37,8 @@ function checkLength(task: Task, { contextTokens }: ModelFile): void {
 
 function longestOf(task: Task): number {
   if (task.kind === 'load') return 0;
-  if (task.kind === 'generate') return promptBytes(task.work.prompt) + toolBytes(task.work.tools);
-  return task.texts.reduce((most, text) => Math.max(most, Buffer.byteLength(text)), 0);
-}
-
-function promptBytes(prompt: Prompt): number {
-  if ('text' in prompt) return Buffer.byteLength(prompt.text);
-  return prompt.messages.reduce((sum, message) => sum + messageBytes(message), 0);
-}
-
-function messageBytes(message: ChatMessage): number {
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
-  const texts = [message.content, ...calls.map((call) => JSON.stringify(call.arguments))];
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-}
-
-function toolBytes(tools: readonly CallableTool[]): number {
-  const told = tools.map(({ name, description, parameters }) => ({
-    name,
-    description,
-    parameters,
-  }));
-  return told.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(told));
+  const lengths = (texts: readonly string[]) => texts.map((text) => Buffer.byteLength(text));
+  if (task.kind === 'embed')
+    return lengths(task.texts).reduce((most, one) => Math.max(most, one), 0);
+  return lengths(textsOf(task.work)).reduce((sum, one) => sum + one, 0);
 }

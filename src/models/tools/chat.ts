@@ -82,7 +82,10 @@ export const chat = defineTool({
     ...generationFields,
   }),
   run: async (input, context) => {
-    const model = await context.inference.find(input.model);
+    const model = await context.inference.find(input.model, {
+      caller: context.caller,
+      deadlineMs: input.options?.deadlineMs,
+    });
     const { text, toolCalls, end } = await generateWhole(model, requestOf(input), context);
     const { finishReason, usage } = end;
     return {

@@ -29,7 +29,7 @@ export const classify = defineTool({
     usage: UsageSchema,
   }),
   run: async ({ prompt, labels, ...input }, context) => {
-    const model = await context.inference.find(input.model);
+    const model = await context.inference.find(input.model, context);
     const order = `Label this text with one of ${labels.join(', ')}: ${prompt}`;
     const request = {
       prompt: { messages: [{ role: 'user', content: order } as const] },

@@ -35,7 +35,10 @@ export const generate = defineTool({
     ...generationFields,
   }),
   run: async ({ prompt, system, raw, ...input }, context) => {
-    const model = await context.inference.find(input.model);
+    const model = await context.inference.find(input.model, {
+      caller: context.caller,
+      deadlineMs: input.options?.deadlineMs,
+    });
     const messages: ChatMessage[] = [
       ...(system === undefined ? [] : [{ role: 'system', content: system } as const]),
       { role: 'user', content: prompt },

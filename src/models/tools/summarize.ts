@@ -6,6 +6,8 @@ import { defineTool } from './tool.ts';
 const wordsDefault = 100;
 /** English words take 1.3 tokens on average; other languages take more. */
 const tokensPerWord = 3;
+/** One word may take that many. */
+const tokensMin = 24;
 
 export const summarize = defineTool({
   name: 'summarize',
@@ -20,9 +22,11 @@ export const summarize = defineTool({
     model: Type.Optional(ModelName),
     maxWords: Type.Optional(
       Type.Integer({
-        minimum: 5,
+        minimum: 1,
         maximum: 2000,
-        description: `the summary never has more words; default ${wordsDefault}`,
+        description:
+          `the summary never has more words; default ${wordsDefault}; of so few that no sentence ` +
+          'fits, the first words of one',
       }),
     ),
   }),
@@ -32,8 +36,9 @@ export const summarize = defineTool({
     ...generationFields,
   }),
   run: async ({ prompt, maxWords = wordsDefault, ...input }, context) => {
-    const model = await context.inference.find(input.model);
-    const order = `Answer with the summary only, in at most ${maxWords} words.`;
+    const model = await context.inference.find(input.model, context);
+    const limit = maxWords === 1 ? 'one word' : `at most ${maxWords} words`;
+    const order = `Answer with the summary only, in ${limit}.`;
     const request = {
       prompt: {
         messages: [
@@ -41,7 +46,7 @@ export const summarize = defineTool({
           { role: 'user', content: `Summarize this text: ${prompt}` } as const,
         ],
       },
-      maxTokens: maxWords * tokensPerWord,
+      maxTokens: Math.max(tokensMin, maxWords * tokensPerWord),
       temperature: 0,
     };
     const { text, end } = await generateWhole(model, request, context);

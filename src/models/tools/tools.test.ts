@@ -211,14 +211,16 @@ describe('an invocation', () => {
     expect(result).not.toHaveProperty('scores');
   });
 
-  test('of summarize has no more words than asked', async () => {
-    const { body } = await invoke('summarize', {
-      prompt: 'A long story. '.repeat(20),
-      maxWords: 5,
-    });
-    const { result } = body as { result: { output: string } };
-    expect(result.output.split(/\s+/).length).toBeLessThanOrEqual(5);
-  });
+  test.each([1, 2, 5])(
+    'of summarize has no more than %i words where that was asked',
+    async (maxWords) => {
+      const { body } = await invoke('summarize', { prompt: 'A long story. '.repeat(20), maxWords });
+      const { result } = body as { result: { output: string } };
+      const words = result.output.split(/\s+/);
+      expect(words.length).toBeLessThanOrEqual(maxWords);
+      expect(words[0]).not.toBe('');
+    },
+  );
 
   test('of embed answers one vector for one text, with what to know about it', async () => {
     const { body } = await invoke('embed', { prompt: 'a green apple' });

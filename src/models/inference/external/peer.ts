@@ -72,6 +72,8 @@ export class Peer implements AsyncDisposable {
         ...(apiKey && { authorization: `Bearer ${apiKey.reveal()}` }),
       },
       body: body === undefined ? null : JSON.stringify(body),
+      // Held back, undici 7 would end this process when the server closes (nodejs/undici#5360).
+      highWaterMark: documentBytesMax,
       signal,
     });
     if (answer.statusCode === 200) return answer;

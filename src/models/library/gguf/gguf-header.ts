@@ -1,14 +1,16 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { badModelFile, ByteCursor, OutOfBytes } from './byte-cursor.ts';
 import { readMetadata, type Metadata } from './metadata.ts';
-import { readTensorTable, type TensorTable } from './tensors.ts';
+import { dataBytesOf, describeTensors, readTensors } from './tensors.ts';
+import type { TensorEntry, TensorTable } from './tensors.ts';
 import { fileTypes } from './tensor-types.ts';
+import { pathsOfParts } from '../split-files.ts';
 
 /** How an embedding model makes one vector of many (`llama_pooling_type` in llama.h). */
 export type Pooling = 'none' | 'mean' | 'cls' | 'last' | 'rank';
 
 /** What a GGUF file says about its model (ggml's docs/gguf.md). */
-export interface GgufHeader extends Omit<TensorTable, 'parameterCount' | 'dataBytes' | 'mainType'> {
+export interface GgufHeader extends Omit<TensorTable, 'parameterCount' | 'mainType'> {
   /** `llama`, `qwen3`, `bert`, … */
   readonly architecture: string;
   readonly title: string | undefined;
@@ -28,7 +30,7 @@ export interface GgufHeader extends Omit<TensorTable, 'parameterCount' | 'dataBy
   readonly pooling: Pooling | undefined;
   /** Every key of the header; long arrays only as their length. */
   readonly metadata: Metadata;
-  /** A file that is shorter than this was cut. */
+  /** Files that are shorter than this together were cut. */
   readonly fileBytesMin: number;
 }
 
@@ -36,11 +38,51 @@ const firstReadBytes = 256 * 1024;
 const headerBytesMax = 64 * 1024 * 1024;
 const tensorsMax = 65_536;
 
+/** What one file says; of a split model only the first has more than its own tensors to tell. */
+interface FileHeader {
+  readonly metadata: Metadata;
+  readonly tensors: readonly TensorEntry[];
+  readonly fileBytesMin: number;
+}
+
 /**
- * Reads the header of a file, never its tensors. Fault `invalid` (`bad_model_file`) for what is no
- * GGUF file, is cut, or announces what no model has; `not_found` is left to the caller.
+ * Reads the header of the model in these files, never its tensors; by default those that the name of
+ * the first announces. Fault `invalid` (`bad_model_file`) for what is no GGUF file, is cut, lacks a
+ * part, or announces what no model has; that the first is not there is left to the caller.
  */
-export async function readGgufHeader(path: string): Promise<GgufHeader> {
+export async function readGgufHeader(
+  path: string,
+  files: readonly string[] = pathsOfParts(path),
+): Promise<GgufHeader> {
+  const headers: FileHeader[] = [];
+  for (const [index, file] of files.entries()) {
+    headers.push(await readFileHeader(file).catch(index === 0 ? rethrow : missingPart));
+  }
+  headers.forEach((header, index) => checkPart(header, index, files.length));
+  return joinHeaders(headers);
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+function missingPart(error: NodeJS.ErrnoException): never {
+  throw error.code === 'ENOENT' ? badModelFile('one of its parts is missing', error) : error;
+}
+
+/** llama.cpp finds the parts by the name of the first, and so has to find all of them. */
+function checkPart({ metadata }: FileHeader, index: number, count: number): void {
+  const told = numberAt(metadata, 'split.count') ?? 1;
+  if (told > 1 && told !== count) {
+    throw badModelFile(`it is one of ${told} parts, and its name does not say so`);
+  }
+  if (count === 1) return;
+  const number = numberAt(metadata, 'split.no');
+  if (told === count && number === index) return;
+  throw badModelFile(`its part ${index + 1} of ${count} is another file`);
+}
+
+async function readFileHeader(path: string): Promise<FileHeader> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
@@ -53,12 +95,12 @@ export async function readGgufHeader(path: string): Promise<GgufHeader> {
 }
 
 /** Reads ever more of the beginning until the header is complete. */
-async function readGrowing(file: FileHandle, fileBytes: number): Promise<GgufHeader> {
+async function readGrowing(file: FileHandle, fileBytes: number): Promise<FileHeader> {
   const limit = Math.min(fileBytes, headerBytesMax);
   for (let wanted = firstReadBytes; ; wanted *= 4) {
     const bytes = await readStart(file, Math.min(wanted, limit));
     try {
-      return parseGgufHeader(bytes);
+      return parseFileHeader(bytes);
     } catch (error) {
       if (!(error instanceof OutOfBytes)) throw error;
       if (bytes.length >= limit || bytes.length < Math.min(wanted, limit)) {
@@ -81,6 +123,10 @@ async function readStart(file: FileHandle, length: number): Promise<Buffer> {
 
 /** Parses a header; throws `OutOfBytes` when the bytes end before it, Fault `invalid` when it is unsound. */
 export function parseGgufHeader(bytes: Buffer): GgufHeader {
+  return joinHeaders([parseFileHeader(bytes)]);
+}
+
+function parseFileHeader(bytes: Buffer): FileHeader {
   const cursor = new ByteCursor(bytes);
   const start = cursor.take(4);
   if (bytes.toString('latin1', start, start + 4) !== 'GGUF') {
@@ -90,10 +136,16 @@ export function parseGgufHeader(bytes: Buffer): GgufHeader {
   if (version !== 2 && version !== 3) throw badModelFile(`its version is ${version}, not 2 or 3`);
   const tensorCount = cursor.count(tensorsMax, 'tensors');
   const metadata = readMetadata(cursor, cursor.uint64());
-  const tensors = readTensorTable(cursor, tensorCount);
+  const tensors = readTensors(cursor, tensorCount);
   const alignment = alignmentOf(metadata);
   const dataStart = Math.ceil(cursor.offset / alignment) * alignment;
-  const fileBytesMin = dataStart + tensors.dataBytes;
+  return { metadata, tensors, fileBytesMin: dataStart + dataBytesOf(tensors) };
+}
+
+function joinHeaders(files: readonly FileHeader[]): GgufHeader {
+  const metadata: Metadata = files[0]?.metadata ?? new Map();
+  const tensors = describeTensors(files.flatMap((file) => file.tensors));
+  const fileBytesMin = files.reduce((sum, file) => sum + file.fileBytesMin, 0);
   return { ...describe(metadata, tensors.mainType), ...tensors, metadata, fileBytesMin };
 }
 

@@ -1,7 +1,7 @@
 import { Fault } from '../../../kit/errors.ts';
 import { readGgufHeader, type GgufHeader } from './gguf-header.ts';
 
-/** The state of a file by which a change of it is seen. */
+/** The state of a model's files by which a change of them is seen. */
 interface SeenFile {
   readonly path: string;
   readonly ino: number;

@@ -5,9 +5,9 @@ import type { GgufHeader } from './gguf-header.ts';
  * when there is none. Only loading a model tells whether it really works.
  */
 export function findFlaw(header: GgufHeader): string | undefined {
-  // A projector is no model of its own, and the parts of a split model hold some tensors each.
+  // A projector is no model of its own.
   if (header.architecture === 'clip') return undefined;
-  return flawOfKeys(header) ?? (isSplit(header) ? undefined : flawOfTensors(header));
+  return flawOfKeys(header) ?? flawOfTensors(header);
 }
 
 function flawOfKeys(header: GgufHeader): string | undefined {
@@ -44,8 +44,4 @@ function flawOfHeads({ hasAttention, headCount, architecture, ...header }: GgufH
   const { embeddingDimensions: width = 0 } = header;
   if (isWidthGiven || width % headCount === 0) return undefined;
   return `has ${headCount} heads, which do not divide ${width}`;
-}
-
-function isSplit({ metadata }: GgufHeader): boolean {
-  return Number(metadata.get('split.count') ?? 1) > 1;
 }

@@ -4,8 +4,6 @@ import { tensorTypes } from './tensor-types.ts';
 /** What the tensor table of a GGUF header says about the weights behind it. */
 export interface TensorTable {
   readonly parameterCount: number;
-  /** Where the last tensor ends, counted from the start of the data. */
-  readonly dataBytes: number;
   /** The type that most weights have; empty when it is not known here. */
   readonly mainType: string;
   readonly tensorCount: number;
@@ -20,46 +18,52 @@ const nameBytesMax = 1024;
 const dimensionsMax = 4;
 const weightsMax = 2 ** 46;
 
-/** Reads the table, never the tensors. */
-export function readTensorTable(cursor: ByteCursor, tensorCount: number): TensorTable {
+/** One tensor as the table announces it. */
+export interface TensorEntry {
+  readonly name: string;
+  /** Innermost first. */
+  readonly dimensions: readonly number[];
+  readonly weights: number;
+  readonly type: number;
+  /** From the start of the data of its own file. */
+  readonly offset: number;
+}
+
+/** Reads the table of one file, never the tensors. */
+export function readTensors(cursor: ByteCursor, tensorCount: number): TensorEntry[] {
+  return Array.from({ length: tensorCount }, () => readTensor(cursor));
+}
+
+/** Where the last tensor of a file ends, counted from the start of the file's data. */
+export function dataBytesOf(tensors: readonly TensorEntry[]): number {
+  return tensors.reduce(
+    (end, { type, weights, offset }) => Math.max(end, offset + bytesOf(type, weights)),
+    0,
+  );
+}
+
+/** What the tensors of a model tell, those of all its files together. */
+export function describeTensors(tensors: readonly TensorEntry[]): TensorTable {
   const weightsByType = new Map<number, number>();
+  const blocks = new Set<string>();
   let parameterCount = 0;
-  let dataBytes = 0;
-  const seen = new SeenTensors();
-  for (let index = 0; index < tensorCount; index++) {
-    const { name, dimensions, weights, type, offset } = readTensor(cursor);
-    seen.add(name, dimensions);
+  for (const { name, weights, type } of tensors) {
     parameterCount += weights;
     weightsByType.set(type, (weightsByType.get(type) ?? 0) + weights);
-    dataBytes = Math.max(dataBytes, offset + bytesOf(type, weights));
-  }
-  const mainType = commonest(weightsByType);
-  return { parameterCount, dataBytes, mainType, tensorCount, ...seen.facts() };
-}
-
-/** What the names of the tensors tell. */
-class SeenTensors {
-  readonly #blocks = new Set<string>();
-  #tokenEmbedding: readonly number[] | undefined;
-  #hasAttention = false;
-
-  add(name: string, dimensions: readonly number[]): void {
     const [, block] = /(?:^|\.)blk\.(\d+)\./.exec(name) ?? [];
-    if (block !== undefined) this.#blocks.add(block);
-    if (name === 'token_embd.weight') this.#tokenEmbedding = dimensions;
-    if (/\.attn_(q|qkv)\.weight$/.test(name)) this.#hasAttention = true;
+    if (block !== undefined) blocks.add(block);
   }
-
-  facts() {
-    return {
-      blocksFound: this.#blocks.size,
-      tokenEmbedding: this.#tokenEmbedding,
-      hasAttention: this.#hasAttention,
-    };
-  }
+  return {
+    parameterCount,
+    mainType: commonest(weightsByType),
+    tensorCount: tensors.length,
+    blocksFound: blocks.size,
+    tokenEmbedding: tensors.find(({ name }) => name === 'token_embd.weight')?.dimensions,
+    hasAttention: tensors.some(({ name }) => /\.attn_(q|qkv)\.weight$/.test(name)),
+  };
 }
 
-function readTensor(cursor: ByteCursor) {
+function readTensor(cursor: ByteCursor): TensorEntry {
   const name = cursor.text(nameBytesMax);
   const count = cursor.uint32();
   if (count > dimensionsMax) throw badModelFile(`a tensor has ${count} dimensions`);

@@ -121,8 +121,9 @@ class DownloadPuller implements Puller {
       const token = this.#options.token?.reveal();
       return planHuggingFace(reference, { web, origin: this.#origins.huggingFace, token }, signal);
     }
-    const { name, url, digest } = reference;
-    return { name, url, digest, bytes: undefined, licence: undefined, secretHeaders: {} };
+    const { name, urls, digest } = reference;
+    const files = urls.map((url) => ({ url, digest, bytes: undefined, secretHeaders: {} }));
+    return { name, files, licence: undefined };
   }
 
   #fetch(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../kit/errors.ts';
 import type { PartFile } from './part-file.ts';
-import type { PullPlan } from './plan.ts';
+import type { RemoteFile } from './plan.ts';
 import { connectionFault, refusal, type PullWeb, type WebAnswer } from './web.ts';
 
 export interface Patience {
@@ -26,7 +26,7 @@ export interface DownloadOptions {
  * bytes; whether they are the right ones is for its digest to say.
  */
 export async function download(
-  plan: PullPlan,
+  remote: RemoteFile,
   part: PartFile,
   options: DownloadOptions,
 ): Promise<void> {
@@ -34,9 +34,9 @@ export async function download(
   for (let failures = 0; ;) {
     const before = part.bytes;
     try {
-      return await fetchRest(plan, part, options);
+      return await fetchRest(remote, part, options);
     } catch (error) {
-      const fault = connectionFault(error, plan.url, options.signal);
+      const fault = connectionFault(error, remote.url, options.signal);
       failures = part.bytes > before ? 1 : failures + 1;
       const limit = isUnreachable(fault) ? unreachableAttemptsMax : attemptsMax;
       if (!isPassing(fault) || failures >= Math.min(limit, attemptsMax)) throw fault;
@@ -56,19 +56,23 @@ function isUnreachable({ cause }: Fault): boolean {
   return code === 'ECONNREFUSED' || code === 'ENOTFOUND';
 }
 
-async function fetchRest(plan: PullPlan, part: PartFile, options: DownloadOptions): Promise<void> {
+async function fetchRest(
+  remote: RemoteFile,
+  part: PartFile,
+  options: DownloadOptions,
+): Promise<void> {
   const { web, signal, onProgress } = options;
-  if (plan.bytes !== undefined && part.bytes === plan.bytes) return;
-  if (isUseless(plan, part)) await part.clear();
-  const { secretHeaders } = plan;
-  const answer = await web.open(plan.url, { headers: rangeOf(part), secretHeaders, signal });
+  if (remote.bytes !== undefined && part.bytes === remote.bytes) return;
+  if (isUseless(remote, part)) await part.clear();
+  const { secretHeaders } = remote;
+  const answer = await web.open(remote.url, { headers: rangeOf(part), secretHeaders, signal });
   try {
-    const total = await accept(answer, plan, part);
+    const total = await accept(answer, remote, part);
     if (total === part.bytes) return;
     if (total !== undefined) await part.requireSpace(total - part.bytes);
     await part.remember({
-      url: plan.url,
-      digest: plan.digest ?? null,
+      url: remote.url,
+      digest: remote.digest ?? null,
       etag: strongTag(answer.headers) ?? null,
     });
     onProgress(part.bytes, total);
@@ -108,9 +112,9 @@ async function append(chunk: Uint8Array, part: PartFile, total: number | undefin
 }
 
 /** A part that nothing binds to the content, or that is longer than it, cannot be gone on with. */
-function isUseless(plan: PullPlan, part: PartFile): boolean {
-  const isUnbound = plan.digest === undefined && part.etag === undefined;
-  return part.bytes > 0 && (isUnbound || part.bytes > (plan.bytes ?? Infinity));
+function isUseless(remote: RemoteFile, part: PartFile): boolean {
+  const isUnbound = remote.digest === undefined && part.etag === undefined;
+  return part.bytes > 0 && (isUnbound || part.bytes > (remote.bytes ?? Infinity));
 }
 
 function rangeOf(part: PartFile): Record<string, string> {
@@ -125,7 +129,7 @@ function rangeOf(part: PartFile): Record<string, string> {
  */
 async function accept(
   answer: WebAnswer,
-  plan: PullPlan,
+  remote: RemoteFile,
   part: PartFile,
 ): Promise<number | undefined> {
   const { status, headers } = answer;
@@ -135,10 +139,10 @@ async function accept(
   if (status === 200) {
     if (part.bytes > 0) await part.clear();
     const length = headers.get('content-length');
-    return length === null ? plan.bytes : checkTotal(Number(length), plan);
+    return length === null ? remote.bytes : checkTotal(Number(length), remote);
   }
-  if (status === 206) return checkTotal(await acceptRange(headers, part), plan);
-  if (status !== 416) throw refusal(plan.url, answer);
+  if (status === 206) return checkTotal(await acceptRange(headers, part), remote);
+  if (status !== 416) throw refusal(remote.url, answer);
   await part.clear();
   throw cut();
 }
@@ -151,10 +155,10 @@ async function acceptRange(headers: Headers, part: PartFile): Promise<number> {
   throw cut();
 }
 
-function checkTotal(total: number, plan: PullPlan): number {
+function checkTotal(total: number, remote: RemoteFile): number {
   if (!Number.isSafeInteger(total) || total < 1) throw brokenPromise('no bytes');
-  if (plan.bytes === undefined || plan.bytes === total) return total;
-  throw brokenPromise(`${total} instead of ${plan.bytes} bytes`);
+  if (remote.bytes === undefined || remote.bytes === total) return total;
+  throw brokenPromise(`${total} instead of ${remote.bytes} bytes`);
 }
 
 function strongTag(headers: Headers): string | undefined {

@@ -1,11 +1,14 @@
-import { dirname } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { ModelLibrary } from '../library.ts';
 import { Fault } from '../../../kit/errors.ts';
-import { guardDisk } from '../disk-space.ts';
-import { isSameName } from '../model-name.ts';
+import { guardDisk, requireSpace } from '../disk-space.ts';
+import { joinDigests } from '../model-files.ts';
+import { isSameName, nameOfFile } from '../model-name.ts';
+import { readPartName } from '../split-files.ts';
 import { download, type DownloadOptions } from './download.ts';
-import { PartFile, partPath, removePart } from './part-file.ts';
-import type { PullPlan } from './plan.ts';
+import { partExtension, PartFile, partPath, removePart } from './part-file.ts';
+import type { PullPlan, RemoteFile } from './plan.ts';
 import type { PullProgress } from './puller.ts';
 
 export interface FetchOptions extends Omit<DownloadOptions, 'onProgress' | 'onRetry'> {
@@ -16,18 +19,38 @@ export interface FetchOptions extends Omit<DownloadOptions, 'onProgress' | 'onRe
 const progressPauseMs = 100;
 const shownDigestLength = 12;
 
-/** Fetches the file of a plan and installs it; nothing happens when the same is installed already. */
+/**
+ * Fetches the files of a plan, one after the other, and installs them together; nothing happens when
+ * the same are installed already.
+ */
 export async function fetchModel(plan: PullPlan, options: FetchOptions): Promise<void> {
   const { library, publish, signal } = options;
-  await library.requireFree(plan.name);
+  const { name, files, licence } = plan;
+  await library.requireFree(name);
   if (await isInstalled(plan, library)) return;
-  const path = partPath(library.pathOf(plan.name));
-  const digest = await fetchChecked(path, plan, options);
+  const parts = library.placesOf(name, files.length).map(partPath);
+  if (files.length > 1) await requireSpaceFor(parts, files);
+  const digests: string[] = [];
+  for (const [i, path] of parts.entries()) {
+    const file = files[i];
+    if (file) digests.push(await fetchChecked(path, file, options));
+  }
   publish({ status: 'writing manifest' });
   signal.throwIfAborted();
-  const { name, licence } = plan;
-  const source = withoutQuery(plan.url);
-  await installPart(path, () => library.install(path, { name, source, digest, licence }));
+  const source = withoutQuery(files[0]?.url ?? '');
+  const digest = joinDigests(digests);
+  await installParts(parts, () => library.install(parts, { name, source, digest, licence }));
+}
+
+/** Before the first of several files is fetched in vain. */
+async function requireSpaceFor(
+  parts: readonly string[],
+  files: readonly RemoteFile[],
+): Promise<void> {
+  const states = await Promise.all(parts.map((path) => stat(path).catch(() => undefined)));
+  const present = states.reduce((sum, state) => sum + (state?.size ?? 0), 0);
+  const wanted = files.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+  await requireSpace(dirname(parts[0] ?? ''), wanted - present);
 }
 
 /** Fault `conflict` for a model of that name that was not pulled: nobody asked to lose it. */
@@ -35,28 +58,39 @@ async function isInstalled(plan: PullPlan, library: ModelLibrary): Promise<boole
   const models = await library.list();
   const present = models.find((model) => isSameName(model.name, plan.name) && !model.isBuiltIn);
   if (!present) return false;
-  if (plan.digest !== undefined && (await library.digestOf(present)) === plan.digest) return true;
+  const digest = digestOf(plan);
+  if (digest !== undefined && (await library.digestOf(present)) === digest) return true;
   if (/^https?:/.test(present.source ?? '')) return false;
   const message = `there is another model ${present.name} that was not pulled; delete it first`;
   throw new Fault('conflict', message, { reason: 'model_exists' });
+}
+
+/** Undefined when the source does not name that of every file. */
+function digestOf({ files }: PullPlan): string | undefined {
+  const digests = files.flatMap(({ digest }) => (digest === undefined ? [] : [digest]));
+  return digests.length === files.length ? joinDigests(digests) : undefined;
 }
 
 /**
  * Answers the digest of the complete part. Wrong bytes may come of an old part, so they are fetched
  * once more from the beginning.
  */
-async function fetchChecked(path: string, plan: PullPlan, options: FetchOptions): Promise<string> {
+async function fetchChecked(
+  path: string,
+  remote: RemoteFile,
+  options: FetchOptions,
+): Promise<string> {
   const { publish, signal } = options;
-  const { url, digest: wanted = null } = plan;
+  const { url, digest: wanted = null } = remote;
   await using part = await PartFile.open(path, { url, digest: wanted }, signal);
   const isResumed = part.bytes > 0;
-  const reports = { onProgress: reportTo(publish, plan), onRetry: reportRetryTo(publish) };
-  await download(plan, part, { ...options, ...reports });
+  const reports = { onProgress: reportTo(publish, remote, path), onRetry: reportRetryTo(publish) };
+  await download(remote, part, { ...options, ...reports });
   publish({ status: 'verifying sha256 digest' });
   if (wanted === null || part.digest() === wanted) return part.digest();
   await part.clear();
   if (isResumed) {
-    await download(plan, part, { ...options, ...reports });
+    await download(remote, part, { ...options, ...reports });
     if (part.digest() === wanted) return wanted;
   }
   await part.remove();
@@ -66,8 +100,8 @@ async function fetchChecked(path: string, plan: PullPlan, options: FetchOptions)
   });
 }
 
-function reportTo(publish: FetchOptions['publish'], { digest, name }: PullPlan) {
-  const status = `pulling ${digest?.slice(0, shownDigestLength) ?? name}`;
+function reportTo(publish: FetchOptions['publish'], { digest }: RemoteFile, path: string) {
+  const status = `pulling ${digest?.slice(0, shownDigestLength) ?? nameOfPart(path)}`;
   const named = digest === undefined ? {} : { digest: `sha256:${digest}` };
   let reportedAt = 0;
   return (completed: number, total: number | undefined): void => {
@@ -76,6 +110,14 @@ function reportTo(publish: FetchOptions['publish'], { digest, name }: PullPlan) 
     reportedAt = now;
     publish({ status, ...named, ...(total === undefined ? {} : { total }), completed });
   };
+}
+
+/** The name of the file to come, as that of the model is written; of a split model with its number. */
+function nameOfPart(path: string): string {
+  const file = basename(path, partExtension);
+  const part = readPartName(file);
+  const name = nameOfFile(part ? `${part.stem}.gguf` : file) ?? file;
+  return part ? `${name}, part ${part.number} of ${part.count}` : name;
 }
 
 function reportRetryTo(publish: FetchOptions['publish']) {
@@ -91,13 +133,18 @@ function withoutQuery(url: string): string {
 /** All that is left to write then is the manifest, a block at most. */
 const manifestBytesMax = 4096;
 
-/** A complete file that is no model will be none the next time either. */
-async function installPart(path: string, install: () => Promise<unknown>): Promise<void> {
+/** Complete files that are no model will be none the next time either. */
+async function installParts(
+  parts: readonly string[],
+  install: () => Promise<unknown>,
+): Promise<void> {
   try {
-    await guardDisk(install(), { folder: dirname(path), needed: manifestBytesMax });
-    await removePart(path);
+    await guardDisk(install(), { folder: dirname(parts[0] ?? ''), needed: manifestBytesMax });
+    for (const path of parts) await removePart(path);
   } catch (error) {
-    if (error instanceof Fault && error.code === 'invalid') await removePart(path);
+    if (error instanceof Fault && error.code === 'invalid') {
+      for (const path of parts) await removePart(path);
+    }
     throw error;
   }
 }

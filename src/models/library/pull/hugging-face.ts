@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import { Fault } from '../../../kit/errors.ts';
 import { parseModelName } from '../model-name.ts';
+import { namesOfParts, readPartName } from '../split-files.ts';
 import type { PullPlan } from './plan.ts';
 import type { Reference } from './reference.ts';
 import type { PullWeb } from './web.ts';
@@ -31,7 +32,7 @@ export interface HuggingFaceOptions {
 const preferred = ['Q4_K_M', 'Q4_0', 'Q8_0', 'F16'];
 const namedMax = 30;
 
-/** Finds the file of a reference with its size and its digest (Hub API, `/api/models/…/tree`). */
+/** Finds the files of a reference with their sizes and digests (Hub API, `/api/models/…/tree`). */
 export async function planHuggingFace(
   reference: HuggingFaceReference,
   { web, origin, token }: HuggingFaceOptions,
@@ -43,16 +44,34 @@ export async function planHuggingFace(
     `${origin}/api/models/${repository}/tree/${revision}?recursive=true`,
     { secretHeaders, signal },
   );
-  const file = chooseFile(readTree(tree), reference);
-  const path = file.path.split('/').map(encodeURIComponent).join('/');
+  const listed = readTree(tree);
+  const chosen = chooseFile(listed, reference);
   return {
-    name: reference.name ?? nameOf(reference, file.path),
-    url: `${origin}/${repository}/resolve/${revision}/${path}`,
-    digest: file.lfs?.oid,
-    bytes: file.lfs?.size ?? file.size,
+    name: reference.name ?? nameOf(reference, chosen.path),
+    files: findParts(listed, chosen, repository).map((file) => ({
+      url: `${origin}/${repository}/resolve/${revision}/${encodePath(file.path)}`,
+      digest: file.lfs?.oid,
+      bytes: file.lfs?.size ?? file.size,
+      secretHeaders,
+    })),
     licence: reference.licence,
-    secretHeaders,
   };
+}
+
+function encodePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+/** All files of the model that a file belongs to. */
+function findParts(files: readonly TreeFile[], { path }: TreeFile, repository: string): TreeFile[] {
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  return namesOfParts(path.slice(folder.length)).map((name) => {
+    const part = files.find((file) => file.path === folder + name);
+    if (part) return part;
+    throw new Fault('upstream', `hf.co/${repository} lacks ${folder}${name}`, {
+      reason: 'bad_source',
+    });
+  });
 }
 
 function readTree(tree: unknown): TreeFile[] {
@@ -72,14 +91,7 @@ function chooseFile(files: readonly TreeFile[], reference: HuggingFaceReference)
     const available = models.slice(0, namedMax).map(({ path }) => path);
     throw new Fault('not_found', message, { reason: 'model_not_found', detail: { available } });
   }
-  if (!/-\d{5}-of-\d{5}\.gguf$/i.test(chosen.path)) return chosen;
-  throw new Fault(
-    'invalid',
-    `${chosen.path} is one part of a split model, which cannot be pulled`,
-    {
-      reason: 'split_model',
-    },
-  );
+  return chosen;
 }
 
 function chooseDefault(models: readonly TreeFile[]): TreeFile | undefined {
@@ -100,17 +112,17 @@ function findSelected(models: readonly TreeFile[], selector: string): TreeFile |
 
 /** `Q4_K_M` of `Some-Model-Q4_K_M.gguf`; of a split model too. */
 function quantisationOf(path: string): string {
-  const stem = path.replace(/\.gguf$/i, '').replace(/-\d{5}-of-\d{5}$/, '');
+  const stem = stemOf(path);
   return /[-._/]((?:UD-)?(?:I?Q\d\w*|B?F16|F32|MXFP4\w*|TQ\d\w*))$/i.exec(stem)?.[1] ?? stem;
 }
 
+function stemOf(path: string): string {
+  return readPartName(path)?.stem ?? path.replace(/\.gguf$/i, '');
+}
+
 function nameOf({ repository }: HuggingFaceReference, path: string): string {
-  const stem =
-    path
-      .split('/')
-      .at(-1)
-      ?.replace(/\.gguf$/i, '') ?? '';
+  const stem = stemOf(path);
   const quantisation = quantisationOf(path);
-  const tag = quantisation === path.replace(/\.gguf$/i, '') ? stem : quantisation;
+  const tag = quantisation === stem ? (stem.split('/').at(-1) ?? '') : quantisation;
   return parseModelName(`hf.co/${repository}:${tag}`);
 }

@@ -41,10 +41,14 @@ export async function planOllama(
   }
   return {
     name,
-    url: `${base}/blobs/${layer.digest}`,
-    digest: layer.digest.slice('sha256:'.length),
-    bytes: layer.size,
+    files: [
+      {
+        url: `${base}/blobs/${layer.digest}`,
+        digest: layer.digest.slice('sha256:'.length),
+        bytes: layer.size,
+        secretHeaders: {},
+      },
+    ],
     licence: undefined,
-    secretHeaders: {},
   };
 }

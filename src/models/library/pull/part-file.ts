@@ -119,9 +119,12 @@ export async function removePart(path: string): Promise<void> {
   await rm(statePath(path), { force: true });
 }
 
-/** Where the part of a model's file stands. */
+/** What the name of a file ends with that has not arrived. */
+export const partExtension = '.part';
+
+/** Where what has arrived of a file stands. */
 export function partPath(modelPath: string): string {
-  return `${modelPath}.part`;
+  return `${modelPath}${partExtension}`;
 }
 
 function statePath(path: string): string {

@@ -1,6 +1,7 @@
 import { Fault } from '../../../kit/errors.ts';
 import { findInCatalogue } from '../catalogue.ts';
 import { nameOfFile, parseModelName } from '../model-name.ts';
+import { namesOfParts } from '../split-files.ts';
 
 /** Where a model is to come from, as far as the name tells. */
 export type Reference = {
@@ -27,7 +28,9 @@ export type Reference = {
     }
   | {
       readonly kind: 'address';
-      readonly url: string;
+      /** Of all files of the model, in order. */
+      readonly urls: readonly string[];
+      /** Of a model in one file only. */
       readonly digest: string | undefined;
       readonly name: string;
     }
@@ -88,17 +91,38 @@ function ofAddress(text: string): Reference | undefined {
   const url = new URL(text);
   const digest = digestOf(url);
   url.hash = '';
-  const file = decode(url.pathname.split('/').at(-1) ?? '').replaceAll(/[^\w.-]+/g, '-');
+  const urls = urlsOfParts(url);
+  if (digest !== undefined && urls.length > 1) throw oneDigestForMany();
+  const [first = url.href] = urls;
+  const file = decode(lastOf(new URL(first))).replaceAll(/[^\w.-]+/g, '-');
   const name = nameOfFile(file);
   if (name === undefined) throw new Fault('invalid', 'the address must end in ".gguf"');
-  const key = `address ${url.href} ${digest ?? ''}`;
-  return {
-    kind: 'address',
-    key,
-    url: url.href,
-    digest,
-    name: parseModelName(name),
-  };
+  const key = `address ${first} ${digest ?? ''}`;
+  return { kind: 'address', key, urls, digest, name: parseModelName(name) };
+}
+
+/** The addresses of all files of the model that an address names one of. */
+function urlsOfParts(url: URL): readonly string[] {
+  return namesOfParts(lastOf(url)).map((name) => {
+    const sibling = new URL(url);
+    sibling.pathname = url.pathname.replace(/[^/]*$/, () => name);
+    return sibling.href;
+  });
+}
+
+function lastOf({ pathname }: URL): string {
+  return pathname.split('/').at(-1) ?? '';
+}
+
+function oneDigestForMany(): Fault {
+  return new Fault(
+    'invalid',
+    'a digest is that of one file, and this model is split into several',
+    {
+      reason: 'split_model',
+      detail: { param: 'model' },
+    },
+  );
 }
 
 /** SHA-256 in hex; a fragment that is something else is refused, lest nothing be checked. */

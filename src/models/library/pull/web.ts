@@ -1,4 +1,5 @@
-import { request, type Dispatcher } from 'undici';
+import { get as getPlain, type IncomingMessage, type RequestOptions } from 'node:http';
+import { get as getEncrypted } from 'node:https';
 import { findRedirect } from '../../../kit/egress/redirects.ts';
 import type { Egress } from '../../../kit/egress/egress.ts';
 import { Fault } from '../../../kit/errors.ts';
@@ -8,7 +9,7 @@ import type { AllowList } from './allow-list.ts';
 export interface WebAnswer {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: Dispatcher.ResponseData['body'];
+  readonly body: IncomingMessage;
 }
 
 export interface WebRequest {
@@ -92,18 +93,30 @@ export class PullWeb {
     throw new Fault('forbidden', `${current.host} redirects to an address without encryption`);
   }
 
-  async #send(url: URL, { headers, signal }: WebRequest): Promise<WebAnswer> {
+  /**
+   * By Node's own client: undici 7 ends the process when a server closes its connection while the
+   * disk is slower than the network (nodejs/undici#5360).
+   */
+  #send(url: URL, { headers, signal }: WebRequest): Promise<WebAnswer> {
     const { egress, stallMs } = this.#options;
-    const answer = await request(url, {
-      dispatcher: egress.dispatcher,
+    const options: RequestOptions = {
+      // A connection of its own, so that each one is checked when it is made.
+      agent: false,
+      lookup: egress.lookup,
       headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': 'ennead' },
-      headersTimeout: stallMs,
-      bodyTimeout: stallMs,
+      timeout: stallMs,
       signal,
+    };
+    return new Promise((resolve, reject) => {
+      const get = url.protocol === 'https:' ? getEncrypted : getPlain;
+      const request = get(url, options, (answer) => {
+        // An answer that nobody reads may break all the same.
+        const body = answer.on('error', () => {});
+        resolve({ status: answer.statusCode ?? 0, headers: toHeaders(answer.headers), body });
+      });
+      request.on('error', reject);
+      request.on('timeout', () => request.destroy(new Error('the source is silent')));
     });
-    // An answer that nobody reads may break all the same.
-    const body = answer.body.on('error', () => {});
-    return { status: answer.statusCode, headers: toHeaders(answer.headers), body };
   }
 }
 

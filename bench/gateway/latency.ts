@@ -1,0 +1,50 @@
+import type { Depth } from '../foundation/depth.ts';
+import { atMost, median, type Figure } from '../harness/figure.ts';
+import { runRounds } from '../harness/rounds.ts';
+import { wholeShot } from './exchange.ts';
+import { Door } from './doors.ts';
+
+/** What a caller who sends one request after the other waits for besides the upstream. */
+export async function measureLatency(depth: Depth): Promise<Figure[]> {
+  await using upstream = await Door.upstream();
+  await using bare = await Door.bare(upstream);
+  await using ours = await Door.ours(upstream);
+  const doors = { upstream, bare, ours };
+  const requests = Math.ceil(depth.requests / 4);
+  const names = ['upstream', 'bare', 'ours'] as const;
+  const samplesOf = await runRounds(
+    names.map((name) => ({ name, measure: () => medianMs(doors[name], requests) })),
+    depth,
+  );
+  const unit = 'ms';
+  const direct = samplesOf('upstream');
+  const added = (name: string) =>
+    samplesOf(name).map((sample, round) => sample - (direct[round] ?? Number.NaN));
+  return [
+    {
+      title: 'Time of a chat at one connection, median of each round',
+      rows: [
+        { name: 'the upstream itself', role: 'limit', unit, samples: direct },
+        { name: 'added by bare', role: 'check', unit, samples: added('bare') },
+        {
+          name: 'added by ours',
+          role: 'ours',
+          unit,
+          samples: added('ours'),
+          goal: atMost(0.3, unit),
+        },
+      ],
+      note: 'wall time: only worth something on a quiet machine',
+    },
+  ];
+}
+
+async function medianMs(door: Door, requests: number): Promise<number> {
+  const samples: number[] = [];
+  for (let turn = 0; turn < requests; turn += 1) {
+    const startedAt = performance.now();
+    await door.send(wholeShot, turn);
+    samples.push(performance.now() - startedAt);
+  }
+  return median(samples);
+}

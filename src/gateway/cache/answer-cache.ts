@@ -1,0 +1,62 @@
+/** A cached answer in the words of the face that asked for it. */
+export interface CachedAnswer {
+  /** The whole answer as JSON, as `stream: false` gets it. */
+  readonly body: Buffer;
+  readonly provider: string;
+  readonly model: string;
+  /** Tokens that the answer took when it was made. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** What the cache says to a request. */
+export type Lookup =
+  | { readonly state: 'off' }
+  | {
+      readonly state: 'hit';
+      readonly key: string;
+      readonly ageSeconds: number;
+      /** Only of an answer to a question that was alike, not the same: their cosine. */
+      readonly similarity?: number | undefined;
+      readonly answer: CachedAnswer;
+    }
+  | { readonly state: 'miss'; readonly key: string; readonly fill: Fill };
+
+/** The right to fill a place that others may be waiting for. Exactly one of both is called. */
+export interface Fill {
+  /** Gives the answer to all who wait, and keeps it. */
+  store(answer: CachedAnswer): void;
+  /** Nothing can be kept: those who wait ask for themselves, one of them first. */
+  abandon(): void;
+}
+
+/** What decides which answer a request may share. */
+export interface CacheQuestion {
+  /** Whose answers these are: the subject of the token. */
+  readonly tenant: string;
+  readonly face: string;
+  /** The request as it came, parsed. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Temperature 0 is cached unless told otherwise. */
+  readonly temperature: number | undefined;
+  /** The request's `cache` object. */
+  readonly wish: CacheWish;
+  readonly signal: AbortSignal;
+}
+
+export interface CacheWish {
+  readonly enabled?: boolean | undefined;
+  /** Seconds. */
+  readonly ttl?: number | undefined;
+  /** A namespace of the caller's own. */
+  readonly key?: string | undefined;
+}
+
+/** Keeps answers to identical requests. */
+export interface AnswerCache {
+  /**
+   * At once unless somebody is already asking for the same: then it waits for that answer, within
+   * the signal.
+   */
+  lookup(question: CacheQuestion): Lookup | Promise<Lookup>;
+}

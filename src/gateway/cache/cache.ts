@@ -1,0 +1,290 @@
+import type { Topic } from '../../kit/bus/bus.ts';
+import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
+import type { AnswerCache, CachedAnswer, CacheQuestion, Fill, Lookup } from './answer-cache.ts';
+import { entryBytesMax, hitOf, isFresh, type CacheEntry, type Eviction } from './cache-entry.ts';
+import { cacheKeyOf, shownKey, type Scope } from './cache-key.ts';
+import { ttlSecondsMax, type CacheConfig } from './cache-settings.ts';
+import type { CacheSql } from './cache-store.ts';
+import { DatabaseLevel } from './database-level.ts';
+import { Flight } from './flight.ts';
+import { MemoryLevel } from './memory-level.ts';
+import { SemanticCache, type Embed } from './semantic-cache.ts';
+import { readSemanticQuestion, type SemanticQuestion } from './semantic-question.ts';
+
+export interface CacheOptions {
+  readonly sql: CacheSql;
+  /** The topic `cacheTopic`. */
+  readonly topic: Topic<Eviction>;
+  readonly config: CacheConfig;
+  readonly log: Log;
+  /** Without it nothing is found that is not the same. */
+  readonly embed?: Embed | undefined;
+}
+
+/** What health says of the cache in this replica. */
+export interface CacheStats {
+  /** 0..1 of the requests that could be cached, since the start. */
+  readonly hitRate: number;
+  /** `12.3 MB` of memory. */
+  readonly size: string;
+  readonly entries: number;
+  /** Absent when only identical requests share an answer. */
+  readonly semanticThreshold?: number;
+}
+
+/** What a request looks for, and who looks. */
+interface Seek {
+  readonly key: string;
+  readonly scope: Scope;
+  readonly ttlSeconds: number;
+  /** How old an answer may be: only for requests that say so. */
+  readonly ageSecondsMax: number | undefined;
+  readonly signal: AbortSignal;
+  readonly semantic: SemanticQuestion | undefined;
+  vector?: Float32Array | undefined;
+}
+
+type Hit = Extract<Lookup, { state: 'hit' }>;
+
+const megabyte = 1024 * 1024;
+const namespaceLengthMax = 256;
+const sweepMs = 5 * 60_000;
+
+/** The answers of this replica in memory, over those that all replicas share in the database. */
+export class Cache implements AnswerCache, AsyncDisposable {
+  readonly #topic: Topic<Eviction>;
+  readonly #config: CacheConfig;
+  readonly #memory: MemoryLevel;
+  readonly #database: DatabaseLevel | undefined;
+  readonly #semantic: SemanticCache | undefined;
+  readonly #semanticStats: Pick<CacheStats, 'semanticThreshold'> = {};
+  readonly #flights = new Map<string, Flight>();
+  readonly #sweepTimer: NodeJS.Timeout;
+  #close: () => Promise<void> = () => Promise.resolve();
+  #evictions = 0;
+  #hits = 0;
+  #misses = 0;
+
+  private constructor({ sql, topic, config, log, embed }: CacheOptions) {
+    const { cacheMemoryMb, cacheDatabaseMb, semanticCacheThreshold: threshold } = config;
+    this.#topic = topic;
+    this.#config = config;
+    this.#memory = new MemoryLevel(cacheMemoryMb * megabyte);
+    if (cacheDatabaseMb > 0) {
+      this.#database = new DatabaseLevel({ sql, log, maxBytes: cacheDatabaseMb * megabyte });
+    }
+    if (embed && threshold !== undefined) {
+      this.#semantic = new SemanticCache({ threshold, embed, log });
+      this.#semanticStats = { semanticThreshold: threshold };
+    }
+    this.#sweepTimer = setInterval(() => this.#memory.dropExpired(), sweepMs).unref();
+  }
+
+  /** Starts to follow what other replicas evict. */
+  static async open(options: CacheOptions): Promise<Cache> {
+    const cache = new Cache(options);
+    const subscription = await options.topic.subscribe(({ data }) => cache.#forget(data), {
+      onGap: () => cache.#forget({}),
+    });
+    cache.#close = () => subscription.close();
+    return cache;
+  }
+
+  /**
+   * At once for a hit in memory. Throws `invalid` for a `ttl` or `key` that cannot be; rejects with
+   * `cancelled` when the signal aborts while it waits.
+   */
+  lookup(question: CacheQuestion): Lookup | Promise<Lookup> {
+    const ttlSeconds = this.#ttlOf(question);
+    if (ttlSeconds === 0) return { state: 'off' };
+    const { tenant, face, body, wish, signal } = question;
+    const scope = { tenant, face, namespace: wish.key ?? '' };
+    const key = cacheKeyOf(scope, body);
+    const entry = this.#memory.get(key);
+    if (entry && isFresh(entry, wish.ttl)) {
+      this.#database?.touch(key);
+      return this.#countHit(hitOf(entry));
+    }
+    const isSemantic = this.#semantic && wish.enabled === true;
+    const semantic = isSemantic ? readSemanticQuestion(question, scope) : undefined;
+    return this.#seek({ key, scope, ttlSeconds, ageSecondsMax: wish.ttl, signal, semantic });
+  }
+
+  /** Drops entries here, in the database and in the other replicas; answers how many there were. */
+  async evict(eviction: Eviction): Promise<number> {
+    const inMemory = this.#forget(eviction);
+    const inDatabase = (await this.#database?.evict(eviction)) ?? [];
+    // Again, for what was read from the database before it was deleted there.
+    this.#forget(eviction);
+    await this.#topic.publish(eviction);
+    return new Set([...inMemory, ...inDatabase]).size;
+  }
+
+  stats(): CacheStats {
+    const asked = this.#hits + this.#misses;
+    const { entries, bytes } = this.#memory.size;
+    const size = `${(bytes / 1_000_000).toFixed(1)} MB`;
+    const hitRate = asked === 0 ? 0 : this.#hits / asked;
+    return { hitRate, size, entries, ...this.#semanticStats };
+  }
+
+  /** All that is known of the cache, both levels measured now. */
+  async measure() {
+    const { hitRate } = this.stats();
+    const { size, maxBytes } = this.#memory;
+    const database = this.#database && {
+      ...(await this.#database.measure()),
+      maxBytes: this.#database.maxBytes,
+    };
+    return {
+      hitRate,
+      hits: this.#hits,
+      misses: this.#misses,
+      memory: { ...size, maxBytes },
+      ...(database ? { database } : {}),
+      ...this.#semanticStats,
+    };
+  }
+
+  /** Resolves when all that was stored so far is in the database, or could not be written. */
+  async flush(): Promise<void> {
+    await this.#database?.flush();
+  }
+
+  /** Keeps the database's bounds now instead of within the minute. */
+  async sweep(): Promise<void> {
+    await this.#database?.sweep();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#sweepTimer);
+    await this.#close();
+    await this.#database?.[Symbol.asyncDispose]();
+  }
+
+  /** Seconds that an answer to this may be kept; 0: the cache is off for it. */
+  #ttlOf({ wish, temperature }: CacheQuestion): number {
+    const { enabled = temperature === 0, ttl = this.#config.cacheTtlSeconds, key } = wish;
+    if (!enabled) return 0;
+    if (!Number.isInteger(ttl) || ttl < 0 || ttl > ttlSecondsMax) {
+      throw invalid('cache.ttl', `is a whole number of seconds from 0 to ${ttlSecondsMax}`);
+    }
+    if (key !== undefined && key.length > namespaceLengthMax) {
+      throw invalid('cache.key', `has at most ${namespaceLengthMax} characters`);
+    }
+    return ttl;
+  }
+
+  /** Joins those who ask for the same, or asks first. */
+  #seek(seek: Seek): Promise<Lookup> {
+    const joined = this.#flights.get(seek.key);
+    if (joined) return joined.join(seek.signal, () => this.#miss(joined, seek));
+    const flight = new Flight();
+    this.#flights.set(seek.key, flight);
+    return this.#lead(flight, seek);
+  }
+
+  async #lead(flight: Flight, seek: Seek): Promise<Lookup> {
+    let found: Hit | undefined;
+    try {
+      found = await this.#find(seek);
+      if (!found) seek.signal.throwIfAborted();
+    } catch (error) {
+      this.#handOver(flight, seek);
+      throw Fault.from(error);
+    }
+    if (!found) return this.#miss(flight, seek);
+    this.#land(flight, seek, found);
+    return this.#countHit(found);
+  }
+
+  async #find(seek: Seek): Promise<Hit | undefined> {
+    const entry = await this.#readThrough(seek.key);
+    if (entry && isFresh(entry, seek.ageSecondsMax)) return hitOf(entry);
+    return this.#findAlike(seek);
+  }
+
+  async #findAlike(seek: Seek): Promise<Hit | undefined> {
+    const { semantic: question, scope } = seek;
+    if (!this.#semantic || !question) return undefined;
+    seek.vector = await this.#semantic.embed(question);
+    if (!seek.vector) return undefined;
+    for (const { key, similarity } of this.#semantic.find(question, seek.vector)) {
+      const entry = this.#memory.get(key) ?? (await this.#readThrough(key));
+      if (!entry) this.#semantic.remove(question, key);
+      else if (entry.tenant === scope.tenant && isFresh(entry, seek.ageSecondsMax)) {
+        return { ...hitOf(entry), similarity };
+      }
+    }
+    return undefined;
+  }
+
+  /** Takes an entry of the database into memory, unless something was evicted meanwhile. */
+  async #readThrough(key: string): Promise<CacheEntry | undefined> {
+    const evictions = this.#evictions;
+    const entry = await this.#database?.read(key);
+    if (entry && isFresh(entry, undefined) && evictions === this.#evictions) {
+      this.#memory.set(entry);
+      this.#database?.touch(key);
+    }
+    return entry;
+  }
+
+  #miss(flight: Flight, seek: Seek): Lookup {
+    this.#misses += 1;
+    let isOpen = true;
+    const finish = (answer: CachedAnswer | undefined) => {
+      if (!isOpen) return;
+      isOpen = false;
+      if (answer) this.#land(flight, seek, hitOf(this.#keep(seek, answer)));
+      else this.#handOver(flight, seek);
+    };
+    const fill: Fill = { store: finish, abandon: () => finish(undefined) };
+    return { state: 'miss', key: shownKey(seek.key), fill };
+  }
+
+  #keep({ key, scope, ttlSeconds, semantic, vector }: Seek, answer: CachedAnswer): CacheEntry {
+    const { tenant, namespace } = scope;
+    const createdAtMs = Date.now();
+    const expiresAtMs = createdAtMs + ttlSeconds * 1000;
+    const body = ownBytes(answer.body);
+    const entry = { ...answer, body, key, tenant, namespace, createdAtMs, expiresAtMs };
+    if (body.length > entryBytesMax) return entry;
+    this.#memory.set(entry);
+    this.#database?.write(entry);
+    if (semantic && vector) this.#semantic?.add(semantic, vector, key);
+    return entry;
+  }
+
+  #land(flight: Flight, { key }: Seek, hit: Hit): void {
+    this.#flights.delete(key);
+    this.#hits += flight.land(hit);
+  }
+
+  #handOver(flight: Flight, { key }: Seek): void {
+    if (!flight.handOver()) this.#flights.delete(key);
+  }
+
+  #countHit(hit: Hit): Hit {
+    this.#hits += 1;
+    return hit;
+  }
+
+  #forget(eviction: Eviction): string[] {
+    this.#evictions += 1;
+    return this.#memory.evict(eviction);
+  }
+}
+
+/** The bytes alone, when they are a part of a larger buffer that they would keep alive. */
+function ownBytes(body: Buffer): Buffer {
+  if (body.buffer.byteLength === body.length) return body;
+  const own = Buffer.allocUnsafeSlow(body.length);
+  body.copy(own);
+  return own;
+}
+
+function invalid(param: string, rule: string): Fault {
+  return new Fault('invalid', `${param} ${rule}`, { detail: { param } });
+}

@@ -1,0 +1,91 @@
+import type { AssistantPart } from './request.ts';
+
+/** Why an answer ended. */
+export type Finish = 'stop' | 'length' | 'tool-calls' | 'content-filter';
+
+/** Tokens that an answer took, as its provider counted them. */
+export interface Usage {
+  /** All of the prompt, what was read from or written to the provider's cache included. */
+  readonly inputTokens: number;
+  /** All that was written, reasoning included. */
+  readonly outputTokens: number;
+  /** Of the input, read from the provider's cache. */
+  readonly cachedInputTokens?: number | undefined;
+  /** Of the input, written to the provider's cache. */
+  readonly cacheWriteTokens?: number | undefined;
+  /** Of `cacheWriteTokens`, those kept for an hour. */
+  readonly longCacheWriteTokens?: number | undefined;
+  /** Of the output. */
+  readonly reasoningTokens?: number | undefined;
+  /** Counted here from the text, because the provider did not get to say. */
+  readonly isEstimated?: boolean | undefined;
+}
+
+export interface Choice {
+  readonly index: number;
+  readonly parts: readonly AssistantPart[];
+  readonly finish: Finish;
+  /** The stop sequence that ended it, where the provider says. */
+  readonly stopSequence?: string | undefined;
+  /** OpenAI's, as it came. */
+  readonly logprobs?: unknown;
+}
+
+/** A whole answer in no dialect's words. */
+export interface Answer {
+  readonly id: string;
+  /** As the provider names it. */
+  readonly model: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  readonly choices: readonly Choice[];
+  readonly usage: Usage;
+}
+
+/** A piece of a streamed answer in no dialect's words. `choice` is the answer's index. */
+export type AnswerEvent =
+  | {
+      readonly type: 'start';
+      readonly id: string;
+      readonly model: string;
+      /** Unix seconds. */
+      readonly createdAt: number;
+      /** What is known of it already: Anthropic counts the prompt first. */
+      readonly usage?: Usage | undefined;
+    }
+  | {
+      readonly type: 'text';
+      readonly choice: number;
+      readonly text: string;
+      /** OpenAI's, as it came. */
+      readonly logprobs?: unknown;
+    }
+  | { readonly type: 'refusal'; readonly choice: number; readonly text: string }
+  | {
+      readonly type: 'reasoning';
+      readonly choice: number;
+      readonly text: string;
+      readonly signature?: string | undefined;
+      readonly redacted?: string | undefined;
+    }
+  | {
+      /** The first of a call has its id and name; all carry a piece of the arguments. */
+      readonly type: 'tool-call';
+      readonly choice: number;
+      /** Which call of the answer, from 0. */
+      readonly call: number;
+      readonly id?: string | undefined;
+      readonly name?: string | undefined;
+      readonly arguments: string;
+      readonly signature?: string | undefined;
+    }
+  | {
+      readonly type: 'finish';
+      readonly choice: number;
+      readonly finish: Finish;
+      readonly stopSequence?: string | undefined;
+    }
+  /** Replaces what was said of it before. */
+  | { readonly type: 'usage'; readonly usage: Usage }
+  /** The stream's own end was there, `[DONE]` or `message_stop`: nothing was cut off. */
+  | { readonly type: 'end' };

@@ -1,0 +1,20 @@
+/** What the generations of Gemini differ in. Names that tell nothing count as the newest. */
+export interface ModelTraits {
+  /** Wants signatures on calls, takes images in results of tools, and is told to think by a level. */
+  readonly isThird: boolean;
+  /** Cannot be told not to think. */
+  readonly alwaysThinks: boolean;
+  readonly takesPenalties: boolean;
+}
+
+const second = /gemini-2(?:[.-]|$)/;
+const first = /gemini-(?:1(?:[.-]|$)|pro)/;
+
+export function traitsOf(model: string): ModelTraits {
+  const isThird = !second.test(model) && !first.test(model) && !model.startsWith('gemma');
+  return {
+    isThird,
+    alwaysThinks: isThird || model.includes('2.5-pro'),
+    takesPenalties: !model.includes('gemini-2.5'),
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * Fields that change nothing of an answer, so that a dialect without a word for them may leave them
+ * out: who asks, what is kept for the provider's dashboard, and how its queues and caches are used.
+ * Cache marks and the `detail` of images are of that kind too: all providers but Anthropic remember
+ * prompts by themselves, and only OpenAI prices images by detail.
+ */
+const harmlessFields: ReadonlySet<string> = new Set([
+  'user',
+  'metadata',
+  'store',
+  'service_tier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'cache_control',
+]);
+
+const noNames: ReadonlySet<string> = new Set();
+
+/**
+ * The first of the fields that a dialect may not leave out, by its name. `known` are those that it
+ * can say. A field that is null, or an empty list or object, counts as absent.
+ */
+export function firstUnsaid(
+  fields: Readonly<Record<string, unknown>>,
+  known: ReadonlySet<string> = noNames,
+): string | undefined {
+  for (const name in fields) {
+    if (harmlessFields.has(name) || known.has(name) || isAbsent(fields[name])) continue;
+    return name;
+  }
+  return undefined;
+}
+
+function isAbsent(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

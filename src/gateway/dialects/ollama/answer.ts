@@ -1,0 +1,86 @@
+import type { Answer, Finish, Usage } from '../../conversation/answer.ts';
+import type { AssistantPart } from '../../conversation/request.ts';
+import { newId } from '../../../kit/ids.ts';
+import { countIn, isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { UpstreamError } from '../upstream-error.ts';
+import { readFailure } from './failure.ts';
+
+/** A whole answer. */
+export function readAnswer(body: unknown): Answer {
+  const response = expectDone(body);
+  const parts = readMessage(response);
+  const hasCalls = parts.some(({ type }) => type === 'tool-call');
+  return {
+    ...readHead(response),
+    choices: [{ index: 0, parts, finish: readFinish(response, hasCalls) }],
+    usage: readUsage(response),
+  };
+}
+
+/** What a whole answer took. */
+export function readBodyUsage(body: unknown): Usage {
+  return readUsage(expectDone(body));
+}
+
+function expectDone(body: unknown): Json {
+  const response = expectResponse(body);
+  if (response.done === true) return response;
+  throw UpstreamError.of('truncated', 'the answer does not say that it is done');
+}
+
+/** A response, or a line of one; throws `UpstreamError` for an error. */
+export function expectResponse(body: unknown): Json {
+  if (isRecord(body) && typeof body.error === 'string')
+    throw new UpstreamError(readFailure({ status: 500, headers: {}, body }));
+  if (isRecord(body) && isRecord(body.message)) return body;
+  throw UpstreamError.of('broken', 'the provider answered with something that is no message');
+}
+
+/** What names an answer; Ollama gives it no id. */
+export function readHead(response: Json): Pick<Answer, 'id' | 'model' | 'createdAt'> {
+  const created = Date.parse(textIn(response.created_at) ?? '');
+  return {
+    id: newId('chat'),
+    model: textIn(response.model) ?? '',
+    createdAt: Math.floor((Number.isNaN(created) ? Date.now() : created) / 1000),
+  };
+}
+
+/** Ollama leaves out the count of a prompt that it remembered wholly. */
+export function readUsage(response: Json): Usage {
+  const isCounted = typeof response.prompt_eval_count === 'number';
+  return {
+    inputTokens: countIn(response.prompt_eval_count),
+    outputTokens: countIn(response.eval_count),
+    ...(isCounted ? {} : { isEstimated: true }),
+  };
+}
+
+/** What a message, or a piece of one, says: thoughts, then text, then calls. */
+export function readMessage(response: Json): AssistantPart[] {
+  const message = recordIn(response.message);
+  const thought = textIn(message.thinking);
+  const text = textIn(message.content);
+  const parts: AssistantPart[] = [];
+  if (thought !== undefined) parts.push({ type: 'reasoning', text: thought });
+  if (text !== undefined) parts.push({ type: 'text', text });
+  for (const call of listIn(message.tool_calls)) parts.push(readCall(recordIn(call)));
+  return parts;
+}
+
+function readCall(call: Json): AssistantPart {
+  const { name, arguments: input } = recordIn(call.function);
+  if (typeof name !== 'string') throw UpstreamError.of('broken', 'a tool call has no name');
+  const text = typeof input === 'string' ? input : JSON.stringify(input ?? {});
+  return { type: 'tool-call', id: textIn(call.id) ?? newId('call'), name, arguments: text };
+}
+
+/** Throws `UpstreamError` (`broken`) for an answer that was not the model's, such as `load`. */
+export function readFinish({ done_reason: reason }: Json, hasCalls: boolean): Finish {
+  if (reason === 'length') return 'length';
+  // Old versions say no reason.
+  if (reason === 'stop' || reason === undefined || reason === '')
+    return hasCalls ? 'tool-calls' : 'stop';
+  const name = textIn(reason) ?? 'none';
+  throw UpstreamError.of('broken', `the answer ended for an unknown reason, ${name}`);
+}

@@ -1,0 +1,43 @@
+import type { ChatRequest, ImagePart, TextPart, UserPart } from '../../conversation/request.ts';
+import { firstUnsaid } from '../harmless-fields.ts';
+import { nativeFields } from './request.ts';
+
+/** The first thing that Ollama has no words for. */
+export function findUnsupported(request: ChatRequest): string | undefined {
+  return (
+    findUnsaid(request) ?? findInMessages(request) ?? firstUnsaid(request.extras, nativeFields)
+  );
+}
+
+function findUnsaid(request: ChatRequest): string | undefined {
+  const { toolChoice, tools } = request;
+  if ((request.choices ?? 1) > 1) return 'n';
+  if (toolChoice === 'required' || typeof toolChoice === 'object') return 'tool_choice';
+  const isSingle = request.allowsParallelCalls === false && toolChoice !== 'none';
+  if (isSingle && tools.length > 0) return 'parallel_tool_calls';
+  return tools.some(({ isStrict }) => isStrict) ? 'strict' : undefined;
+}
+
+function findInMessages({ messages }: ChatRequest): string | undefined {
+  for (const message of messages) {
+    if (message.role !== 'tool' && message.name !== undefined) return 'name';
+    if (message.role === 'user') {
+      const found = firstOf(message.parts);
+      if (found !== undefined) return found;
+    } else if (message.role === 'tool') {
+      const found = firstOf(message.parts.flatMap(({ content }) => content));
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Ollama fetches no image from an address. */
+function firstOf(parts: readonly (UserPart | TextPart | ImagePart)[]): string | undefined {
+  for (const part of parts) {
+    if (part.type === 'audio') return 'input_audio';
+    if (part.type === 'file') return 'file';
+    if (part.type === 'image' && part.source.kind === 'url') return 'image_url';
+  }
+  return undefined;
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import type { Answer, Choice, Usage } from '../../conversation/answer.ts';
+import type { AssistantPart, ToolCallPart } from '../../conversation/request.ts';
+import { estimateUsage } from '../../conversation/collect.ts';
+import { UpstreamError } from '../upstream-error.ts';
+import { readFailure } from './failure.ts';
+import { finishOf } from './finish.ts';
+import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
+import { providedSignature, providedThoughts, thinkingText } from './reasoning.ts';
+import { usageIn } from './usage.ts';
+
+/**
+ * A whole chat completion. Throws `UpstreamError`: what the body says for an error inside an
+ * answer of status 200, `broken` for what is no answer, `truncated` where a choice has no end.
+ */
+export function readAnswer(body: unknown): Answer {
+  const sound = soundBody(body);
+  const choices = listIn(sound['choices']).map(readChoice);
+  return {
+    id: textIn(sound['id']) ?? '',
+    model: textIn(sound['model']) ?? '',
+    createdAt: countIn(sound['created']) ?? 0,
+    choices,
+    usage: usageIn(sound) ?? estimateUsage(choices),
+  };
+}
+
+/** What an answer took; estimated from its text where it does not say. Throws as `readAnswer` does. */
+export function readUsage(body: unknown): Usage {
+  const sound = soundBody(body);
+  const choices = listIn(sound['choices']);
+  const usage = usageIn(sound);
+  if (!usage) return estimateUsage(choices.map(readChoice));
+  for (const choice of choices) checkEnd(objectIn(choice));
+  return usage;
+}
+
+/** An error that a provider sends with status 200, or inside a stream, as the failure it is. */
+export function errorInside(body: Json): UpstreamError | undefined {
+  const isError = body['object'] === 'error' || isSaid(body['error']);
+  if (!isError) return undefined;
+  return new UpstreamError(readFailure({ status: 200, headers: {}, body }));
+}
+
+function readCall(call: unknown): ToolCallPart {
+  const { id, function: named, extra_content: extra, type } = objectIn(call);
+  if (!isObject(named)) {
+    throw broken(`a call of the type ${String(type)} cannot be translated`);
+  }
+  const signature = providedSignature(extra);
+  return {
+    type: 'tool-call',
+    id: textIn(id) ?? newCallId(),
+    name: textIn(named['name']) ?? '',
+    arguments: argumentsText(named['arguments']),
+    ...(signature !== undefined && { signature }),
+  };
+}
+
+/** An id for a call of a server that gives none: an answer to the call must be able to name it. */
+export function newCallId(): string {
+  return `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`;
+}
+
+/** Arguments as JSON text: some servers send the object itself. */
+export function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return isObject(value) ? JSON.stringify(value) : '';
+}
+
+function isSaid(error: unknown): boolean {
+  return error !== undefined && error !== null && error !== false && error !== '';
+}
+
+function soundBody(body: unknown): Json {
+  if (!isObject(body)) throw broken('the provider sent no JSON object');
+  const error = errorInside(body);
+  if (error) throw error;
+  if (listIn(body['choices']).length === 0) throw broken('the provider sent no choices');
+  return body;
+}
+
+function readChoice(value: unknown, position: number): Choice {
+  const choice = objectIn(value);
+  checkEnd(choice);
+  const message = objectIn(choice['message']);
+  const parts = readParts(message);
+  const hasCalls = parts.some(({ type }) => type === 'tool-call');
+  const { logprobs } = choice;
+  return {
+    index: countIn(choice['index']) ?? position,
+    parts,
+    finish: finishOf(String(choice['finish_reason']), hasCalls),
+    ...(logprobs !== undefined && logprobs !== null && { logprobs }),
+  };
+}
+
+/** Throws where the choice was cut off, or is none at all. */
+function checkEnd(choice: Json): void {
+  const reason = textIn(choice['finish_reason']);
+  if (reason !== undefined) {
+    finishOf(reason, false);
+    return;
+  }
+  const isEmpty = readParts(objectIn(choice['message'])).length === 0;
+  if (isEmpty) throw broken('the provider sent an empty answer');
+  throw UpstreamError.of('truncated', 'the provider sent an answer without its end');
+}
+
+function readParts(message: Json): AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  for (const thought of providedThoughts(message)) parts.push({ type: 'reasoning', ...thought });
+  readContent(message['content'], parts);
+  const refusal = textIn(message['refusal']);
+  if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
+  for (const call of listIn(message['tool_calls'])) {
+    const read = readCall(call);
+    parts.push(read.arguments === '' ? { ...read, arguments: '{}' } : read);
+  }
+  return parts;
+}
+
+/** A text, or Mistral's list of `text` and `thinking`. */
+function readContent(content: unknown, parts: AssistantPart[]): void {
+  const text = textIn(content);
+  if (text !== undefined) parts.push({ type: 'text', text });
+  for (const item of listIn(content)) {
+    const part = objectIn(item);
+    const piece = textIn(part['text']);
+    if (part['type'] === 'thinking') parts.push({ type: 'reasoning', text: thinkingText(part) });
+    else if (piece !== undefined) parts.push({ type: 'text', text: piece });
+  }
+}
+
+function broken(message: string): UpstreamError {
+  return UpstreamError.of('broken', message);
+}

@@ -1,0 +1,95 @@
+import type { ErrorAnswer, UpstreamFailure } from '../failure.ts';
+import { kindOf, type ErrorWords } from './failure-kind.ts';
+import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
+import { maskText } from './masked-text.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** Of a message that is looked at: no provider needs more to say what is wrong. */
+const charsMax = 4000;
+
+/**
+ * What an error of any OpenAI-compatible provider means. An error inside an answer of status 200
+ * counts by the status that it names itself. Nothing secret is left in the message.
+ */
+export function readFailure(answer: ErrorAnswer): UpstreamFailure {
+  const error = errorIn(answer.body);
+  const text = messageIn(error, answer.body)?.slice(0, charsMax);
+  const status = statusOf(answer.status, error);
+  const retryAfter = retryAfterMs(answer, text ?? '');
+  return {
+    kind: kindOf(wordsOf(error, status, text)),
+    message: text === undefined ? `the provider answered ${status}` : maskText(text),
+    ...(status !== 200 && { status }),
+    ...masked('param', textIn(error['param']) ?? fieldIn(answer.body)),
+    ...masked('code', nameIn(error['code']) ?? textIn(error['type'])),
+    ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
+  };
+}
+
+function wordsOf(error: Json, status: number, text: string | undefined): ErrorWords {
+  const type = nameIn(error['type'] ?? error['status']) ?? '';
+  return {
+    status,
+    code: innerCode(error) ?? nameIn(error['code'])?.toLowerCase() ?? '',
+    type: type.toLowerCase(),
+    message: text?.toLowerCase() ?? '',
+  };
+}
+
+function masked(name: 'param' | 'code', text: string | undefined) {
+  return text === undefined ? undefined : { [name]: maskText(text) };
+}
+
+/** The object that describes the error: `error`, in a list with Gemini, or the body itself. */
+function errorIn(body: unknown): Json {
+  const whole = isObject(body) ? body : objectIn(listIn(body)[0]);
+  return isObject(whole['error']) ? whole['error'] : whole;
+}
+
+function messageIn(error: Json, body: unknown): string | undefined {
+  return (
+    textIn(error['message']) ??
+    textIn(error['error']) ??
+    detailIn(error['detail']) ??
+    detailIn(error['message']) ??
+    plainText(body)
+  );
+}
+
+/** FastAPI's `detail`, which Mistral and vLLM have for a body of the wrong form. */
+function detailIn(detail: unknown): string | undefined {
+  if (isObject(detail)) return detailIn(detail['detail']) ?? textIn(detail['message']);
+  const first = listIn(detail)[0];
+  return textIn(detail) ?? textIn(objectIn(first)['msg']);
+}
+
+/** The field that FastAPI complains of: `body.messages.0.content`. */
+function fieldIn(body: unknown): string | undefined {
+  const { detail, message } = objectIn(body);
+  const flaws = listIn(detail).length > 0 ? detail : objectIn(message)['detail'];
+  const path = listIn(objectIn(listIn(flaws)[0])['loc']).filter((step) => step !== 'body');
+  return path.length > 0 ? path.join('.') : undefined;
+}
+
+/** Text that is no web page of some proxy on the way. */
+function plainText(body: unknown): string | undefined {
+  const text = textIn(body)?.trim();
+  return text === undefined || text === '' || text.startsWith('<') ? undefined : text;
+}
+
+function nameIn(value: unknown): string | undefined {
+  return textIn(value) ?? (typeof value === 'number' ? String(value) : undefined);
+}
+
+/** Azure's finer word for its content filter. */
+function innerCode(error: Json): string | undefined {
+  const inner = objectIn(error['innererror'] ?? error['inner_error']);
+  const code = textIn(inner['code'])?.toLowerCase();
+  return code === 'responsibleaipolicyviolation' ? code : undefined;
+}
+
+function statusOf(status: number, error: Json): number {
+  if (status !== 200) return status;
+  const said = countIn(Number(error['code'] ?? Number.NaN)) ?? countIn(error['status']);
+  return said !== undefined && said >= 400 && said < 600 ? said : status;
+}

@@ -1,0 +1,30 @@
+/** A parsed JSON object. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Whether a parsed value is an object and no list. */
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value where it is an object; else an empty one. */
+export function objectIn(value: unknown): Json {
+  return isObject(value) ? value : nothing;
+}
+
+/** The value where it is a list; else an empty one. */
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : none;
+}
+
+/** The value where it is a text that says something. */
+export function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The value where it counts something: finite and not negative. */
+export function countIn(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+const nothing: Json = {};
+const none: readonly unknown[] = [];

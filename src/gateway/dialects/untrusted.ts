@@ -1,0 +1,62 @@
+import { UpstreamError } from './upstream-error.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+const nothing: Json = {};
+
+/** An object as it is; an empty one for all else. */
+export function recordIn(value: unknown): Json {
+  return isRecord(value) ? value : nothing;
+}
+
+/** An array as it is; an empty one for all else. */
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : [];
+}
+
+/** A text that is not empty. */
+export function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** A number of tokens; 0 for all that is none. */
+export function countIn(value: unknown): number {
+  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.floor(value) : 0;
+}
+
+export function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The JSON object that a piece of a stream holds; throws `UpstreamError` (`broken`) for all else. */
+export function parsePiece(text: string): Json {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw UpstreamError.of('broken', 'the provider sent a piece that is no JSON', { cause });
+  }
+  if (isRecord(value)) return value;
+  throw UpstreamError.of('broken', 'the provider sent a piece that is no JSON object');
+}
+
+/**
+ * The arguments of a call in the request's history, as an object. Throws `UpstreamError`
+ * (`rejected`) where they are none: most dialects cannot say them then.
+ */
+export function parseArguments(text: string): Json {
+  if (text.trim() === '') return nothing;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return value;
+  } catch {
+    // Told below, as for JSON that is no object.
+  }
+  const message = 'the arguments of a tool call are not a JSON object';
+  throw new UpstreamError({ kind: 'rejected', message, param: 'messages' });
+}
+
+/** For a part that comes to a dialect without words for it, though `unsupported` names it. */
+export function unsayable(param: string): UpstreamError {
+  return new UpstreamError({ kind: 'rejected', message: `the provider takes no ${param}`, param });
+}

@@ -1,0 +1,59 @@
+import type { Fill, Lookup } from '../cache/answer-cache.ts';
+import type { Target } from '../providers/provider.ts';
+import type { Plan } from '../routing/plan.ts';
+import type { PreparedAsk } from './ask.ts';
+import type { AttemptOptions, Attempts } from './attempts.ts';
+import type { Bill } from './bill.ts';
+import type { Course } from './course.ts';
+import type { CacheMark, ExchangeParts, Provenance } from './parts.ts';
+
+export interface AskingOptions {
+  readonly parts: ExchangeParts;
+  readonly plan: Plan;
+  readonly bill: Bill;
+  readonly course: Course;
+  readonly lookup: Exclude<Lookup, { readonly state: 'hit' }>;
+}
+
+/** One request on its way through a plan. */
+export class Asking {
+  readonly parts: ExchangeParts;
+  readonly plan: Plan;
+  readonly bill: Bill;
+  readonly course: Course;
+  readonly cached: { readonly fill?: Fill; readonly mark?: CacheMark };
+
+  constructor({ parts, plan, bill, course, lookup }: AskingOptions) {
+    this.parts = parts;
+    this.plan = plan;
+    this.bill = bill;
+    this.course = course;
+    this.cached =
+      lookup.state === 'miss'
+        ? { fill: lookup.fill, mark: { state: 'MISS', key: lookup.key, ageSeconds: 0 } }
+        : {};
+  }
+
+  get attempts(): Attempts {
+    return this.parts.attempts;
+  }
+
+  attemptOptions({ signal, startedAt }: PreparedAsk): AttemptOptions {
+    const { metrics, deadlineMs } = this.parts;
+    return {
+      signal,
+      deadlineAt: startedAt + deadlineMs,
+      onFailure: ({ target, failure }) => metrics.attempted(target.provider.name, failure.kind),
+    };
+  }
+
+  provenance({ provider, model }: Target, cost?: number): Provenance {
+    return {
+      provider: provider.name,
+      model: model.name,
+      cost,
+      attempts: this.course.attempts,
+      cache: this.cached.mark,
+    };
+  }
+}

@@ -1,0 +1,244 @@
+import { Fault } from '../../kit/errors.ts';
+import type { UpstreamFailure } from '../dialects/failure.ts';
+import { UpstreamError } from '../dialects/upstream-error.ts';
+import type { Stations, Trip } from '../measure/stations.ts';
+import type { Target } from '../providers/provider.ts';
+import type { Candidate } from '../routing/plan.ts';
+import { conclude, type FailedAttempt } from './conclusion.ts';
+
+/** Asks a target once; rejects with UpstreamError where it fails. */
+export type Ask<T> = (target: Target, trip: Trip, signal: AbortSignal) => Promise<T>;
+
+export interface AttemptOptions {
+  readonly signal: AbortSignal;
+  /** Milliseconds of `performance.now()` after which nothing is begun any more. */
+  readonly deadlineAt: number;
+  /** Called for every attempt that failed. */
+  readonly onFailure: (attempt: FailedAttempt) => void;
+}
+
+/** What won, and what it took to get there. */
+export interface Won<T> {
+  readonly value: T;
+  readonly target: Target;
+  readonly trip: Trip;
+  readonly failures: readonly FailedAttempt[];
+}
+
+export interface Patience {
+  /** Starts the next candidate when one has not begun to answer by then; undefined: never. */
+  readonly hedgeAfterMs: number | undefined;
+}
+
+/** How often one target is asked for one request. */
+const roundsMax = 3;
+const waitMsMax = 10_000;
+const backoffMsFirst = 100;
+
+const hopeless = new Set<UpstreamFailure['kind']>(['rejected', 'filtered']);
+/** Kinds after which the same target may answer the same request. */
+const passing = new Set<UpstreamFailure['kind']>(['limited', 'broken', 'unreachable', 'truncated']);
+
+/**
+ * Asks candidates in their order until one answers. What the provider finds wrong with the request
+ * ends it at once; any other failure goes on to the next candidate, and when all have failed, after
+ * the wait that was asked for or a backoff, to those whose failure may pass, three times at most and
+ * within the deadline.
+ */
+export class Attempts {
+  readonly #stations: Stations;
+  readonly #patience: Patience;
+
+  constructor(stations: Stations, patience: Patience) {
+    this.#stations = stations;
+    this.#patience = patience;
+  }
+
+  /** Rejects with the Fault that sums up what went wrong. */
+  async run<T>(
+    candidates: readonly Candidate[],
+    options: AttemptOptions,
+    ask: Ask<T>,
+  ): Promise<Won<T>> {
+    const queue = new Queue(candidates);
+    for (;;) {
+      const waitMs = queue.waitMs();
+      if (waitMs === undefined || performance.now() + waitMs > options.deadlineAt) {
+        throw conclude(queue.failures);
+      }
+      if (waitMs > 0) await pause(waitMs, options.signal);
+      options.signal.throwIfAborted();
+      const won = await this.#race(queue, options, ask);
+      if (won) return { ...won, failures: queue.failures };
+    }
+  }
+
+  /** The next candidate, and with patience at its end the one behind it too; undefined: all failed. */
+  async #race<T>(
+    queue: Queue,
+    options: AttemptOptions,
+    ask: Ask<T>,
+  ): Promise<Omit<Won<T>, 'failures'> | undefined> {
+    const first = queue.take();
+    const { hedgeAfterMs } = this.#patience;
+    if (hedgeAfterMs === undefined || !queue.hasFresh()) {
+      return this.#askOne(first, { ...options, queue, ask });
+    }
+    return this.#askTwo(first, { ...options, queue, ask, hedgeAfterMs });
+  }
+
+  async #askTwo<T>(first: Target, options: AskOptions<T> & { readonly hedgeAfterMs: number }) {
+    const { queue } = options;
+    const aborts = [new AbortController(), new AbortController()] as const;
+    const signalOf = (at: 0 | 1) => AbortSignal.any([options.signal, aborts[at].signal]);
+    const running = [this.#askOne(first, { ...options, signal: signalOf(0) })];
+    const isSlow = await Promise.race([
+      running[0],
+      pause(options.hedgeAfterMs, options.signal),
+    ]).then((won) => won === undefined && !queue.hasFailed(first));
+    if (!isSlow) return running[0];
+    running.push(this.#askOne(queue.take(), { ...options, signal: signalOf(1) }));
+    const winner = await firstOf(running);
+    aborts.forEach((abort, at) => {
+      if (at !== winner.at) abort.abort();
+    });
+    void Promise.allSettled(running);
+    return winner.won;
+  }
+
+  async #askOne<T>(target: Target, options: AskOptions<T>) {
+    const { queue, signal, ask } = options;
+    let trip: Trip | undefined;
+    try {
+      trip = this.#stations.begin(target);
+      return { value: await ask(target, trip, signal), target, trip };
+    } catch (error) {
+      if (signal.aborted) {
+        trip?.forgotten();
+        options.signal.throwIfAborted();
+        return undefined;
+      }
+      if (!(error instanceof UpstreamError)) {
+        trip?.forgotten();
+        throw error;
+      }
+      const { failure } = error;
+      trip?.failed(failure);
+      const attempt = { target, failure };
+      options.onFailure(attempt);
+      queue.fail(attempt);
+      if (hopeless.has(failure.kind)) throw conclude([attempt]);
+      return undefined;
+    }
+  }
+}
+
+interface AskOptions<T> extends AttemptOptions {
+  readonly queue: Queue;
+  readonly ask: Ask<T>;
+}
+
+/** The first that won, else none once all have failed. */
+async function firstOf<T>(running: readonly Promise<T | undefined>[]) {
+  const left = new Map(running.map((one, at) => [at, one.then((won) => ({ at, won }))]));
+  for (;;) {
+    const next = await Promise.race(left.values());
+    left.delete(next.at);
+    if (next.won !== undefined || left.size === 0) return next;
+  }
+}
+
+interface Place {
+  readonly target: Target;
+  rounds: number;
+  /** Not to be asked before, milliseconds of `performance.now()`. */
+  readyAt: number;
+  isOut: boolean;
+}
+
+/** Who is asked next. */
+class Queue {
+  readonly failures: FailedAttempt[] = [];
+  readonly #places: Place[];
+
+  constructor(candidates: readonly Candidate[]) {
+    this.#places = candidates.map(({ target }) => ({
+      target,
+      rounds: 0,
+      readyAt: 0,
+      isOut: false,
+    }));
+  }
+
+  /** Milliseconds until somebody can be asked; undefined: nobody can. */
+  waitMs(): number | undefined {
+    const next = this.#next();
+    if (!next) return undefined;
+    const waitMs = Math.max(0, next.readyAt - performance.now());
+    return waitMs > waitMsMax ? undefined : waitMs;
+  }
+
+  take(): Target {
+    const next = this.#next();
+    if (!next) throw new RangeError('nobody is left to be asked');
+    next.rounds += 1;
+    return next.target;
+  }
+
+  /** Whether somebody has not been asked yet. */
+  hasFresh(): boolean {
+    return this.#places.some(({ rounds }) => rounds === 0);
+  }
+
+  hasFailed(target: Target): boolean {
+    return this.failures.some((failed) => failed.target === target);
+  }
+
+  fail(attempt: FailedAttempt): void {
+    this.failures.push(attempt);
+    const place = this.#places.find(({ target }) => target === attempt.target);
+    if (!place) return;
+    const { kind, retryAfterMs } = attempt.failure;
+    place.isOut = !passing.has(kind) || place.rounds >= roundsMax;
+    // Full jitter, so that many who failed together do not come back together.
+    const backoffMs = backoffMsFirst * 2 ** place.rounds * (0.5 + Math.random() / 2);
+    place.readyAt = performance.now() + (retryAfterMs ?? backoffMs);
+    // A model with less room than the one that had too little need not be asked.
+    if (kind === 'too-long') this.#leaveOutSmaller(attempt.target);
+  }
+
+  #leaveOutSmaller({ model }: Target): void {
+    for (const place of this.#places) {
+      if (place.target.model.contextWindow <= model.contextWindow) place.isOut = true;
+    }
+  }
+
+  /** Whoever was asked least, then whoever is ready first, then the order of the plan. */
+  #next(): Place | undefined {
+    let best: Place | undefined;
+    for (const place of this.#places) {
+      if (place.isOut) continue;
+      if (!best || isBefore(place, best)) best = place;
+    }
+    return best;
+  }
+}
+
+function isBefore(one: Place, other: Place): boolean {
+  if ((one.rounds === 0) !== (other.rounds === 0)) return one.rounds === 0;
+  return one.rounds > 0 && one.readyAt < other.readyAt;
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<undefined> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+  if (signal.aborted) throw new Fault('cancelled', 'the caller gave up');
+  return undefined;
+}

@@ -1,0 +1,125 @@
+import type { CachedAnswer } from '../cache/answer-cache.ts';
+import type { Usage } from '../conversation/answer.ts';
+import { priceOf } from '../catalogue/prices.ts';
+import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
+import type { Estimate, Purse, Reservation, Spend } from '../money/purse.ts';
+import type { Target } from '../providers/provider.ts';
+import type { Plan } from '../routing/plan.ts';
+import type { PreparedAsk } from './ask.ts';
+
+/** How a request ended that took something. */
+export interface BillItem {
+  readonly target: Target;
+  readonly usage: Usage;
+  readonly outcome: Spend['outcome'];
+  /** Milliseconds of `performance.now()`. */
+  readonly firstTokenAt?: number | undefined;
+}
+
+export interface BillParts {
+  readonly purse: Purse;
+  readonly metrics: GatewayMetrics;
+}
+
+const outputTokensDefault = 1_024;
+const nothing = { tokens: 0, dollars: 0 };
+
+/** Holds what a request may spend until `close`; a bill that is not closed holds it for ever. */
+export async function openBill(
+  asked: PreparedAsk,
+  plan: Plan | undefined,
+  parts: BillParts,
+): Promise<Bill> {
+  const estimate = plan ? estimateOf(asked, plan) : nothing;
+  const reservation = await parts.purse.reserve(asked.payer, estimate);
+  return new Bill(asked, reservation, parts);
+}
+
+/** Writes down that the cache answered: a request, and neither tokens nor money. */
+export async function billHit(
+  { payer, startedAt, span }: PreparedAsk,
+  { provider, model, inputTokens, outputTokens }: CachedAnswer,
+  { purse, metrics }: BillParts,
+): Promise<void> {
+  const reservation = await purse.reserve(payer, nothing);
+  const usage = { inputTokens, outputTokens };
+  reservation.settle({ payer, provider, model, usage, dollars: 0, outcome: 'cached' });
+  const seconds = (performance.now() - startedAt) / 1_000;
+  metrics.answered({ provider, model, dollars: 0, outcome: 'cached', seconds });
+  span.setAttributes({ 'gen_ai.provider.name': provider, 'ennead.cache': 'hit' });
+}
+
+/** What one request spends. */
+export class Bill {
+  readonly #asked: PreparedAsk;
+  readonly #reservation: Reservation;
+  readonly #parts: BillParts;
+  #isClosed = false;
+
+  constructor(asked: PreparedAsk, reservation: Reservation, parts: BillParts) {
+    this.#asked = asked;
+    this.#reservation = reservation;
+    this.#parts = parts;
+  }
+
+  /** Writes down how the request ended; answers the US dollars. */
+  close(item: BillItem): number {
+    const dollars = this.#count(item);
+    this.#isClosed = true;
+    this.#reservation.settle(this.#spendOf(item, dollars));
+    return dollars;
+  }
+
+  /** Writes down what a provider took that did not get to the end, beside who did. */
+  add(item: BillItem): void {
+    const dollars = priceOf(item.usage, item.target.model.prices);
+    this.#reservation.add?.(this.#spendOf(item, dollars));
+  }
+
+  /** Frees what is held, unless the bill is closed. */
+  [Symbol.dispose](): void {
+    if (!this.#isClosed) this.#reservation.release();
+  }
+
+  #count({ target, usage, outcome, firstTokenAt }: BillItem): number {
+    const dollars = priceOf(usage, target.model.prices);
+    const { startedAt, span } = this.#asked;
+    const [provider, model] = [target.provider.name, target.model.name];
+    const secondsAt = (at: number) => (at - startedAt) / 1_000;
+    this.#parts.metrics.answered({
+      provider,
+      model,
+      usage,
+      dollars,
+      outcome,
+      seconds: secondsAt(performance.now()),
+      firstTokenSeconds: firstTokenAt === undefined ? undefined : secondsAt(firstTokenAt),
+    });
+    span.setAttributes({
+      'gen_ai.provider.name': provider,
+      'gen_ai.response.model': model,
+      'gen_ai.usage.input_tokens': usage.inputTokens,
+      'gen_ai.usage.output_tokens': usage.outputTokens,
+      'ennead.cost': dollars,
+    });
+    return dollars;
+  }
+
+  #spendOf({ target, usage, outcome }: BillItem, dollars: number): Spend {
+    const { payer } = this.#asked;
+    const [provider, model] = [target.provider.name, target.model.name];
+    return { payer, provider, model, usage, dollars, outcome };
+  }
+}
+
+/** The most that the request is likely to take; reckoned only for those who have a budget. */
+function estimateOf({ request }: PreparedAsk, { inputTokens, candidates }: Plan): Estimate {
+  const outputTokens = (request.maxTokens ?? outputTokensDefault) * (request.choices ?? 1);
+  const usage = { inputTokens, outputTokens };
+  return {
+    tokens: inputTokens + outputTokens,
+    get dollars() {
+      return Math.max(...candidates.map(({ target }) => priceOf(usage, target.model.prices)));
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { CachedAnswer } from '../cache/answer-cache.ts';
+import type { Answer, Usage } from '../conversation/answer.ts';
+import type { Face } from '../faces/face.ts';
+import type { Target } from '../providers/provider.ts';
+import type { Dialects } from './outgoing.ts';
+
+/** Whether an answer came to its own end, so that others may have it too. */
+export function isWhole({ choices }: Answer): boolean {
+  return choices.every(({ finish }) => finish === 'stop' || finish === 'tool-calls');
+}
+
+/** What the cache keeps of an answer: as its face worded it, so that a hit is sent as it is. */
+export function toCached(
+  body: Buffer,
+  { provider, model }: Target,
+  { inputTokens, outputTokens }: Usage,
+): CachedAnswer {
+  return { body, provider: provider.name, model: model.name, inputTokens, outputTokens };
+}
+
+/** A cached answer in no dialect's words, to be told anew as a stream. */
+export function readCached(face: Face, dialects: Dialects, body: Buffer): Answer {
+  const value: unknown = JSON.parse(body.toString());
+  if (face.dialect) return dialects[face.dialect].readAnswer(value);
+  return (value as { answer: Answer }).answer;
+}

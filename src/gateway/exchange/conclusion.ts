@@ -1,0 +1,80 @@
+import { Fault } from '../../kit/errors.ts';
+import type { FailureKind, UpstreamFailure } from '../dialects/failure.ts';
+import { targetId, type Target } from '../providers/provider.ts';
+
+/** An attempt that failed, and why. */
+export interface FailedAttempt {
+  readonly target: Target;
+  readonly failure: UpstreamFailure;
+}
+
+/**
+ * The one Fault that a request's failed attempts come to. A complaint about the request stays one;
+ * all else is the providers' fault and names them all.
+ */
+export function conclude(attempts: readonly FailedAttempt[]): Fault {
+  const last = attempts.at(-1);
+  if (!last) return new Fault('deadline', 'there was no time to ask a provider');
+  const { failure } = last;
+  const complaint = complaints[failure.kind];
+  if (complaint && attempts.every(({ failure: { kind } }) => complaints[kind])) {
+    return complaint(failure, last.target);
+  }
+  const message = describe(attempts);
+  const retryAfter = retryAfterOf(attempts);
+  const detail = {
+    attempts: attempts.map(({ target, failure: { kind } }) => ({ target: targetId(target), kind })),
+  };
+  const is = (kind: FailureKind) => attempts.every((attempt) => attempt.failure.kind === kind);
+  if (is('limited')) {
+    const reason = 'provider_rate_limited';
+    return new Fault('exhausted', message, { reason, detail, retryAfter: retryAfter ?? 1 });
+  }
+  if (is('late')) return new Fault('deadline', message, { reason: 'provider_timeout', detail });
+  const options = { reason: 'provider_error', detail };
+  if (retryAfter === undefined) return new Fault('upstream', message, options);
+  return new Fault('unavailable', message, { ...options, retryAfter });
+}
+
+type Complain = (failure: UpstreamFailure, target: Target) => Fault;
+
+const complaints: Partial<Record<FailureKind, Complain>> = {
+  rejected: (failure) =>
+    new Fault('invalid', failure.message, {
+      reason: failure.code ?? 'invalid_request',
+      status: failure.status === 422 ? 422 : 400,
+      detail: failure.param === undefined ? {} : { param: failure.param },
+    }),
+  'too-long': (failure) =>
+    new Fault('invalid', failure.message, {
+      reason: 'context_length_exceeded',
+      detail: { param: 'messages' },
+    }),
+  filtered: (failure) =>
+    new Fault('invalid', failure.message, {
+      reason: 'content_filter',
+      detail: { param: 'messages' },
+    }),
+  missing: (failure, target) =>
+    new Fault(
+      'not_found',
+      `${target.provider.name} has no model ${target.model.name}: ${failure.message}`,
+      {
+        reason: 'model_not_found',
+        detail: { param: 'model' },
+      },
+    ),
+};
+
+/** One sentence a target, its last failure. */
+function describe(attempts: readonly FailedAttempt[]): string {
+  const messages = new Map(
+    attempts.map(({ target, failure }) => [targetId(target), failure.message]),
+  );
+  return [...messages].map(([id, message]) => `${id}: ${message}`).join('; ');
+}
+
+function retryAfterOf(attempts: readonly FailedAttempt[]): number | undefined {
+  const waits = attempts.flatMap(({ failure: { retryAfterMs } }) => retryAfterMs ?? []);
+  return waits.length === 0 ? undefined : Math.max(1, Math.ceil(Math.min(...waits) / 1_000));
+}

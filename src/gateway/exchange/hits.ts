@@ -1,0 +1,46 @@
+import type { Lookup } from '../cache/answer-cache.ts';
+import { replayAnswer } from '../conversation/replay.ts';
+import type { PreparedAsk } from './ask.ts';
+import { billHit } from './bill.ts';
+import { readCached } from './cached-answers.ts';
+import type { CompletedChat, ExchangeParts, Provenance } from './parts.ts';
+import type { StreamEdge } from './passage.ts';
+
+type Hit = Extract<Lookup, { readonly state: 'hit' }>;
+
+/** The answer that the cache has, as it was worded when it was made. */
+export async function giveHit(
+  asked: PreparedAsk,
+  hit: Hit,
+  parts: ExchangeParts,
+): Promise<CompletedChat> {
+  await billHit(asked, hit.answer, parts);
+  const { face, request } = asked;
+  const { body } = hit.answer;
+  const provenance = provenanceOf(hit);
+  if (face.dialect) return { body, provenance };
+  const answer = readCached(face, parts.dialects, body);
+  return { body: Buffer.from(JSON.stringify(face.writeAnswer(answer, request))), provenance };
+}
+
+/** The answer that the cache has, told as a stream. */
+export async function tellHit(
+  asked: PreparedAsk,
+  hit: Hit,
+  { edge, parts }: { readonly edge: StreamEdge; readonly parts: ExchangeParts },
+): Promise<void> {
+  await billHit(asked, hit.answer, parts);
+  edge.tellHead(provenanceOf(hit));
+  const { face, request } = asked;
+  const writer = face.openStream(request);
+  for (const piece of replayAnswer(readCached(face, parts.dialects, hit.answer.body))) {
+    const text = writer.write(piece);
+    if (text !== '' && !edge.sink.write(text)) await edge.sink.drained();
+  }
+}
+
+function provenanceOf({ key, ageSeconds, similarity, answer }: Hit): Provenance {
+  const state = similarity === undefined ? 'HIT' : 'SEMANTIC';
+  const { provider, model } = answer;
+  return { provider, model, cost: 0, attempts: 0, cache: { state, key, ageSeconds, similarity } };
+}

@@ -1,0 +1,59 @@
+import type { Dialect, DialectName } from '../dialects/dialect.ts';
+import type { ProviderKey, Target } from '../providers/provider.ts';
+import type { Outgoing } from '../upstream/upstreams.ts';
+import { hasOwnFields, ownFields, type PreparedAsk } from './ask.ts';
+import { spliceMembers } from './splice.ts';
+
+export type Dialects = Readonly<Record<DialectName, Dialect>>;
+
+/** Whether a chat goes to a provider, and its answer comes back, as the bytes that they are. */
+export function passesThrough(asked: PreparedAsk, { provider }: Target): boolean {
+  if (asked.isChanged || asked.guard || asked.request.needsTranslation) return false;
+  return asked.face.dialect === provider.dialect;
+}
+
+/** What a provider is sent for a chat, in its own dialect. */
+export async function writeOutgoing(
+  asked: PreparedAsk,
+  { target, key }: { readonly target: Target; readonly key: ProviderKey | undefined },
+  dialect: Dialect,
+): Promise<Outgoing> {
+  const headers = await headersOf(target, key, dialect);
+  const { model } = target;
+  if (!passesThrough(asked, target)) {
+    const { path, body } = dialect.writeChat(asked.request, model.name);
+    return { target, path, headers, body: JSON.stringify(body) };
+  }
+  const path = dialect.chatPath(model.name, asked.request.isStream);
+  const body = patch(asked, model.name);
+  return { target, path, headers: { ...headers, ...asked.headers }, body };
+}
+
+/** The headers of every request to a provider with this key. */
+export async function headersOf(
+  { provider }: Target,
+  key: ProviderKey | undefined,
+  dialect: Dialect,
+): Promise<Readonly<Record<string, string>>> {
+  const value = key?.reveal();
+  const secret = value instanceof Promise ? await value : value;
+  return {
+    'content-type': 'application/json',
+    ...(secret === undefined ? {} : dialect.credential(secret)),
+    ...provider.headers,
+  };
+}
+
+/** The caller's own bytes, but for what the provider must not see or must be told. */
+function patch({ body, text, request, face }: PreparedAsk, model: string): string {
+  const changes = new Map<string, string | undefined>();
+  if (hasOwnFields(body)) for (const name of ownFields) changes.set(name, undefined);
+  if (body['model'] !== model) changes.set('model', JSON.stringify(model));
+  if (face.dialect === 'openai' && request.isStream && !request.wantsUsage) {
+    // What a stream took is only said when it is asked for.
+    const given = body['stream_options'];
+    const options = { ...(given as object | undefined), include_usage: true };
+    changes.set('stream_options', JSON.stringify(options));
+  }
+  return changes.size === 0 ? text : spliceMembers(text, changes);
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  json,
+  openAiAnswer,
+  openAiStream,
+  startGateway,
+  startProvider,
+  stream,
+  type ScriptedProvider,
+} from '../testing.ts';
+
+let upstream: ScriptedProvider;
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+
+beforeAll(async () => {
+  upstream = await startProvider();
+  gateway = await startGateway();
+  await gateway.put('up', {
+    dialect: 'openai',
+    baseUrl: `${upstream.url}/v1`,
+    apiKey: 'sk-up',
+    models: [{ name: 'm', inputCostPerMToken: 3, outputCostPerMToken: 15 }],
+  });
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const messages = [{ role: 'user', content: 'hi' }];
+
+test("OpenAI's bytes go through as they are, both ways", async () => {
+  const odd = `{ "id":"x" ,"unknown":[1.0, 2e2],${JSON.stringify(openAiAnswer('hello')).slice(1)}`;
+  upstream.script(json(odd));
+  const sent =
+    '{"temperature":1.50, "model":"m","messages":[{"role":"user","content":"h\\u00fc"}],"x-new":{"a":1.0}}';
+  const answer = await gateway.call('POST', '/v1/chat/completions', sent);
+  expect(answer.status).toBe(200);
+  expect(answer.text).toBe(odd);
+  const received = upstream.received.at(-1);
+  expect(received?.text).toBe(sent);
+  expect(received?.path).toBe('/v1/chat/completions');
+  expect(received?.headers.authorization).toBe('Bearer sk-up');
+  expect(answer.headers.get('x-gateway-provider')).toBe('up');
+  expect(answer.headers.get('x-gateway-cost')).toBe('0.000105');
+});
+
+test("the interface's endpoint says who answered and what it cost", async () => {
+  upstream.script(json(openAiAnswer('hello')));
+  const answer = await gateway.call('POST', '/api/v1/chat/completions', { model: 'm', messages });
+  expect(answer.body).toMatchObject({
+    object: 'chat.completion',
+    provider: 'up',
+    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost: 0.000105 },
+    choices: [{ message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  });
+});
+
+test("OpenAI's stream goes through, less the usage that nobody asked for", async () => {
+  const texts = openAiStream(['one ', 'two ']);
+  upstream.script(stream(texts));
+  const answer = await gateway.call('POST', '/v1/chat/completions', {
+    model: 'm',
+    messages,
+    stream: true,
+  });
+  expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  const expected = texts.filter((text) => !text.includes('"choices":[]'));
+  expect(answer.text).toBe(expected.join(''));
+  expect(upstream.received.at(-1)?.body.stream_options).toEqual({ include_usage: true });
+});
+
+test('a stream that asks for its usage gets it untouched under /v1, with the cost elsewhere', async () => {
+  const texts = openAiStream(['one ', 'two ']);
+  upstream.script(stream(texts));
+  const body = { model: 'm', messages, stream: true, stream_options: { include_usage: true } };
+  const plain = await gateway.call('POST', '/v1/chat/completions', body);
+  expect(plain.text).toBe(texts.join(''));
+  const annotated = await gateway.call('POST', '/api/v1/chat/completions', body);
+  expect(annotated.text).toContain('"usage":{"cost":0.00006,"prompt_tokens":10');
+  expect(annotated.text).toContain('data: {"provider":"up",');
+});

@@ -1,0 +1,180 @@
+import { Fault } from '../../kit/errors.ts';
+import type { AnswerSink } from '../../kit/pushed-answer.ts';
+import { priceOf } from '../catalogue/prices.ts';
+import type { Answer, AnswerEvent, Usage } from '../conversation/answer.ts';
+import { collectAnswer } from '../conversation/collect.ts';
+import { UpstreamError } from '../dialects/upstream-error.ts';
+import type { Trip } from '../measure/stations.ts';
+import type { Target } from '../providers/provider.ts';
+import type { AnswerStream } from '../upstream/answer-stream.ts';
+import type { PreparedAsk } from './ask.ts';
+import type { Asking } from './asking.ts';
+import type { BillItem } from './bill.ts';
+import { isWhole, toCached } from './cached-answers.ts';
+import { conclude } from './conclusion.ts';
+import { planContinuation, type Continuation } from './continuation.ts';
+import { estimateUsage } from './estimated-usage.ts';
+import type { Provenance } from './parts.ts';
+import { Relay } from './relay.ts';
+import { wordAnswer, writeBody } from './wording.ts';
+
+/** Where a streamed answer goes. */
+export interface StreamEdge {
+  readonly sink: AnswerSink;
+  /** Called once it is known who answers. */
+  readonly tellHead: (provenance: Provenance) => void;
+}
+
+/** A stream that has begun, and who sends it. */
+export interface Running {
+  readonly stream: AnswerStream;
+  readonly target: Target;
+  readonly trip: Trip;
+  /** How its pieces follow on what another stream brought; absent for the first one. */
+  readonly adapt?: Continuation['adapt'];
+}
+
+/** Asks the candidates for the rest of an answer; undefined when none of them begins. */
+export type AskForRest = (continuation: Continuation) => Promise<Running | undefined>;
+
+/**
+ * One streamed answer on its way to the caller. When its provider breaks it off, another goes on with
+ * it where that can be done, else its last event says that it is not complete.
+ */
+export class Passage {
+  readonly #asked: PreparedAsk;
+  readonly #asking: Asking;
+  readonly #sink: AnswerSink;
+  readonly #relay: Relay;
+  readonly #firstTokenAt = performance.now();
+  /** What the caller has from streams that broke. */
+  readonly #before: AnswerEvent[] = [];
+  readonly #failed = new Set<Target>();
+  #target: Target | undefined;
+
+  constructor(asked: PreparedAsk, asking: Asking, sink: AnswerSink) {
+    this.#asked = asked;
+    this.#asking = asking;
+    this.#sink = sink;
+    this.#relay = new Relay({ asked, sink, annotate: (usage) => this.#annotate(usage) });
+  }
+
+  async run(first: Running, askForRest: AskForRest): Promise<void> {
+    let running: Running | undefined = first;
+    while (running) {
+      const error = await this.#follow(running);
+      if (error === undefined) return this.#complete(running);
+      running = await this.#recover(running, error, askForRest);
+    }
+  }
+
+  /** Passes a stream on to its end; answers what broke it. */
+  async #follow(running: Running): Promise<unknown> {
+    const { stream, target, adapt } = running;
+    this.#target = target;
+    try {
+      if (adapt) {
+        this.#relay.resumeAfter(this.#before);
+        await this.#relay.follow(stream, (pieces) => adapt(pieces));
+      } else {
+        await this.#relay.follow(stream);
+      }
+      if (!stream.isEnded) this.#relay.end(stream.soFar());
+      return undefined;
+    } catch (error) {
+      return error ?? new Error('the stream broke');
+    }
+  }
+
+  #complete({ stream, target, trip }: Running): void {
+    const { parts, plan, cached } = this.#asking;
+    const usage = stream.usage ?? estimateUsage(stream.soFar(), plan.inputTokens);
+    trip.succeeded(usage.outputTokens);
+    parts.metrics.attempted(target.provider.name, 'success');
+    this.#close({ target, usage, outcome: 'complete' });
+    if (cached.fill) this.#keep(stream, { target, usage });
+  }
+
+  /** What goes on where a stream broke; undefined when that is the end, which is written then. */
+  async #recover(
+    broken: Running,
+    error: unknown,
+    askForRest: AskForRest,
+  ): Promise<Running | undefined> {
+    const { stream, target, trip } = broken;
+    const soFar = readable(stream);
+    const usage = estimateUsage(soFar, this.#asking.plan.inputTokens, stream.usage);
+    if (this.#asked.signal.aborted) {
+      trip.forgotten();
+      this.#close({ target, usage, outcome: 'aborted' });
+      throw new Fault('cancelled', 'the caller gave up');
+    }
+    if (!(error instanceof UpstreamError)) {
+      trip.forgotten();
+      return this.#giveUp(Fault.from(error), { target, usage, outcome: 'failed' });
+    }
+    trip.failed(error.failure);
+    this.#asking.parts.metrics.attempted(target.provider.name, error.failure.kind);
+    this.#before.push(...(broken.adapt?.(soFar) ?? soFar));
+    this.#failed.add(target);
+    const next = await this.#continue(usage, askForRest);
+    const item = { target, usage, outcome: 'failed' } as const;
+    if (!next) return this.#giveUp(conclude([{ target, failure: error.failure }]), item);
+    this.#asking.bill.add(item);
+    return next;
+  }
+
+  async #continue(usage: Usage, askForRest: AskForRest): Promise<Running | undefined> {
+    const { plan, parts } = this.#asking;
+    const broken = { soFar: this.#before, usage, failed: this.#failed };
+    const continuation = planContinuation(this.#asked, broken, { plan, dialects: parts.dialects });
+    return continuation && askForRest(continuation);
+  }
+
+  /** The last event says that the answer is not complete. */
+  #giveUp(fault: Fault, item: BillItem): never {
+    this.#close(item);
+    this.#sink.write(this.#asked.face.writeFailure(fault));
+    throw fault;
+  }
+
+  #close(item: BillItem): void {
+    this.#asking.bill.close({ ...item, firstTokenAt: this.#firstTokenAt });
+    this.#asking.course.count();
+  }
+
+  #keep(stream: AnswerStream, from: { readonly target: Target; readonly usage: Usage }): void {
+    const { fill } = this.#asking.cached;
+    if (!fill) return;
+    const answer = this.#wholeAnswer(stream);
+    if (!answer || !isWhole(answer)) return fill.abandon();
+    const body = this.#asked.face.dialect
+      ? writeBody(this.#asked, wordAnswer(this.#asked, answer), from)
+      : Buffer.from(JSON.stringify({ answer }));
+    fill.store(toCached(body, from.target, from.usage));
+  }
+
+  /** None of two halves, and none that was too long to be kept. */
+  #wholeAnswer(stream: AnswerStream): Answer | undefined {
+    try {
+      return this.#before.length === 0 ? collectAnswer(stream.soFar()) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #annotate(usage: Usage) {
+    const target = this.#target;
+    if (!target) throw new RangeError('nothing came yet');
+    return { provider: target.provider.name, cost: priceOf(usage, target.model.prices) };
+  }
+}
+
+/** What of a stream can be read again: nothing, where it was too much or makes no sense. */
+function readable(stream: AnswerStream): readonly AnswerEvent[] {
+  try {
+    return stream.soFar();
+  } catch {
+    return [];
+  }
+}

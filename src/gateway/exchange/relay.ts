@@ -1,0 +1,133 @@
+import type { AnswerSink } from '../../kit/pushed-answer.ts';
+import { parseEvents, formatEvent, type ServerEvent } from '../../kit/sse.ts';
+import type { AnswerEvent, Usage } from '../conversation/answer.ts';
+import type { FaceStream } from '../faces/face.ts';
+import type { StreamGuard } from '../guardrails/guardrail.ts';
+import type { AnswerStream } from '../upstream/answer-stream.ts';
+import type { StreamConsumer } from '../upstream/intake.ts';
+import type { PreparedAsk } from './ask.ts';
+
+export interface RelayOptions {
+  readonly asked: PreparedAsk;
+  readonly sink: AnswerSink;
+  /** Names the provider and the cost in what the caller gets. */
+  readonly annotate: (usage: Usage) => { readonly provider: string; readonly cost: number };
+}
+
+/** Turns the pieces of a stream into those that the caller is to get. */
+type Adapt = (pieces: readonly AnswerEvent[]) => readonly AnswerEvent[];
+
+/**
+ * Passes a streamed answer on to the caller: bytes as they are where both speak the same dialect,
+ * pieces in the words of the caller's face otherwise. One stream may be followed by another that goes
+ * on with its answer. A slow caller slows the provider down.
+ */
+export class Relay implements StreamConsumer {
+  readonly #options: RelayOptions;
+  readonly #guard: StreamGuard | undefined;
+  #stream: AnswerStream | undefined;
+  #adapt: Adapt | undefined;
+  #writer: FaceStream | undefined;
+  #isWaiting = false;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#guard = options.asked.guard?.openStream();
+  }
+
+  /** Resolves when the stream is complete; rejects with what broke it. */
+  async follow(stream: AnswerStream, adapt?: Adapt): Promise<void> {
+    this.#stream = stream;
+    this.#adapt = adapt;
+    stream.consume(this);
+    await stream.completion;
+  }
+
+  /** From now on the answer comes in pieces, the first of which the caller has already. */
+  resumeAfter(soFar: readonly AnswerEvent[]): void {
+    if (this.#writer) return;
+    this.#writer = this.#openWriter();
+    for (const piece of soFar) this.#writer.write(piece);
+  }
+
+  /** Writes the end that the provider itself did not say in so many words. */
+  end(soFar: readonly AnswerEvent[]): void {
+    this.resumeAfter(soFar);
+    this.pieces([{ type: 'end' }]);
+  }
+
+  bytes(events: Buffer): void {
+    const { asked } = this.#options;
+    const mustEdit =
+      asked.face.dialect === 'openai' && (asked.isAnnotated || !asked.request.wantsUsage);
+    this.#write(mustEdit && hasUsage(events) ? this.#edit(events) : events);
+  }
+
+  pieces(pieces: readonly AnswerEvent[]): void {
+    this.#writer ??= this.#openWriter();
+    const writer = this.#writer;
+    let text = '';
+    for (const piece of this.#adapt?.(pieces) ?? pieces) {
+      for (const allowed of this.#guard?.see(piece) ?? [piece]) text += this.#word(writer, allowed);
+    }
+    this.#write(text);
+  }
+
+  #word(writer: FaceStream, piece: AnswerEvent): string {
+    const text = writer.write(piece);
+    if (piece.type !== 'usage' || text === '' || !this.#options.asked.isAnnotated) return text;
+    return this.#annotate(text, this.#options.annotate(piece.usage));
+  }
+
+  /** OpenAI's chunk with the usage: annotated, or left out where the caller did not ask for it. */
+  #edit(events: Buffer): string {
+    const { asked, annotate } = this.#options;
+    const usage = this.#stream?.usage;
+    const texts = parseEvents(events.toString()).map((event) => {
+      if (!hasUsage(event.data)) return formatEvent(event);
+      if (!asked.request.wantsUsage && isUsageAlone(event)) return '';
+      const text = formatEvent(event);
+      return asked.isAnnotated && usage ? this.#annotate(text, annotate(usage)) : text;
+    });
+    return texts.join('');
+  }
+
+  /** In JSON, an unescaped quote ends a string: these members can stand nowhere but where they are. */
+  #annotate(text: string, { provider, cost }: { provider: string; cost: number }): string {
+    const name = JSON.stringify(provider);
+    return text
+      .replace(/^data: ?\{/m, (start) => `${start}"provider":${name},`)
+      .replace(/"usage"\s*:\s*\{/, (start) => `${start}"cost":${cost},`);
+  }
+
+  #openWriter(): FaceStream {
+    const { face, request } = this.#options.asked;
+    return face.openStream(request);
+  }
+
+  #write(piece: Buffer | string): void {
+    if (piece.length === 0) return;
+    const { sink } = this.#options;
+    const stream = this.#stream;
+    if (sink.write(piece) || this.#isWaiting || !stream) return;
+    this.#isWaiting = true;
+    stream.pause();
+    void this.#resumeWhenDrained(stream);
+  }
+
+  async #resumeWhenDrained(stream: AnswerStream): Promise<void> {
+    await this.#options.sink.drained();
+    this.#isWaiting = false;
+    stream.resume();
+  }
+}
+
+function hasUsage(text: Buffer | string): boolean {
+  return text.includes('"usage":{') || text.includes('"usage": {');
+}
+
+/** The chunk that has nothing but the usage, whose empty choices clients stumble over. */
+function isUsageAlone({ data }: ServerEvent): boolean {
+  const { choices } = JSON.parse(data) as { choices?: unknown };
+  return Array.isArray(choices) && choices.length === 0;
+}

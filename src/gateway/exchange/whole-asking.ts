@@ -1,0 +1,106 @@
+import type { Fill } from '../cache/answer-cache.ts';
+import type { Answer, Usage } from '../conversation/answer.ts';
+import type { Target } from '../providers/provider.ts';
+import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
+import { fetchWhole } from '../upstream/whole-answer.ts';
+import type { PreparedAsk } from './ask.ts';
+import type { Asking } from './asking.ts';
+import type { Won } from './attempts.ts';
+import { startAttemptSpan, withinSpan, withTrace, type Attempt } from './attempt-span.ts';
+import { isWhole, toCached } from './cached-answers.ts';
+import { passesThrough, writeOutgoing } from './outgoing.ts';
+import type { CompletedChat } from './parts.ts';
+import { wordAnswer, writeBody } from './wording.ts';
+
+/** An answer that a provider gave, and what was read of it. */
+interface Received {
+  readonly bytes: Buffer;
+  readonly parsed: unknown;
+  readonly usage: Usage;
+  /** Absent where the bytes pass through unread. */
+  readonly answer: Answer | undefined;
+}
+
+/** Asks the candidates of a plan for the whole answer at once. */
+export async function askWhole(asked: PreparedAsk, asking: Asking): Promise<CompletedChat> {
+  const { bill, course, parts, cached } = asking;
+  const { value, target, trip } = await askInOrder(asked, asking);
+  trip.succeeded(value.usage.outputTokens);
+  parts.metrics.attempted(target.provider.name, 'success');
+  const cost = bill.close({ target, usage: value.usage, outcome: 'complete' });
+  course.count();
+  const body = bodyOf(asked, value, target);
+  if (cached.fill) keep(asked, { value, body, target, fill: cached.fill }, asking);
+  return { body, provenance: asking.provenance(target, cost) };
+}
+
+async function askInOrder(asked: PreparedAsk, asking: Asking): Promise<Won<Received>> {
+  const { plan, course, attempts } = asking;
+  try {
+    return await attempts.run(
+      plan.candidates,
+      asking.attemptOptions(asked),
+      (target, trip, signal) => {
+        course.ask(target);
+        return receive(asked, { target, trip, signal }, asking);
+      },
+    );
+  } catch (error) {
+    if (asked.signal.aborted) closeAborted(asking);
+    throw error;
+  }
+}
+
+/** A provider that was asked has read the prompt, whether anybody waits for its answer or not. */
+function closeAborted({ bill, course, plan }: Asking): void {
+  if (!course.target) return;
+  const usage = { inputTokens: plan.inputTokens, outputTokens: 0, isEstimated: true };
+  bill.close({ target: course.target, usage, outcome: 'aborted' });
+  course.count();
+}
+
+async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Promise<Received> {
+  const { target, trip, signal } = attempt;
+  const { upstreams, dialects, tracer } = asking.parts;
+  const dialect = dialects[target.provider.dialect];
+  const span = startAttemptSpan(tracer, asked.span, { ...target, operation: 'chat' });
+  return withinSpan(span, async () => {
+    const outgoing = withTrace(
+      await writeOutgoing(asked, { target, key: trip.key }, dialect),
+      span,
+    );
+    const { totalMs: timeoutMs } = target.provider.timeouts;
+    const whole = await fetchWhole(upstreams, outgoing, { signal, timeoutMs });
+    requireSuccess(dialect, whole);
+    const parsed = parseAnswer(target.provider.name, whole.bytes);
+    if (passesThrough(asked, target)) {
+      return { bytes: whole.bytes, parsed, usage: dialect.readUsage(parsed), answer: undefined };
+    }
+    const answer = dialect.readAnswer(parsed);
+    return { bytes: whole.bytes, parsed, usage: answer.usage, answer };
+  });
+}
+
+/** What the caller gets: the provider's bytes as they are, unless the words or the face differ. */
+function bodyOf(asked: PreparedAsk, received: Received, target: Target): Buffer {
+  const { bytes, parsed, answer, usage } = received;
+  if (answer) return writeBody(asked, wordAnswer(asked, answer), { target, usage });
+  if (!asked.isAnnotated) return bytes;
+  return writeBody(asked, parsed as Readonly<Record<string, unknown>>, { target, usage });
+}
+
+interface Kept {
+  readonly value: Received;
+  readonly body: Buffer;
+  readonly target: Target;
+  readonly fill: Fill;
+}
+
+/** Lets others have the answer too, if it is whole. */
+function keep(asked: PreparedAsk, kept: Kept, { parts: { dialects } }: Asking): void {
+  const { value, body, target, fill } = kept;
+  const answer = value.answer ?? dialects[target.provider.dialect].readAnswer(value.parsed);
+  if (!isWhole(answer)) return fill.abandon();
+  const stored = asked.face.dialect ? body : Buffer.from(JSON.stringify({ answer }));
+  fill.store(toCached(stored, target, value.usage));
+}

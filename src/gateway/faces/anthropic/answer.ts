@@ -1,0 +1,86 @@
+import type { Answer, Choice, Usage } from '../../conversation/answer.ts';
+import type { AssistantPart, ReasoningPart } from '../../conversation/request.ts';
+import { markSignature } from '../../dialects/signatures.ts';
+import { UpstreamError } from '../../dialects/upstream-error.ts';
+import type { Fields } from './fields.ts';
+
+/** A whole message. */
+export function writeAnswer({ id, model, choices, usage }: Answer): Fields {
+  const choice = choices[0];
+  if (!choice) throw UpstreamError.of('broken', 'the provider answered without an answer');
+  return {
+    ...writeHead(id, model),
+    content: choice.parts.flatMap(writePart),
+    ...writeStop(choice),
+    usage: writeUsage(usage),
+  };
+}
+
+/** What stands in front of a message's content. */
+export function writeHead(id: string, model: string): Fields {
+  return { id, type: 'message', role: 'assistant', model };
+}
+
+export function writeStop({
+  finish,
+  stopSequence,
+}: Pick<Choice, 'finish' | 'stopSequence'>): Fields {
+  const reason =
+    finish === 'stop' && stopSequence !== undefined ? 'stop_sequence' : reasons[finish];
+  return { stop_reason: reason, stop_sequence: stopSequence ?? null };
+}
+
+const reasons = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  'tool-calls': 'tool_use',
+  'content-filter': 'refusal',
+} as const;
+
+/** Anthropic's `input_tokens` leave out what a cache read or wrote. */
+export function writeUsage(usage: Usage): Fields {
+  const read = usage.cachedInputTokens ?? 0;
+  const written = usage.cacheWriteTokens ?? 0;
+  const long = usage.longCacheWriteTokens;
+  const thought = usage.reasoningTokens;
+  return {
+    input_tokens: Math.max(0, usage.inputTokens - read - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+    ...(long === undefined ? {} : { cache_creation: writeLifetimes(written, long) }),
+    output_tokens: usage.outputTokens,
+    ...(thought === undefined ? {} : { output_tokens_details: { thinking_tokens: thought } }),
+  };
+}
+
+function writeLifetimes(written: number, long: number): Fields {
+  return { ephemeral_5m_input_tokens: written - long, ephemeral_1h_input_tokens: long };
+}
+
+/** How a call's signature travels, for which `tool_use` has no field: as a thought in front of it. */
+export function signCall(signature: string): ReasoningPart {
+  return { type: 'reasoning', text: '', signature: markSignature('call', signature) };
+}
+
+function writePart(part: AssistantPart): Fields[] {
+  if (part.type === 'reasoning') {
+    const { text, redacted, signature = '' } = part;
+    if (redacted !== undefined) return [{ type: 'redacted_thinking', data: redacted }];
+    return [{ type: 'thinking', thinking: text, signature }];
+  }
+  if (part.type !== 'tool-call') return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+  const { id, name, signature } = part;
+  const call = { type: 'tool_use', id, name, input: readInput(part.arguments) };
+  return signature === undefined ? [call] : [...writePart(signCall(signature)), call];
+}
+
+function readInput(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    const input: unknown = JSON.parse(text);
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input;
+  } catch {
+    // Told below, as for JSON that is no object.
+  }
+  throw UpstreamError.of('broken', 'the arguments of a tool call are not a JSON object');
+}

@@ -1,0 +1,112 @@
+/** A place between characters. */
+export type EdgeKind = '^' | '$' | '\\b' | '\\B';
+
+/** A regular expression without what needs backtracking. */
+export type Pattern =
+  | { readonly kind: 'character'; readonly accepts: (character: string) => boolean }
+  | { readonly kind: 'edge'; readonly edge: EdgeKind }
+  | { readonly kind: 'sequence'; readonly items: readonly Pattern[] }
+  | { readonly kind: 'choice'; readonly items: readonly Pattern[] }
+  | {
+      readonly kind: 'repetition';
+      readonly item: Pattern;
+      readonly min: number;
+      readonly max: number;
+    };
+
+const repetitionsMax = 1_000;
+const depthMax = 50;
+
+/**
+ * Reads a regular expression, upper and lower case alike. Throws `SyntaxError` for what is none, and
+ * for references back and looks ahead or behind, which no linear-time search can follow.
+ */
+export function parsePattern(source: string): Pattern {
+  // Says in its own words what is wrong with an expression that is none at all.
+  void new RegExp(source, 'u');
+  return new PatternReader(source).read();
+}
+
+class PatternReader {
+  readonly #source: string;
+  #at = 0;
+  #depth = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  read(): Pattern {
+    const pattern = this.#readChoice();
+    if (this.#at < this.#source.length) throw new SyntaxError('a bracket is closed twice');
+    return pattern;
+  }
+
+  #readChoice(): Pattern {
+    const items = [this.#readSequence()];
+    while (this.#take(/\|/y)) items.push(this.#readSequence());
+    return { kind: 'choice', items };
+  }
+
+  #readSequence(): Pattern {
+    const items: Pattern[] = [];
+    while (this.#at < this.#source.length && !/[|)]/.test(this.#source[this.#at] ?? '')) {
+      items.push(this.#readRepetition(this.#readAtom()));
+    }
+    return { kind: 'sequence', items };
+  }
+
+  #readAtom(): Pattern {
+    const edge = this.#take(/\^|\$|\\b|\\B/y);
+    if (edge) return { kind: 'edge', edge: edge as EdgeKind };
+    if (this.#take(/\(\?(?:[=!]|<[=!])/y)) throw new SyntaxError('it looks ahead or behind');
+    if (this.#take(/\((?:\?:|\?<\w+>)?/y)) return this.#readGroup();
+    if (this.#take(/\\(?:[1-9]|k<)/y)) throw new SyntaxError('it refers back to a group');
+    return characterOf(this.#take(characterPattern) ?? '');
+  }
+
+  #readGroup(): Pattern {
+    this.#depth += 1;
+    if (this.#depth > depthMax) throw new SyntaxError('its groups are nested too deeply');
+    const pattern = this.#readChoice();
+    this.#take(/\)/y);
+    this.#depth -= 1;
+    return pattern;
+  }
+
+  #readRepetition(item: Pattern): Pattern {
+    const sign = this.#take(/(?:[*+?]|\{\d+(?:,\d*)?\})\??/y);
+    if (!sign) return item;
+    const [min, max] = timesOf(sign);
+    const most = max === Number.POSITIVE_INFINITY ? min : max;
+    if (most > repetitionsMax)
+      throw new SyntaxError(`it repeats more than ${repetitionsMax} times`);
+    return { kind: 'repetition', item, min, max };
+  }
+
+  #take(expression: RegExp): string | undefined {
+    expression.lastIndex = this.#at;
+    const [found] = expression.exec(this.#source) ?? [];
+    this.#at += found?.length ?? 0;
+    return found;
+  }
+}
+
+/** One character of any kind: a set, an escape, or itself. */
+const characterPattern =
+  /\[(?:\\[^]|[^\]\\])*\]|\\(?:p\{[^}]*\}|P\{[^}]*\}|u\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|[^])|[^]/uy;
+
+function characterOf(source: string): Pattern {
+  // At most one character is looked at, which takes the same time whatever the set is.
+  const expression = new RegExp(`^(?:${source})$`, 'isu');
+  return { kind: 'character', accepts: (character) => expression.test(character) };
+}
+
+function timesOf(sign: string): readonly [number, number] {
+  if (sign.startsWith('*')) return [0, Number.POSITIVE_INFINITY];
+  if (sign.startsWith('+')) return [1, Number.POSITIVE_INFINITY];
+  if (sign.startsWith('?')) return [0, 1];
+  const [, min = '0', comma, max] = /\{(\d+)(,?)(\d*)\}/.exec(sign) ?? [];
+  if (!comma) return [Number(min), Number(min)];
+  return [Number(min), max ? Number(max) : Number.POSITIVE_INFINITY];
+}

@@ -1,0 +1,66 @@
+import { replacePersonalData, type PersonalDataKind } from './personal-data.ts';
+
+/** Every form that a placeholder can have. */
+export const placeholderPattern = /\[(?:EMAIL|IBAN|CARD|IPV4|PHONE)_\d{1,6}\]/g;
+
+const numbersMax = 999_999;
+
+/**
+ * The placeholders of one request: the same value gets the same one, numbered in the order in which
+ * they come, so that a conversation that goes on keeps those it had.
+ */
+export class Redaction {
+  readonly #kinds: readonly PersonalDataKind[];
+  readonly #placeholders = new Map<string, string>();
+  readonly #originals = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  readonly #counts = new Map<PersonalDataKind, number>();
+
+  constructor(kinds: readonly PersonalDataKind[]) {
+    this.#kinds = kinds;
+  }
+
+  /** Whether anything was replaced. */
+  get isEmpty(): boolean {
+    return this.#originals.size === 0;
+  }
+
+  /** Leaves alone what looks like a placeholder in a text; for all texts before the first `redact`. */
+  avoid(text: string): void {
+    for (const [found] of text.matchAll(placeholderPattern)) this.#taken.add(found);
+  }
+
+  /** The text with placeholders for personal data. */
+  redact(text: string): string {
+    return this.#kinds.reduce(
+      (rest, kind) => replacePersonalData(rest, kind, (found) => this.#placeholderOf(kind, found)),
+      text,
+    );
+  }
+
+  /** The text with the data in place of its placeholders; unknown ones stay. */
+  restore(text: string): string {
+    if (!text.includes('[')) return text;
+    return text.replaceAll(placeholderPattern, (found) => this.#originals.get(found) ?? found);
+  }
+
+  #placeholderOf(kind: PersonalDataKind, original: string): string {
+    const known = this.#placeholders.get(original);
+    if (known) return known;
+    const placeholder = this.#nextPlaceholder(kind);
+    this.#placeholders.set(original, placeholder);
+    this.#originals.set(placeholder, original);
+    return placeholder;
+  }
+
+  #nextPlaceholder(kind: PersonalDataKind): string {
+    let number = this.#counts.get(kind) ?? 0;
+    let placeholder: string;
+    do {
+      number += 1;
+      placeholder = `[${kind.toUpperCase()}_${number}]`;
+    } while (this.#taken.has(placeholder) && number < numbersMax);
+    this.#counts.set(kind, number);
+    return placeholder;
+  }
+}

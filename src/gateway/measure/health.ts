@@ -1,0 +1,47 @@
+import type { Provider } from '../providers/provider.ts';
+import type { Probe } from './probes.ts';
+import type { Standing, Standings } from './standing.ts';
+
+const soundAvailability = 0.9;
+
+/** How a provider does: by its real traffic of the last minutes, else by a probe. */
+export function describeHealth(
+  provider: Provider,
+  { standings, probe }: { readonly standings: Standings; readonly probe: Probe | undefined },
+) {
+  const models = [...provider.models.values()];
+  const standing = models.map((model) => standings.of({ provider, model }));
+  const { availability, latency, failure } = judge(standing, probe);
+  const isShut = standing.every(({ circuit }) => circuit === 'open');
+  const isSound = availability >= soundAvailability && !isShut;
+  const error = models.length === 0 ? (failure ?? 'it offers no models') : failure;
+  return {
+    status: isSound ? ('healthy' as const) : ('degraded' as const),
+    ...(provider.origin === 'local' ? { models: models.length } : {}),
+    ...(latency === undefined ? {} : { latency: Math.round(latency * 10) / 10 }),
+    availability: Math.round(availability * 1_000) / 1_000,
+    ...(isSound || error === undefined ? {} : { error }),
+  };
+}
+
+function judge(standing: readonly Standing[], probe: Probe | undefined) {
+  const used = standing.filter(({ recentAttempts }) => recentAttempts > 0);
+  if (used.length === 0) {
+    const availability = probe?.error === undefined ? 1 : 0;
+    return { availability, latency: probe?.latencyMs, failure: probe?.error };
+  }
+  const [failure] = used.flatMap(({ lastFailure }) => lastFailure ?? []);
+  return { availability: availabilityOf(used), latency: latencyOf(used), failure };
+}
+
+function availabilityOf(used: readonly Standing[]): number {
+  const attempts = used.reduce((sum, { recentAttempts }) => sum + recentAttempts, 0);
+  const good = used.reduce((sum, one) => sum + one.availability * one.recentAttempts, 0);
+  return good / attempts;
+}
+
+function latencyOf(used: readonly Standing[]): number | undefined {
+  const measured = used.flatMap(({ latencyMs }) => latencyMs ?? []);
+  if (measured.length === 0) return undefined;
+  return measured.reduce((sum, one) => sum + one, 0) / measured.length;
+}

@@ -1,0 +1,101 @@
+import type { Egress } from '../../kit/egress/egress.ts';
+import { Fault } from '../../kit/errors.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import type { Provider, ProviderList } from '../providers/provider.ts';
+import type { Stations } from './stations.ts';
+
+/** What a provider said when it was asked for its models. */
+export interface Probe {
+  /** Milliseconds to its answer; absent when there was none. */
+  readonly latencyMs?: number;
+  /** Absent when it answered well. */
+  readonly error?: string;
+}
+
+export interface ProbesOptions {
+  readonly providers: ProviderList;
+  readonly stations: Stations;
+  readonly dialects: Readonly<Record<Provider['dialect'], Dialect>>;
+  readonly egress: Egress;
+}
+
+const intervalMs = 30_000;
+const timeoutMs = 5_000;
+const answerBytesMax = 8 * 1024 * 1024;
+
+/** Asks providers that nobody has asked for a while whether they are there: costs them no token. */
+export class Probes implements AsyncDisposable {
+  readonly #options: ProbesOptions;
+  readonly #results = new WeakMap<Provider, Probe>();
+  readonly #stopping = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ProbesOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.run(), intervalMs).unref();
+  }
+
+  /** Undefined before the first one. */
+  of(provider: Provider): Probe | undefined {
+    return this.#results.get(provider);
+  }
+
+  /** Probes all who need it, now; never rejects. */
+  run(): Promise<void> {
+    this.#running ??= this.#runAll().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #runAll(): Promise<void> {
+    const { providers, stations } = this.#options;
+    const hosted = providers.all().filter(({ origin }) => origin !== 'local');
+    const quiet = hosted.filter((provider) => {
+      const models = [...provider.models.values()];
+      return models.every((model) => stations.of({ provider, model }).recentAttempts === 0);
+    });
+    await Promise.all(quiet.map((provider) => this.#probe(provider)));
+  }
+
+  async #probe(provider: Provider): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      const error = await this.#ask(provider);
+      const latencyMs = performance.now() - startedAt;
+      this.#results.set(provider, { latencyMs, ...(error === undefined ? {} : { error }) });
+    } catch (error) {
+      this.#results.set(provider, { error: Fault.from(error).message });
+    }
+  }
+
+  /** Answers what is wrong. Who has no list of models is there all the same. */
+  async #ask(provider: Provider): Promise<string | undefined> {
+    const { dialects, egress } = this.#options;
+    const dialect = dialects[provider.dialect];
+    const value = await provider.keys[0]?.reveal();
+    const { status } = await egress.fetch(provider.baseUrl + listPaths[provider.dialect], {
+      headers: { ...(value === undefined ? {} : dialect.credential(value)), ...provider.headers },
+      timeoutMs,
+      responseBytesMax: answerBytesMax,
+      isRedirectFollowed: false,
+      signal: this.#stopping.signal,
+    });
+    if (status === 401 || status === 403) return `it does not accept the key (${status})`;
+    return status >= 500 ? `it answers ${status}` : undefined;
+  }
+}
+
+const listPaths: Readonly<Record<Provider['dialect'], string>> = {
+  openai: '/models',
+  anthropic: '/models',
+  gemini: '/models',
+  ollama: '/api/tags',
+};

@@ -1,0 +1,32 @@
+import type { Topic } from '../../kit/bus/bus.ts';
+import { Lifetime } from '../../kit/lifecycle.ts';
+import { BudgetPurse } from './budget-purse.ts';
+import { Budgets, type BudgetChange } from './budgets.ts';
+import { Ledger, type LedgerOptions } from './ledger.ts';
+
+export interface MoneyOptions extends LedgerOptions {
+  /** The topic `budgetTopic`. */
+  readonly topic: Topic<BudgetChange>;
+}
+
+/** All about money, put together. */
+export interface Money extends AsyncDisposable {
+  readonly purse: BudgetPurse;
+  readonly budgets: Budgets;
+  readonly ledger: Ledger;
+}
+
+/** Rejects when the journal's folder cannot be used or the budgets cannot be read. */
+export async function openMoney(options: MoneyOptions): Promise<Money> {
+  const { sql, topic, log } = options;
+  const lifetime = new Lifetime(log);
+  try {
+    const ledger = lifetime.own('the ledger', await Ledger.open(options));
+    const budgets = lifetime.own('the budgets', await Budgets.open({ sql, topic, ledger, log }));
+    const purse = lifetime.own('the purse', new BudgetPurse({ sql, budgets, ledger, log }));
+    return { purse, budgets, ledger, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
+  } catch (error) {
+    await lifetime[Symbol.asyncDispose]();
+    throw error;
+  }
+}

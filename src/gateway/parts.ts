@@ -1,0 +1,130 @@
+import { Lifetime } from '../kit/lifecycle.ts';
+import type { Host } from '../kit/service.ts';
+import { modelsContract } from '../models/contract.ts';
+import { Cache } from './cache/cache.ts';
+import type { Eviction } from './cache/cache-entry.ts';
+import type { GatewaySettings } from './config.ts';
+import { dialects } from './dialects/dialects.ts';
+import { budgetTopic, cacheTopic } from './events.ts';
+import { Attempts } from './exchange/attempts.ts';
+import { EmbeddingExchange } from './exchange/embedding.ts';
+import { Exchange } from './exchange/exchange.ts';
+import { openGuardrails } from './guardrails/open-guardrails.ts';
+import { Probes } from './measure/probes.ts';
+import { Stations } from './measure/stations.ts';
+import { GatewayMetrics } from './metrics/gateway-metrics.ts';
+import type { BudgetChange } from './money/budgets.ts';
+import { openMoney, type Money } from './money/money.ts';
+import { LocalModels } from './providers/local.ts';
+import { Providers } from './providers/providers.ts';
+import { CandidateRouter } from './routing/router.ts';
+import { Upstreams } from './upstream/upstreams.ts';
+
+/** The service's parts, put together; disposing them ends what they do. */
+export interface GatewayParts extends AsyncDisposable {
+  readonly host: Host<GatewaySettings>;
+  readonly providers: Providers;
+  readonly local: LocalModels;
+  readonly stations: Stations;
+  readonly probes: Probes;
+  readonly router: CandidateRouter;
+  readonly cache: Cache;
+  readonly money: Money;
+  readonly metrics: GatewayMetrics;
+  readonly exchange: Exchange;
+  readonly embeddings: EmbeddingExchange;
+}
+
+/** Opens everything; rejects when a setting, the database or a key file does not allow it. */
+export async function openParts(host: Host<GatewaySettings>): Promise<GatewayParts> {
+  const lifetime = new Lifetime(host.log);
+  try {
+    const parts = await open(host, lifetime);
+    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
+  } catch (error) {
+    await lifetime[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
+  const { config, egress, tracer } = host;
+  const guardrails = openGuardrails(config);
+  const upstreams = lifetime.own('the connections', new Upstreams(egress.dispatcher));
+  const stations = new Stations();
+  const providers = lifetime.own('the providers', await openProviders(host, stations));
+  const local = lifetime.own(
+    'the local models',
+    new LocalModels(host, (provider) => providers.setLocal(provider)),
+  );
+  local.start();
+  const { cache, money } = await openBooks(host, lifetime);
+  const metrics = new GatewayMetrics({ providers, standings: stations });
+  const router = new CandidateRouter({ providers, standings: stations, dialects });
+  const attempts = new Attempts(stations, { hedgeAfterMs: config.hedgeAfterMs });
+  const probes = lifetime.own('the probes', new Probes({ providers, stations, dialects, egress }));
+  const exchangeParts = {
+    dialects,
+    guardrails,
+    cache,
+    purse: money.purse,
+    router,
+    stations,
+    attempts,
+    upstreams,
+    metrics,
+    tracer,
+    deadlineMs: config.deadlineSeconds * 1_000,
+  };
+  const exchange = new Exchange(exchangeParts);
+  const embeddings = new EmbeddingExchange(exchangeParts, providers);
+  return {
+    host,
+    providers,
+    local,
+    stations,
+    probes,
+    router,
+    cache,
+    money,
+    metrics,
+    exchange,
+    embeddings,
+  };
+}
+
+/** A provider whose settings changed is given a new chance. */
+async function openProviders(host: Host<GatewaySettings>, stations: Stations): Promise<Providers> {
+  const providers = await Providers.open({
+    host,
+    credentials: (dialect, apiKey) => dialects[dialect].credential(apiKey),
+  });
+  let before = new Set(providers.all());
+  providers.onChange(() => {
+    const now = providers.all();
+    for (const provider of now) if (!before.has(provider)) stations.renew(provider.name);
+    before = new Set(now);
+  });
+  return providers;
+}
+
+/** What is remembered: answers, and what they cost. */
+async function openBooks(host: Host<GatewaySettings>, lifetime: Lifetime) {
+  const { database, bus, config, dataFolder, log } = host;
+  const models = host.client(modelsContract);
+  const cache = await Cache.open({
+    sql: database,
+    topic: bus.topic<Eviction>(cacheTopic),
+    config,
+    log,
+    embed: async (text) => {
+      const { data } = await models.createEmbeddings({ body: { input: text } });
+      return Float32Array.from((data[0]?.embedding ?? []) as number[]);
+    },
+  });
+  lifetime.own('the cache', cache);
+  const topic = bus.topic<BudgetChange>(budgetTopic);
+  const money = await openMoney({ sql: database, topic, config, dataFolder, log });
+  lifetime.own('the books', money);
+  return { cache, money };
+}

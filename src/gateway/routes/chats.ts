@@ -1,0 +1,139 @@
+import type { Call, Handlers } from '../../kit/http/call.ts';
+import type { PushedAnswer } from '../../kit/pushed-answer.ts';
+import { WrittenJson } from '../../kit/written-json.ts';
+import type { gatewayContract } from '../contract.ts';
+import { noHeaders, type Body, type ChatAsk } from '../exchange/ask.ts';
+import type { EmbeddingExchange } from '../exchange/embedding.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Provenance } from '../exchange/parts.ts';
+import { anthropicFace } from '../faces/anthropic.ts';
+import type { Face } from '../faces/face.ts';
+import { openAiFace } from '../faces/openai.ts';
+import { ItemMemory } from '../faces/responses/item-memory.ts';
+import { responsesFace } from '../faces/responses.ts';
+import type { EmbeddingBody } from '../schemas/other-faces.ts';
+
+type ChatHandlers = Pick<
+  Handlers<typeof gatewayContract>,
+  'completions' | 'openAiCompletions' | 'messages' | 'responses' | 'embeddings'
+>;
+
+type AnyCall = Omit<Call, 'params' | 'query' | 'body'> & { readonly body: Body };
+
+/** The routes that ask a model. */
+export function chatHandlers(exchange: Exchange, embeddings: EmbeddingExchange): ChatHandlers {
+  const items = new ItemMemory();
+  const answer = (call: AnyCall, face: Face, isAnnotated = false) =>
+    answerChat(exchange, toAsk(call, face, isAnnotated), call);
+  return {
+    completions: (call) => answer(call, openAiFace, true),
+    openAiCompletions: (call) => answer(call, openAiFace),
+    messages: (call) => answer(call, anthropicFace),
+    responses: (call) => answer(call, items.faceOf(responsesFace, call.identity.subject)),
+    embeddings: async (call) => {
+      const { body, identity, span, signal } = call;
+      const {
+        embeddings: made,
+        target,
+        cost,
+      } = await embeddings.embed({
+        request: toEmbeddingRequest(body),
+        payer: { subject: identity.subject, name: identity.name },
+        span,
+        signal,
+        startedAt: performance.now(),
+      });
+      const [provider, model] = [target.provider.name, target.model.name];
+      tellProvenance(call, { provider, model, cost, attempts: 1 });
+      return new WrittenJson({
+        object: 'list',
+        data: made.vectors.map((vector, index) => ({
+          object: 'embedding',
+          index,
+          embedding: body.encoding_format === 'base64' ? toBase64(vector) : vector,
+        })),
+        model: made.model,
+        usage: { prompt_tokens: made.inputTokens, total_tokens: made.inputTokens },
+      });
+    },
+  };
+}
+
+function answerChat(
+  exchange: Exchange,
+  ask: ChatAsk,
+  call: AnyCall,
+): PushedAnswer | Promise<WrittenJson> {
+  const tell = (provenance: Provenance) => tellProvenance(call, provenance);
+  if (ask.body['stream'] === true) return exchange.stream(ask, tell);
+  return exchange.complete(ask).then(({ body, provenance }) => {
+    tell(provenance);
+    return new WrittenJson(body);
+  });
+}
+
+function toAsk(call: AnyCall, face: Face, isAnnotated: boolean): ChatAsk {
+  const { identity, text, span, headers } = call;
+  return {
+    face,
+    body: call.body,
+    text,
+    payer: { subject: identity.subject, name: identity.name },
+    span,
+    signal: call.signal,
+    startedAt: performance.now(),
+    isAnnotated,
+    headers: face === anthropicFace ? anthropicHeaders(headers) : noHeaders,
+  };
+}
+
+const passedOn = ['anthropic-version', 'anthropic-beta'] as const;
+
+/** Which version of its API, and which of its trials, a client of Anthropic's speaks. */
+function anthropicHeaders(headers: Call['headers']): Readonly<Record<string, string>> {
+  const passed: Record<string, string> = {};
+  for (const name of passedOn) {
+    const value = headers[name];
+    if (typeof value === 'string') passed[name] = value;
+  }
+  return passed;
+}
+
+function tellProvenance(
+  call: Pick<Call, 'setHeader'>,
+  { provider, model, cost, attempts, cache }: Provenance,
+): void {
+  call.setHeader('x-gateway-provider', provider);
+  call.setHeader('x-gateway-model', headerText(model));
+  call.setHeader('x-gateway-attempts', String(attempts));
+  if (cost !== undefined) call.setHeader('x-gateway-cost', String(cost));
+  if (!cache) return;
+  call.setHeader('x-cache', cache.state);
+  call.setHeader('x-cache-age', String(cache.ageSeconds));
+  call.setHeader('x-cache-key', cache.key);
+  if (cache.similarity !== undefined)
+    call.setHeader('x-cache-similarity', cache.similarity.toFixed(4));
+}
+
+/** A header's value is printable ASCII (RFC 9110, section 5.5); an operator's names may be more. */
+function headerText(name: string): string {
+  return /^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
+}
+
+function toEmbeddingRequest({ model = 'auto-route', input, dimensions, ...rest }: EmbeddingBody) {
+  // Answered here, whatever the provider sends.
+  const { encoding_format: _, ...extras } = rest as Record<string, unknown>;
+  return { model, input: toInputs(input), dimensions, extras };
+}
+
+function toInputs(input: EmbeddingBody['input']): readonly (string | readonly number[])[] {
+  if (typeof input === 'string') return [input];
+  const isTokens = typeof input[0] === 'number';
+  // The schema allows lists of one kind only.
+  return isTokens ? [input as number[]] : (input as string[] | number[][]);
+}
+
+/** Little-endian floats of 32 bits, as OpenAI's clients ask for by default. */
+function toBase64(vector: readonly number[]): string {
+  return Buffer.from(Float32Array.from(vector).buffer).toString('base64');
+}

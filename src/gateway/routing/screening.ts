@@ -1,0 +1,178 @@
+import type { ChatRequest } from '../conversation/request.ts';
+import type { Dialect, DialectName } from '../dialects/dialect.ts';
+import type { Standing } from '../measure/standing.ts';
+import type { Model, Target } from '../providers/provider.ts';
+import { needsOf, type Need } from './demand.ts';
+import type { Exclusion, TaskKind } from './plan.ts';
+import type { TaskDemand } from './task-demands.ts';
+
+export type Dialects = Readonly<Record<DialectName, Pick<Dialect, 'unsupported'>>>;
+
+/**
+ * Why a target is not asked: `hard` never for this request, `soft` only while there is a better one,
+ * `wait` not now.
+ */
+export interface Refusal extends Exclusion {
+  readonly weight: 'hard' | 'soft' | 'wait';
+  /** The field of the request that does not fit. */
+  readonly param: string;
+  readonly code: string;
+  readonly waitMs: number;
+}
+
+export interface ScreenOptions {
+  readonly request: ChatRequest;
+  readonly inputTokens: number;
+  readonly dialects: Dialects;
+  /** Of the face; its targets get what came. */
+  readonly dialect: DialectName | undefined;
+}
+
+/** What automatic routing asks besides. */
+export interface TaskWish {
+  readonly kind: TaskKind;
+  readonly demand: TaskDemand;
+  readonly isFloorHeld: boolean;
+}
+
+/** An estimate may be this much too high before a caller's own choice of a model is refused. */
+const estimateSlack = 0.7;
+/** Room for an answer where the request does not say. */
+const leastOutput = 256;
+
+/** Judges targets by one request; each rule of a dialect is asked for once. */
+export class Screen {
+  readonly #options: ScreenOptions;
+  readonly #needs: readonly Need[];
+  readonly #unsupported = new Map<DialectName, string | undefined>();
+
+  constructor(options: ScreenOptions) {
+    this.#options = options;
+    this.#needs = needsOf(options.request);
+  }
+
+  /** Of a target that the caller named: undefined when it can take the request now. */
+  judgeNamed(target: Target, standing: Standing): Refusal | undefined {
+    return (
+      this.#capability(target, true) ?? this.#room(target, true) ?? this.#rest(target, standing)
+    );
+  }
+
+  /** Of a target that the gateway may choose. */
+  judgeChosen(target: Target, standing: Standing, wish: TaskWish): Refusal | undefined {
+    return (
+      this.#capability(target, false) ??
+      this.#room(target, false) ??
+      this.#rest(target, standing) ??
+      judgeByTask(target, wish)
+    );
+  }
+
+  #rest(target: Target, standing: Standing): Refusal | undefined {
+    return this.#dialect(target) ?? judgeByStanding(target, standing);
+  }
+
+  /** The same as no refusal of `judgeChosen`, its standing aside, at a fraction of the cost. */
+  fits(target: Target, wish: TaskWish): boolean {
+    const { model, provider } = target;
+    if (this.#missing(model, false) || this.#overflow(model, false)) return false;
+    if (!isMeantFor(model, wish) || isBelowFloor(model, wish)) return false;
+    return provider.dialect === this.#options.dialect || !this.#unsupportedBy(provider.dialect);
+  }
+
+  #capability(target: Target, isNamed: boolean): Refusal | undefined {
+    const need = this.#missing(target.model, isNamed);
+    if (!need) return undefined;
+    const { capability, param } = need;
+    const reason = `the model ${target.model.name} does not know ${capability}`;
+    return hard(target, { rule: 'capability', reason, param, code: 'unsupported_capability' });
+  }
+
+  #missing({ capabilities, areCapabilitiesAssumed }: Model, isNamed: boolean): Need | undefined {
+    for (const need of this.#needs) {
+      if (capabilities.has(need.capability)) continue;
+      // A model that nobody knows may well do more: who names it gets the provider's own word.
+      if (isNamed && areCapabilitiesAssumed && need.capability !== 'chat') continue;
+      return need;
+    }
+    return undefined;
+  }
+
+  #room(target: Target, isNamed: boolean): Refusal | undefined {
+    const param = this.#overflow(target.model, isNamed);
+    if (param === undefined) return undefined;
+    const { name, contextWindow, maxOutput = contextWindow } = target.model;
+    const reason =
+      param === 'messages'
+        ? `about ${this.#options.inputTokens} tokens do not fit the ${contextWindow} of the model ${name}`
+        : `the model ${name} answers at most ${maxOutput} tokens`;
+    return hard(target, { rule: 'context', reason, param, code: 'context_length_exceeded' });
+  }
+
+  /** The field that asks for more room than there is. */
+  #overflow({ contextWindow, maxOutput = contextWindow }: Model, isNamed: boolean) {
+    const { inputTokens, request } = this.#options;
+    const { maxTokens } = request;
+    const needed = isNamed
+      ? inputTokens * estimateSlack
+      : inputTokens + (maxTokens ?? Math.min(leastOutput, maxOutput));
+    if (needed > contextWindow) return 'messages';
+    const isTooMuch = !isNamed && maxTokens !== undefined && maxTokens > maxOutput;
+    return isTooMuch ? 'max_tokens' : undefined;
+  }
+
+  #dialect(target: Target): Refusal | undefined {
+    const { dialect } = target.provider;
+    if (dialect === this.#options.dialect) return undefined;
+    const param = this.#unsupportedBy(dialect);
+    if (param === undefined) return undefined;
+    const reason = `${param} cannot be said to the provider ${target.provider.name}`;
+    return hard(target, { rule: 'dialect', reason, param, code: 'unsupported_parameter' });
+  }
+
+  #unsupportedBy(dialect: DialectName): string | undefined {
+    if (!this.#unsupported.has(dialect)) {
+      const { dialects, request } = this.#options;
+      this.#unsupported.set(dialect, dialects[dialect].unsupported(request));
+    }
+    return this.#unsupported.get(dialect);
+  }
+}
+
+type Finding = Pick<Refusal, 'rule' | 'reason' | 'param' | 'code'>;
+
+function hard(target: Target, finding: Finding): Refusal {
+  return { target, ...finding, weight: 'hard', waitMs: 0 };
+}
+
+function judgeByStanding(target: Target, standing: Standing): Refusal | undefined {
+  const { closedBecause: rule, waitMs } = standing;
+  if (rule === undefined) return undefined;
+  const why = rule === 'circuit' ? 'it failed too often' : 'its limit is used up';
+  const reason = `${why}; it may be asked again in ${Math.ceil(waitMs / 1000)} s`;
+  return { target, rule, reason, param: 'model', code: 'unavailable', weight: 'wait', waitMs };
+}
+
+function judgeByTask(target: Target, wish: TaskWish): Refusal | undefined {
+  const { quality, name } = target.model;
+  const { kind, demand } = wish;
+  if (!isMeantFor(target.model, wish)) {
+    return soft(target, 'capability', `the model ${name} is not meant for ${kind}`);
+  }
+  if (!isBelowFloor(target.model, wish)) return undefined;
+  const reason = `its quality ${quality} is below ${demand.qualityFloor}, the least for ${kind}`;
+  return soft(target, 'quality', reason);
+}
+
+function isMeantFor({ capabilities }: Model, { kind }: TaskWish): boolean {
+  return capabilities.has(kind);
+}
+
+function isBelowFloor({ quality }: Model, { demand, isFloorHeld }: TaskWish): boolean {
+  return isFloorHeld && quality < demand.qualityFloor;
+}
+
+function soft(target: Target, rule: string, reason: string): Refusal {
+  const code = 'unsupported_capability';
+  return { target, rule, reason, param: 'model', code, weight: 'soft', waitMs: 0 };
+}

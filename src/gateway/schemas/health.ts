@@ -1,0 +1,39 @@
+import { Type, type Static } from 'typebox';
+import { healthRoute, type Route } from '../../kit/contract.ts';
+
+const ProviderHealth = Type.Object({
+  status: Type.Union([Type.Literal('healthy'), Type.Literal('degraded')]),
+  models: Type.Optional(Type.Integer({ description: 'of the local runtime' })),
+  latency: Type.Optional(
+    Type.Number({ description: 'milliseconds, of the answers of late, else of a probe' }),
+  ),
+  availability: Type.Number({ description: 'of the last five minutes, 0..1' }),
+  error: Type.Optional(Type.String({ description: 'what failed last' })),
+});
+export type ProviderHealth = Static<typeof ProviderHealth>;
+
+/** What tells how the gateway and its providers do. */
+export const healthRoutes = {
+  health: healthRoute('/api/health', {
+    providers: Type.Record(Type.String(), ProviderHealth),
+    cache: Type.Object({
+      hitRate: Type.Number({ description: 'since the start, 0..1' }),
+      size: Type.String({ description: 'in memory, such as `12.3 MB`' }),
+      entries: Type.Integer({ description: 'in memory' }),
+      semanticThreshold: Type.Optional(
+        Type.Number({ description: 'how alike questions must be; absent: only identical ones' }),
+      ),
+    }),
+  }),
+  metrics: {
+    method: 'GET',
+    url: '/api/v1/metrics',
+    aliases: ['/metrics'],
+    summary: 'Read the metrics in the text format of Prometheus',
+    description: 'Callers from other machines need a token.',
+    auth: 'loopback',
+    rateLimit: 'none',
+    trace: 'none',
+    schema: { response: { 200: Type.String() } },
+  },
+} as const satisfies Readonly<Record<string, Route>>;

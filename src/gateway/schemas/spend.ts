@@ -1,0 +1,115 @@
+import { Type } from 'typebox';
+import type { Route } from '../../kit/contract.ts';
+
+const spendPath = '/api/v1/spend';
+
+/** Query of every listing. */
+export const page = {
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
+};
+
+/** Who pays: the subject of a token. */
+export const subject = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'the subject of a token: the id of a user or of an API key’s service',
+});
+
+const subjectFilter = Type.Optional(subject);
+
+const tokens = {
+  inputTokens: Type.Integer({ description: 'prompts' }),
+  cachedInputTokens: Type.Integer({
+    description: "of the prompts, read from the provider's own cache",
+  }),
+  outputTokens: Type.Integer({ description: 'answers' }),
+};
+
+const totals = {
+  requests: Type.Integer(),
+  cachedRequests: Type.Integer({
+    description: 'of the requests, answered from the cache: they took no tokens and cost nothing',
+  }),
+  ...tokens,
+  dollars: Type.Number({ description: 'US dollars' }),
+};
+
+const day = Type.String({ format: 'date', description: 'a day in UTC, `2026-11-21`' });
+
+const spendReport = Type.Object(
+  {
+    spend: Type.Array(
+      Type.Object({
+        group: Type.String({ description: 'the subject, model, provider or day' }),
+        name: Type.Optional(Type.String({ description: 'of a subject' })),
+        ...totals,
+      }),
+    ),
+    totals: Type.Object(totals, { description: 'of all groups, also those on other pages' }),
+    from: day,
+    to: day,
+    groupBy: Type.String(),
+    total: Type.Integer({ description: 'how many groups there are' }),
+    limit: Type.Integer(),
+    offset: Type.Integer(),
+  },
+  { $id: 'SpendReport' },
+);
+
+const recentSpend = Type.Object(
+  {
+    id: Type.String(),
+    spentAt: Type.String({ format: 'date-time' }),
+    subject: Type.String(),
+    name: Type.Optional(Type.String()),
+    provider: Type.String(),
+    model: Type.String(),
+    ...tokens,
+    dollars: Type.Number(),
+    outcome: Type.String({ description: '`complete`, `aborted`, `failed` or `cached`' }),
+  },
+  { $id: 'Spend' },
+);
+
+const scope = 'Your own; with `gateway:configure` that of all, or of one `subject`.';
+
+/** The routes that say what was spent. */
+export const spendRoutes = {
+  readSpend: {
+    method: 'GET',
+    url: spendPath,
+    summary: 'Add up what was spent',
+    description: `${scope} The dearest group first; days the newest first.`,
+    schema: {
+      query: Type.Object({
+        ...page,
+        from: Type.Optional(day),
+        to: Type.Optional(day),
+        groupBy: Type.Enum(['key', 'model', 'provider', 'day'], {
+          default: 'day',
+          description: '`key`: by the user or the API key’s service that paid',
+        }),
+        subject: subjectFilter,
+      }),
+      response: { 200: spendReport },
+    },
+  },
+  listRecentSpend: {
+    method: 'GET',
+    url: `${spendPath}/recent`,
+    summary: 'List the spends of the last 7 days one by one, the newest first',
+    description: `${scope} Bounded in number too.`,
+    schema: {
+      query: Type.Object({ ...page, subject: subjectFilter }),
+      response: {
+        200: Type.Object({
+          spend: Type.Array(recentSpend),
+          total: Type.Integer(),
+          limit: Type.Integer(),
+          offset: Type.Integer(),
+        }),
+      },
+    },
+  },
+} as const satisfies Record<string, Route>;

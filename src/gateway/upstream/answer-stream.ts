@@ -1,0 +1,285 @@
+import { parseEvents } from '../../kit/sse.ts';
+import type { AnswerEvent, Usage } from '../conversation/answer.ts';
+import { replayAnswer } from '../conversation/replay.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { UpstreamError } from '../dialects/upstream-error.ts';
+import type { Timeouts } from '../providers/provider.ts';
+import { EventCutter } from './event-cutter.ts';
+import { parseAnswer, requireSuccess } from './failed-answer.ts';
+import { PieceIntake, RawIntake, type Intake, type StreamConsumer } from './intake.ts';
+import type { AnswerHeaders, Ongoing, Outgoing, UpstreamListener, Upstreams } from './upstreams.ts';
+
+export interface AnswerStreamOptions {
+  readonly dialect: Dialect;
+  /** Events go through as bytes, unread but for what must be known of them. */
+  readonly isRaw: boolean;
+  readonly timeouts: Timeouts;
+}
+
+const wholeBytesMax = 16 * 1024 * 1024;
+/** How long a provider may keep the connection open behind its last word. */
+const lingerMs = 1_000;
+
+/**
+ * The answer of a provider as it streams in; what comes is kept until somebody consumes it. Whatever
+ * goes wrong becomes one UpstreamError: an error answer, an error event, silence, and an end before
+ * the answer's own.
+ */
+export class AnswerStream implements UpstreamListener {
+  /** Resolves with the first piece of the answer itself. */
+  readonly beginning: Promise<void>;
+  /** Resolves when the answer is complete. */
+  readonly completion: Promise<void>;
+  readonly #provider: string;
+  readonly #options: AnswerStreamOptions;
+  readonly #cutter: EventCutter;
+  readonly #begun = settler();
+  readonly #completed = settler();
+  readonly #totalTimer: NodeJS.Timeout;
+  #intake: Intake;
+  #timer: NodeJS.Timeout;
+  #ongoing: Ongoing | undefined;
+  #status = 0;
+  #headers: AnswerHeaders = {};
+  /** Chunks of an answer that is no stream: an error, or all at once. */
+  #whole: Buffer[] | undefined;
+  #isBegun = false;
+  #isOver = false;
+
+  private constructor(provider: string, options: AnswerStreamOptions) {
+    const { dialect, isRaw, timeouts } = options;
+    this.#provider = provider;
+    this.#options = options;
+    this.#cutter = new EventCutter(dialect.framing);
+    this.#intake = isRaw ? new RawIntake(dialect) : new PieceIntake(dialect);
+    this.beginning = this.#begun.promise;
+    this.completion = this.#completed.promise;
+    this.#timer = setTimeout(this.#beLate, timeouts.firstTokenMs);
+    this.#totalTimer = setTimeout(this.#beLate, timeouts.totalMs);
+  }
+
+  /** Sends the request. */
+  static open(
+    upstreams: Upstreams,
+    outgoing: Outgoing,
+    options: AnswerStreamOptions,
+  ): AnswerStream {
+    const stream = new AnswerStream(outgoing.target.provider.name, options);
+    stream.#ongoing = upstreams.send(outgoing, stream);
+    return stream;
+  }
+
+  /** The provider's own count, once it came. */
+  get usage(): Usage | undefined {
+    return this.#intake.usage;
+  }
+
+  /** The provider's own last word came. */
+  get isEnded(): boolean {
+    return this.#intake.isEnded;
+  }
+
+  /** Gives the consumer what has come, and all that comes. */
+  consume(consumer: StreamConsumer): void {
+    this.#intake.consume(consumer);
+  }
+
+  /** What has come so far; throws RangeError when it was too much to keep. */
+  soFar(): readonly AnswerEvent[] {
+    return this.#intake.soFar();
+  }
+
+  /** Stops reading until `resume`: the client is slow, and the provider is not to blame. */
+  pause(): void {
+    clearTimeout(this.#timer);
+    this.#ongoing?.pause();
+  }
+
+  resume(): void {
+    if (!this.#isOver) this.#timer = setTimeout(this.#beLate, this.#options.timeouts.idleMs);
+    this.#ongoing?.resume();
+  }
+
+  /** Gives the answer up. */
+  abort(error: UpstreamError): void {
+    this.#finish(error);
+    this.#ongoing?.abort(error);
+  }
+
+  head(status: number, headers: AnswerHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    const isStream = status >= 200 && status < 300 && !isJson(headers, this.#options.dialect);
+    if (!isStream) this.#whole = [];
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#isOver) return;
+    if (this.#whole) return this.#collect(this.#whole, chunk);
+    this.#try(() => {
+      const events = this.#cutter.push(chunk);
+      if (events) this.#take(events);
+    });
+  }
+
+  ended(): void {
+    if (this.#isOver) return;
+    this.#try(() => {
+      if (this.#whole) return this.#readWhole(Buffer.concat(this.#whole));
+      const rest = this.#cutter.rest();
+      // Some servers forget the blank line behind their last event.
+      if (rest && isWhole(rest, this.#options.dialect))
+        this.#take(Buffer.concat([rest, Buffer.from('\n\n')]));
+      if (this.#isOver) return;
+      if (!this.#intake.isComplete) {
+        throw UpstreamError.of('truncated', `${this.#provider} ended before its answer did`);
+      }
+      this.#finish();
+    });
+  }
+
+  failed(error: UpstreamError): void {
+    // Who breaks the connection after the answer has broken nothing.
+    if (this.#intake.isComplete) this.#finish();
+    else this.#finish(error);
+  }
+
+  #take(events: Buffer): void {
+    const intake = this.#intake;
+    intake.take(events);
+    if (!this.#isBegun && intake.isStarted) this.#begin();
+    else if (this.#isBegun) this.#timer.refresh();
+    if (intake.isEnded) {
+      this.#finish();
+      setTimeout(() => this.#ongoing?.abort(lingered(this.#provider)), lingerMs).unref();
+    }
+  }
+
+  #begin(): void {
+    this.#isBegun = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#beLate, this.#options.timeouts.idleMs);
+    this.#begun.resolve();
+  }
+
+  #collect(whole: Buffer[], chunk: Buffer): void {
+    whole.push(chunk);
+    const size = whole.reduce((sum, { length }) => sum + length, 0);
+    if (size <= wholeBytesMax) return;
+    this.abort(UpstreamError.of('broken', `the answer of ${this.#provider} is too large`));
+  }
+
+  /** An error, or an answer from a provider that does not stream. */
+  #readWhole(bytes: Buffer): void {
+    const { dialect } = this.#options;
+    requireSuccess(dialect, { status: this.#status, headers: this.#headers, bytes });
+    const answer = dialect.readAnswer(parseAnswer(this.#provider, bytes));
+    this.#intake = new WholeIntake(replayAnswer(answer), answer.usage);
+    this.#begin();
+    this.#finish();
+  }
+
+  #try(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.abort(this.#wrap(error));
+    }
+  }
+
+  #wrap(error: unknown): UpstreamError {
+    if (error instanceof UpstreamError) return error;
+    const message = `${this.#provider} sent a stream that makes no sense`;
+    return UpstreamError.of('broken', message, { cause: error });
+  }
+
+  readonly #beLate = (): void => {
+    const what = this.#isBegun ? 'stopped in the middle of its answer' : 'sent no token in time';
+    this.abort(UpstreamError.of('late', `${this.#provider} ${what}`));
+  };
+
+  #finish(error?: UpstreamError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#totalTimer);
+    if (!error) {
+      // An answer may end without a piece of its own: it is complete all the same.
+      this.#begun.resolve();
+      this.#completed.resolve();
+      return;
+    }
+    this.#begun.reject(error);
+    this.#completed.reject(error);
+  }
+}
+
+/** An answer that came all at once where a stream was asked for. */
+class WholeIntake implements Intake {
+  readonly isStarted = true;
+  readonly isComplete = true;
+  readonly isEnded = true;
+  readonly usage: Usage;
+  readonly #pieces: readonly AnswerEvent[];
+
+  constructor(pieces: readonly AnswerEvent[], usage: Usage) {
+    this.#pieces = pieces;
+    this.usage = usage;
+  }
+
+  take(): void {}
+
+  consume(consumer: StreamConsumer): void {
+    consumer.pieces(this.#pieces);
+  }
+
+  soFar(): readonly AnswerEvent[] {
+    return this.#pieces;
+  }
+}
+
+/** Whether what stands behind the last whole event is one too, but for its end. */
+function isWhole(rest: Buffer, { framing }: Dialect): boolean {
+  const text = rest.toString();
+  const data = framing === 'lines' ? [text] : parseEvents(text).map((event) => event.data);
+  return data.every((one) => one === '[DONE]' || isJsonText(one));
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isJson(headers: AnswerHeaders, { framing }: Dialect): boolean {
+  const type = String(headers['content-type'] ?? '');
+  return framing === 'events' && type.startsWith('application/json');
+}
+
+function lingered(provider: string): UpstreamError {
+  return UpstreamError.of('broken', `${provider} keeps the connection open behind its answer`);
+}
+
+interface Settler {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** A promise that nobody has to wait for: its rejection is never unhandled. */
+function settler(): Settler {
+  const settle: { resolve?: () => void; reject?: (error: Error) => void } = {};
+  const promise = new Promise<void>((resolve, reject) => {
+    settle.resolve = resolve;
+    settle.reject = reject;
+  });
+  promise.catch(() => {});
+  return {
+    promise,
+    resolve: () => settle.resolve?.(),
+    reject: (error) => settle.reject?.(error),
+  };
+}

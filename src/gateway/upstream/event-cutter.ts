@@ -1,0 +1,62 @@
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/** How pieces of a stream are kept apart. */
+export type Framing = 'events' | 'lines';
+
+const pieceBytesMax = 4 * 1024 * 1024;
+
+/**
+ * Cuts a stream of bytes behind its last whole event or line, so that what is passed on never ends
+ * within one. Throws RangeError when one event exceeds 4 MiB.
+ */
+export class EventCutter {
+  readonly #endOf: (bytes: Buffer) => number;
+  #rest: Buffer | undefined;
+
+  constructor(framing: Framing) {
+    this.#endOf = framing === 'events' ? endOfEvents : endOfLines;
+  }
+
+  /** The whole events there are now; undefined when there is none yet. */
+  push(chunk: Buffer): Buffer | undefined {
+    const bytes = this.#rest ? Buffer.concat([this.#rest, chunk]) : chunk;
+    const end = this.#endOf(bytes);
+    if (end === bytes.length) {
+      this.#rest = undefined;
+      return bytes;
+    }
+    this.#rest = end === 0 ? bytes : bytes.subarray(end);
+    if (this.#rest.length > pieceBytesMax) throw new RangeError('an event exceeds 4 MiB');
+    return end === 0 ? undefined : bytes.subarray(0, end);
+  }
+
+  /** What came behind the last whole event: all of it, once the stream has ended. */
+  rest(): Buffer | undefined {
+    return this.#rest;
+  }
+}
+
+/** Behind the last blank line; events end with LF LF, CR LF CR LF or, in theory, CR CR. */
+function endOfEvents(bytes: Buffer): number {
+  for (let at = bytes.length - 1; at > 0; at -= 1) {
+    const char = bytes[at];
+    if (char !== lineFeed && char !== carriageReturn) {
+      // Most bytes are text: go on at the line break before.
+      at = Math.max(bytes.lastIndexOf(lineFeed, at), bytes.lastIndexOf(carriageReturn, at)) + 1;
+      continue;
+    }
+    if (isBlankLineBehind(bytes, at)) return at + 1;
+  }
+  return 0;
+}
+
+function isBlankLineBehind(bytes: Buffer, at: number): boolean {
+  const [char, before] = [bytes[at], bytes[at - 1]];
+  if (char === before) return true;
+  return char === lineFeed && before === carriageReturn && bytes[at - 2] === lineFeed;
+}
+
+function endOfLines(bytes: Buffer): number {
+  return bytes.lastIndexOf(lineFeed) + 1;
+}

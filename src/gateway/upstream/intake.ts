@@ -1,0 +1,137 @@
+import { parseEvents, type ServerEvent } from '../../kit/sse.ts';
+import type { AnswerEvent, Usage } from '../conversation/answer.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { UpstreamError } from '../dialects/upstream-error.ts';
+
+/** Takes what a stream brings, in order. */
+export interface StreamConsumer {
+  /** Whole events, as they came. */
+  bytes(events: Buffer): void;
+  /** What the events say. */
+  pieces(pieces: readonly AnswerEvent[]): void;
+}
+
+/** What is known of a stream from the events that came. */
+export interface Intake {
+  /** Throws UpstreamError for an error that the provider sends inside the stream. */
+  take(events: Buffer): void;
+  /** Gives the consumer what has come, and all that comes. */
+  consume(consumer: StreamConsumer): void;
+  readonly isStarted: boolean;
+  readonly isComplete: boolean;
+  readonly isEnded: boolean;
+  readonly usage: Usage | undefined;
+  /** What has come so far; throws RangeError when it was too much to keep. */
+  soFar(): readonly AnswerEvent[];
+}
+
+const keptBytesMax = 4 * 1024 * 1024;
+
+/** Bytes that pass through. */
+export class RawIntake implements Intake {
+  readonly #dialect: Dialect;
+  readonly #watch;
+  readonly #kept: Buffer[] = [];
+  #size = 0;
+  #consumer: StreamConsumer | undefined;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+    this.#watch = dialect.openWatch();
+  }
+
+  get isStarted(): boolean {
+    return this.#watch.isStarted;
+  }
+
+  get isComplete(): boolean {
+    return this.#watch.isComplete;
+  }
+
+  get isEnded(): boolean {
+    return this.#watch.isEnded;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#watch.usage;
+  }
+
+  take(events: Buffer): void {
+    this.#watch.see(events);
+    this.#size += events.length;
+    if (this.#size <= keptBytesMax) this.#kept.push(events);
+    this.#consumer?.bytes(events);
+  }
+
+  consume(consumer: StreamConsumer): void {
+    this.#consumer = consumer;
+    for (const events of this.#kept) consumer.bytes(events);
+  }
+
+  soFar(): readonly AnswerEvent[] {
+    if (this.#size > keptBytesMax) throw new RangeError('the answer is too long to be read again');
+    const reader = this.#dialect.openReader();
+    return eventsOf(this.#dialect, Buffer.concat(this.#kept)).flatMap((event) =>
+      reader.read(event),
+    );
+  }
+}
+
+/** Pieces, for a client who speaks otherwise. */
+export class PieceIntake implements Intake {
+  readonly #dialect: Dialect;
+  readonly #reader;
+  readonly #kept: AnswerEvent[] = [];
+  readonly #begun = new Set<number>();
+  readonly #finished = new Set<number>();
+  #consumer: StreamConsumer | undefined;
+  isStarted = false;
+  isEnded = false;
+  usage: Usage | undefined;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+    this.#reader = dialect.openReader();
+  }
+
+  get isComplete(): boolean {
+    if (this.isEnded) return true;
+    return this.#finished.size > 0 && this.#finished.size >= this.#begun.size;
+  }
+
+  take(events: Buffer): void {
+    const pieces = eventsOf(this.#dialect, events).flatMap((event) => this.#reader.read(event));
+    for (const piece of pieces) this.#note(piece);
+    this.#kept.push(...pieces);
+    if (pieces.length > 0) this.#consumer?.pieces(pieces);
+  }
+
+  consume(consumer: StreamConsumer): void {
+    this.#consumer = consumer;
+    if (this.#kept.length > 0) consumer.pieces([...this.#kept]);
+  }
+
+  soFar(): readonly AnswerEvent[] {
+    return this.#kept;
+  }
+
+  #note(piece: AnswerEvent): void {
+    if (piece.type === 'usage') this.usage = piece.usage;
+    else if (piece.type === 'start') this.usage ??= piece.usage;
+    else if (piece.type === 'end') this.isEnded = true;
+    else {
+      this.isStarted = true;
+      this.#begun.add(piece.choice);
+      if (piece.type === 'finish') this.#finished.add(piece.choice);
+    }
+  }
+}
+
+function eventsOf({ framing, name }: Dialect, bytes: Buffer): ServerEvent[] {
+  const text = bytes.toString();
+  if (framing === 'events') return parseEvents(text);
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (lines.some((line) => !/^\s*[{[]/.test(line)))
+    throw UpstreamError.of('broken', `the ${name} stream holds a line that is not JSON`);
+  return lines.map((data) => ({ data }));
+}

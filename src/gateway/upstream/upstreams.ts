@@ -1,0 +1,184 @@
+import { Agent, type Dispatcher } from 'undici';
+import { UpstreamError } from '../dialects/upstream-error.ts';
+import type { Provider, Target } from '../providers/provider.ts';
+
+/** What is sent to a provider. */
+export interface Outgoing {
+  readonly target: Target;
+  /** Below the provider's base URL. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body: string;
+}
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Hears of an exchange as it goes; `failed` or `ended` comes last, and once. */
+export interface UpstreamListener {
+  head(status: number, headers: AnswerHeaders): void;
+  data(chunk: Buffer): void;
+  ended(): void;
+  failed(error: UpstreamError): void;
+}
+
+/** A running exchange. */
+export interface Ongoing {
+  pause(): void;
+  resume(): void;
+  /** Ends it at once; the listener hears `failed` with this error, unless it is over. */
+  abort(error: UpstreamError): void;
+}
+
+const connectTimeoutMs = 10_000;
+const keepAliveMs = 30_000;
+
+/** The connections to all providers: kept alive, and opened as needed. */
+export class Upstreams implements AsyncDisposable {
+  readonly #guarded: Dispatcher;
+  readonly #addresses = new WeakMap<Provider, Address>();
+  readonly #own = new Agent({
+    connect: { timeout: connectTimeoutMs },
+    keepAliveTimeout: keepAliveMs,
+  });
+
+  /** `guarded` dials the addresses that came over the API; those of the operator need no guard. */
+  constructor(guarded: Dispatcher) {
+    this.#guarded = guarded;
+  }
+
+  send(outgoing: Outgoing, listener: UpstreamListener): Ongoing {
+    const { provider } = outgoing.target;
+    const { origin, pathname } = this.#addressOf(provider);
+    const exchange = new Exchange(provider.name, listener);
+    const dispatcher = provider.origin === 'api' ? this.#guarded : this.#own;
+    dispatcher.dispatch(
+      {
+        origin,
+        path: pathname + outgoing.path,
+        method: 'POST',
+        headers: outgoing.headers,
+        body: outgoing.body,
+        // The callers' own deadlines tell a late head from a late token.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      exchange,
+    );
+    return exchange;
+  }
+
+  /** Parsing a URL costs more than the rest of a dispatch. */
+  #addressOf(provider: Provider): Address {
+    let address = this.#addresses.get(provider);
+    if (!address) {
+      address = addressOf(provider);
+      this.#addresses.set(provider, address);
+    }
+    return address;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#own.destroy();
+  }
+}
+
+interface Address {
+  readonly origin: string;
+  /** Without a slash at the end. */
+  readonly pathname: string;
+}
+
+function addressOf({ baseUrl }: Provider): Address {
+  const { origin, pathname } = new URL(baseUrl);
+  return { origin, pathname: pathname.replace(/\/+$/, '') };
+}
+
+class Exchange implements Ongoing, Dispatcher.DispatchHandler {
+  readonly #provider: string;
+  readonly #listener: UpstreamListener;
+  #controller: Dispatcher.DispatchController | undefined;
+  #aborted: UpstreamError | undefined;
+  #hasHead = false;
+  #isOver = false;
+
+  constructor(provider: string, listener: UpstreamListener) {
+    this.#provider = provider;
+    this.#listener = listener;
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  abort(error: UpstreamError): void {
+    if (this.#isOver) return;
+    this.#aborted = error;
+    this.#controller?.abort(error);
+    this.#fail(error);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#aborted) controller.abort(this.#aborted);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: AnswerHeaders,
+  ): void {
+    this.#hasHead = true;
+    if (!this.#isOver) this.#listener.head(status, headers);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isOver) this.#listener.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#listener.ended();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const why = reasonOf(error);
+    this.#fail(
+      this.#hasHead
+        ? UpstreamError.of('truncated', `${this.#provider} broke its answer off: ${why}`, {
+            cause: error,
+          })
+        : UpstreamError.of('unreachable', `${this.#provider} could not be reached: ${why}`, {
+            cause: error,
+          }),
+    );
+  }
+
+  #fail(error: UpstreamError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#listener.failed(error);
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was lost',
+  UND_ERR_SOCKET: 'the connection was lost',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  ENOTFOUND: 'its name is unknown',
+  EAI_AGAIN: 'its name could not be resolved',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its answer was cut off',
+};
+
+/** What a caller may know of it: never an address. */
+function reasonOf(error: Error): string {
+  const { code, reason } = error as { code?: string; reason?: string };
+  if (reason === 'egress_blocked') return 'calls to its address are not allowed';
+  return reasons[code ?? ''] ?? 'the connection failed';
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { digestOf } from './file-digest.ts';
+import { pathsOfParts } from './split-files.ts';
+
+/** What is seen of a model's files without opening them; it changes when one of them does. */
+export interface FilesState {
+  /** Of the first file. */
+  readonly ino: number;
+  /** Of all files together. */
+  readonly size: number;
+  /** Of the file that changed last. */
+  readonly mtime: Date;
+  readonly mtimeMs: number;
+}
+
+/** The state of the model that begins at a path; rejects as `stat` does when there is no such file. */
+export async function statModel(path: string): Promise<FilesState & { readonly isFile: boolean }> {
+  const [, ...later] = pathsOfParts(path);
+  const first = await stat(path);
+  // A part that is missing is for the reader of the headers to say.
+  const found = await Promise.all(later.map((one) => stat(one).catch(() => undefined)));
+  const all = [first, ...found.filter((one) => one !== undefined)];
+  const newest = all.reduce((latest, one) => (one.mtimeMs > latest.mtimeMs ? one : latest));
+  return {
+    ino: first.ino,
+    size: all.reduce((sum, one) => sum + one.size, 0),
+    mtime: newest.mtime,
+    mtimeMs: newest.mtimeMs,
+    isFile: first.isFile(),
+  };
+}
+
+/** SHA-256 of a model in hex; of one in several files, see `joinDigests`. */
+export async function digestOfModel(path: string, signal?: AbortSignal): Promise<string> {
+  const digests: string[] = [];
+  for (const one of pathsOfParts(path)) digests.push(await digestOf(one, signal));
+  return joinDigests(digests);
+}
+
+/** One digest for several files: that of their digests in hex, each with a line feed behind it. */
+export function joinDigests(digests: readonly string[]): string {
+  const [only, ...others] = digests;
+  if (only !== undefined && others.length === 0) return only;
+  return createHash('sha256')
+    .update(digests.map((digest) => `${digest}\n`).join(''))
+    .digest('hex');
+}
