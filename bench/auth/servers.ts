@@ -7,6 +7,9 @@ export interface ServerHello {
   readonly url: string;
 }
 
+/** What can be started; see `server-child.ts`. */
+export type ServerKind = 'auth' | 'noop' | 'hash' | 'peer';
+
 /** The client that asks the peer. */
 export const peerClient = { id: 'bench', secret: 'bench-secret-of-thirty-two-bytes' };
 
@@ -22,7 +25,7 @@ export class Server implements AsyncDisposable {
     this.load = new Load(child.hello.url, ['']);
   }
 
-  static async start(kind: 'auth' | 'noop' | 'hash' | 'peer'): Promise<Server> {
+  static async start(kind: ServerKind): Promise<Server> {
     const module = new URL('server-child.js', import.meta.url);
     return new Server(await MeasuredChild.start<ServerHello>(module, [kind]));
   }

@@ -2,34 +2,27 @@ import { type Figure, type Goal } from '../harness/figure.ts';
 import { connections, type Shot } from '../harness/load.ts';
 import { runRounds } from '../harness/rounds.ts';
 import type { Depth } from '../foundation/depth.ts';
-import { LoginSessions, peerClient, Server, shotOf } from './servers.ts';
+import { LoginSessions, peerClient, Server, shotOf, type ServerKind } from './servers.ts';
 
 const tokenCount = 512;
 // A machine that others use changes its speed from one second to the next.
-const roundsFactor = 4;
+const roundsFactor = 3;
+// Two processes of the same code differ by up to a sixth, for as long as they live.
+const processes = 3;
 const form = 'application/x-www-form-urlencoded';
 
 /** Validations of one core in a second, beside a route that does nothing and oidc-provider's introspection. */
 export async function measureValidation(depth: Depth): Promise<Figure[]> {
-  await using auth = await Server.start('auth');
-  await using noop = await Server.start('noop');
-  await using peer = await Server.start('peer');
   const { requests } = depth;
-  const shots = await validationShots(auth);
-  const introspections = await introspectionShots(peer);
-  const contestant = (name: string, server: Server, sent: readonly Shot[]) => ({
+  await using auths = await Crew.start('auth', processes, validationShots);
+  await using noops = await Crew.start('noop', processes, () => Promise.resolve(auths.shots));
+  await using peers = await Crew.start('peer', 1, introspectionShots);
+  const contestant = (name: string, crew: Crew) => ({
     name,
-    measure: async () => {
-      const step = (turn: number) => server.load.send(sent[turn % sent.length] ?? nothing);
-      return 1e6 / (await server.cpuMicrosPerStep(step, requests));
-    },
+    measure: () => crew.measure(requests),
   });
   const samplesOf = await runRounds(
-    [
-      contestant('ours', auth, shots),
-      contestant('noop', noop, shots),
-      contestant('peer', peer, introspections),
-    ],
+    [contestant('ours', auths), contestant('noop', noops), contestant('peer', peers)],
     { rounds: depth.rounds * roundsFactor, warmUps: depth.warmUps * roundsFactor },
   );
   const unit = '/s per core';
@@ -57,12 +50,59 @@ export async function measureValidation(depth: Depth): Promise<Figure[]> {
           samples: samplesOf('peer'),
         },
       ],
-      note: `${connections} connections, ${shots.length} tokens of about 1 kB in turn, ${requests} requests a round`,
+      note: `${connections} connections, ${tokenCount} tokens of about 1 kB in turn; mean of ${processes} processes each`,
     },
   ];
 }
 
 const nothing: Shot = { method: 'POST', path: '/' };
+
+interface Member {
+  readonly server: Server;
+  /** What is sent to it, in turn. */
+  readonly shots: readonly Shot[];
+}
+
+/** Several processes of one kind, measured as one. */
+class Crew implements AsyncDisposable {
+  readonly #members: readonly Member[];
+
+  private constructor(members: readonly Member[]) {
+    this.#members = members;
+  }
+
+  static async start(
+    kind: ServerKind,
+    count: number,
+    makeShots: (server: Server) => Promise<readonly Shot[]>,
+  ): Promise<Crew> {
+    const members: Member[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const server = await Server.start(kind);
+      members.push({ server, shots: await makeShots(server) });
+    }
+    return new Crew(members);
+  }
+
+  /** What its first process is sent. */
+  get shots(): readonly Shot[] {
+    return this.#members[0]?.shots ?? [];
+  }
+
+  /** Requests of one core in a second, after so many at each process. */
+  async measure(requests: number): Promise<number> {
+    let micros = 0;
+    for (const { server, shots } of this.#members) {
+      const step = (turn: number) => server.load.send(shots[turn % shots.length] ?? nothing);
+      micros += await server.cpuMicrosPerStep(step, requests);
+    }
+    return (1e6 * this.#members.length) / micros;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { server } of this.#members) await server[Symbol.asyncDispose]();
+  }
+}
 
 function ratioAtLeast(least: number): Goal {
   return { text: `>= ${least}x limit`, isMet: ({ ratio }) => ratio >= least };

@@ -18,6 +18,7 @@ import { openMoney, type Money } from './money/money.ts';
 import { LocalModels } from './providers/local.ts';
 import { Providers } from './providers/providers.ts';
 import { CandidateRouter } from './routing/router.ts';
+import { HeaderBook } from './upstream/request-headers.ts';
 import { Upstreams } from './upstream/upstreams.ts';
 
 /** The service's parts, put together; disposing them ends what they do. */
@@ -72,6 +73,7 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
     stations,
     attempts,
     upstreams,
+    headers: new HeaderBook(),
     metrics,
     tracer,
     deadlineMs: config.deadlineSeconds * 1_000,

@@ -36,6 +36,11 @@ export interface Route {
   readonly trace?: 'none';
   /** Takes the body as `application/x-www-form-urlencoded` too; every value is a text then. */
   readonly acceptsForm?: true;
+  /**
+   * `handler`: the handler checks the body itself, with better words than a schema's, which only
+   * documents it then; that it is an object is certain.
+   */
+  readonly bodyCheck?: 'handler';
   /** The handler sees the body's own text too, as `Call.text`. */
   readonly keepsText?: true;
   /** Largest request body in bytes; 1 MiB when absent. */

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../kit/cancellation.ts';
 /** A cached answer in the words of the face that asked for it. */
 export interface CachedAnswer {
   /** The whole answer as JSON, as `stream: false` gets it. */
@@ -41,7 +42,7 @@ export interface CacheQuestion {
   readonly temperature: number | undefined;
   /** The request's `cache` object. */
   readonly wish: CacheWish;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
 }
 
 export interface CacheWish {
@@ -56,7 +57,7 @@ export interface CacheWish {
 export interface AnswerCache {
   /**
    * At once unless somebody is already asking for the same: then it waits for that answer, within
-   * the signal.
+   * the cancellation.
    */
   lookup(question: CacheQuestion): Lookup | Promise<Lookup>;
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Cancellation } from '../../kit/cancellation.ts';
+import { Fault } from '../../kit/errors.ts';
 import { openBus, type Bus, type Topic } from '../../kit/bus/bus.ts';
 import { readConfig, type Environment } from '../../kit/config.ts';
 import type { Database } from '../../kit/database/database.ts';
@@ -37,7 +39,7 @@ function openCache({ environment = {}, sql = database, embed }: Options = {}): P
   return Cache.open({ sql, topic, config, log: silentLog, embed });
 }
 
-const never = new AbortController().signal;
+const never = new Cancellation();
 let tenants = 0;
 
 /** A question of a tenant that no other test uses. */
@@ -48,7 +50,7 @@ function question(over: Partial<CacheQuestion> = {}): CacheQuestion {
     body: { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
     temperature: 0,
     wish: {},
-    signal: never,
+    cancellation: never,
     ...over,
   };
 }
@@ -196,10 +198,10 @@ test('who gives up while waiting is told so, and is not asked to ask', async () 
   await using cache = await openCache();
   const asked = question();
   const first = missed(await cache.lookup(asked));
-  const gone = new AbortController();
-  const quitter = cache.lookup({ ...asked, signal: gone.signal });
+  const gone = new Cancellation();
+  const quitter = cache.lookup({ ...asked, cancellation: gone });
   const patient = cache.lookup(asked);
-  gone.abort();
+  gone.cancel(new Fault('cancelled', 'the caller gave up'));
   await expect(quitter).rejects.toMatchObject({ code: 'cancelled' });
   first.fill.abandon();
   missed(await patient).fill.abandon();
@@ -209,10 +211,10 @@ test('who gives up while waiting is told so, and is not asked to ask', async () 
 test('who gives up while the database is read leaves the turn to the next', async () => {
   await using cache = await openCache();
   const asked = question();
-  const gone = new AbortController();
-  const first = cache.lookup({ ...asked, signal: gone.signal });
+  const gone = new Cancellation();
+  const first = cache.lookup({ ...asked, cancellation: gone });
   const second = cache.lookup(asked);
-  gone.abort();
+  gone.cancel(new Fault('cancelled', 'the caller gave up'));
   await expect(first).rejects.toMatchObject({ code: 'cancelled' });
   missed(await second).fill.abandon();
 });

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../kit/cancellation.ts';
 import type { Topic } from '../../kit/bus/bus.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
@@ -40,7 +41,7 @@ interface Seek {
   readonly ttlSeconds: number;
   /** How old an answer may be: only for requests that say so. */
   readonly ageSecondsMax: number | undefined;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   readonly semantic: SemanticQuestion | undefined;
   vector?: Float32Array | undefined;
 }
@@ -93,12 +94,12 @@ export class Cache implements AnswerCache, AsyncDisposable {
 
   /**
    * At once for a hit in memory. Throws `invalid` for a `ttl` or `key` that cannot be; rejects with
-   * `cancelled` when the signal aborts while it waits.
+   * the reason when it is cancelled while it waits.
    */
   lookup(question: CacheQuestion): Lookup | Promise<Lookup> {
     const ttlSeconds = this.#ttlOf(question);
     if (ttlSeconds === 0) return { state: 'off' };
-    const { tenant, face, body, wish, signal } = question;
+    const { tenant, face, body, wish } = question;
     const scope = { tenant, face, namespace: wish.key ?? '' };
     const key = cacheKeyOf(scope, body);
     const entry = this.#memory.get(key);
@@ -108,7 +109,14 @@ export class Cache implements AnswerCache, AsyncDisposable {
     }
     const isSemantic = this.#semantic && wish.enabled === true;
     const semantic = isSemantic ? readSemanticQuestion(question, scope) : undefined;
-    return this.#seek({ key, scope, ttlSeconds, ageSecondsMax: wish.ttl, signal, semantic });
+    return this.#seek({
+      key,
+      scope,
+      ttlSeconds,
+      ageSecondsMax: wish.ttl,
+      cancellation: question.cancellation,
+      semantic,
+    });
   }
 
   /** Drops entries here, in the database and in the other replicas; answers how many there were. */
@@ -179,7 +187,7 @@ export class Cache implements AnswerCache, AsyncDisposable {
   /** Joins those who ask for the same, or asks first. */
   #seek(seek: Seek): Promise<Lookup> {
     const joined = this.#flights.get(seek.key);
-    if (joined) return joined.join(seek.signal, () => this.#miss(joined, seek));
+    if (joined) return joined.join(seek.cancellation, () => this.#miss(joined, seek));
     const flight = new Flight();
     this.#flights.set(seek.key, flight);
     return this.#lead(flight, seek);
@@ -189,7 +197,7 @@ export class Cache implements AnswerCache, AsyncDisposable {
     let found: Hit | undefined;
     try {
       found = await this.#find(seek);
-      if (!found) seek.signal.throwIfAborted();
+      if (!found) seek.cancellation.throwIfCancelled();
     } catch (error) {
       this.#handOver(flight, seek);
       throw Fault.from(error);

@@ -1,4 +1,4 @@
-import { Fault } from '../../kit/errors.ts';
+import type { Cancellation } from '../../kit/cancellation.ts';
 import type { Lookup } from './answer-cache.ts';
 
 interface Waiter {
@@ -12,22 +12,18 @@ export class Flight {
   readonly #waiters = new Set<Waiter>();
 
   /**
-   * Waits for the answer, or for one's turn to ask, which `turn` then gives; rejects with `cancelled`
-   * when the signal aborts.
+   * Waits for the answer, or for one's turn to ask, which `turn` then gives; rejects with the reason
+   * when it is cancelled.
    */
-  join(signal: AbortSignal, turn: () => Lookup): Promise<Lookup> {
-    if (signal.aborted) return Promise.reject(Fault.from(signal.reason));
+  join(cancellation: Cancellation, turn: () => Lookup): Promise<Lookup> {
+    if (cancellation.reason) return Promise.reject(cancellation.reason);
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiters.delete(waiter);
-        reject(Fault.from(signal.reason));
+        reject(cancellation.reason ?? new Error('cancelled'));
       };
-      const waiter: Waiter = {
-        turn,
-        resolve,
-        stop: () => signal.removeEventListener('abort', leave),
-      };
-      signal.addEventListener('abort', leave, { once: true });
+      const waiter: Waiter = { turn, resolve, stop: () => cancellation.offCancel(leave) };
+      cancellation.onCancel(leave);
       this.#waiters.add(waiter);
     });
   }

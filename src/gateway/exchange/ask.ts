@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Span } from '../../kit/trace.ts';
 import type { CacheWish } from '../cache/answer-cache.ts';
@@ -18,7 +19,7 @@ export interface ChatAsk {
   readonly text: string;
   readonly payer: Payer;
   readonly span: Span;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   /** Milliseconds of `performance.now()`. */
   readonly startedAt: number;
   /** The answer says who gave it and what it cost, as the interface's own endpoint does. */
@@ -27,8 +28,23 @@ export interface ChatAsk {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What was read of a chat. */
+interface Reading {
+  readonly request: ChatRequest;
+  readonly isChanged: boolean;
+  readonly guard: AnswerGuard | undefined;
+}
+
 /** A chat that was read and may be sent. */
-export interface PreparedAsk extends ChatAsk {
+export class PreparedAsk implements ChatAsk {
+  readonly face: Face;
+  readonly body: Body;
+  readonly text: string;
+  readonly payer: Payer;
+  readonly span: Span;
+  readonly startedAt: number;
+  readonly isAnnotated: boolean;
+  readonly headers: ChatAsk['headers'];
   readonly request: ChatRequest;
   /** The bytes as they came must not be sent: a guardrail changed what they say. */
   readonly isChanged: boolean;
@@ -37,6 +53,32 @@ export interface PreparedAsk extends ChatAsk {
   readonly strategy: Strategy;
   readonly fallbacks: readonly string[];
   readonly wish: CacheWish;
+  readonly cancellation: Cancellation;
+  readonly #ask: ChatAsk;
+
+  constructor(ask: ChatAsk, { request, isChanged, guard }: Reading) {
+    this.#ask = ask;
+    this.face = ask.face;
+    this.body = ask.body;
+    this.text = ask.text;
+    this.payer = ask.payer;
+    this.span = ask.span;
+    this.cancellation = ask.cancellation;
+    this.startedAt = ask.startedAt;
+    this.isAnnotated = ask.isAnnotated;
+    this.headers = ask.headers;
+    this.request = request;
+    this.isChanged = isChanged;
+    this.guard = guard;
+    this.strategy = strategyOf(ask.body);
+    this.fallbacks = fallbacksOf(ask.body);
+    this.wish = wishOf(ask.body);
+  }
+
+  /** The same chat with more said in it. */
+  withRequest(request: ChatRequest): PreparedAsk {
+    return new PreparedAsk(this.#ask, { request, isChanged: true, guard: this.guard });
+  }
 }
 
 /** For callers whose face passes none on. */
@@ -49,15 +91,7 @@ export const ownFields = ['routing_strategy', 'cache', 'fallbacks'] as const;
 export function prepare(ask: ChatAsk, guardrails: readonly Guardrail[]): PreparedAsk {
   const read = ask.face.read(withoutOwn(ask.body));
   const { request, answer } = guardRequest(guardrails, read);
-  return {
-    ...ask,
-    request,
-    isChanged: request !== read,
-    guard: answer,
-    strategy: strategyOf(ask.body),
-    fallbacks: fallbacksOf(ask.body),
-    wish: wishOf(ask.body),
-  };
+  return new PreparedAsk(ask, { request, isChanged: request !== read, guard: answer });
 }
 
 /** What the body of a chat asks the router; throws as `prepare` does. */

@@ -38,10 +38,10 @@ export class Asking {
     return this.parts.attempts;
   }
 
-  attemptOptions({ signal, startedAt }: PreparedAsk): AttemptOptions {
+  attemptOptions({ cancellation, startedAt }: PreparedAsk): AttemptOptions {
     const { metrics, deadlineMs } = this.parts;
     return {
-      signal,
+      cancellation,
       deadlineAt: startedAt + deadlineMs,
       onFailure: ({ target, failure }) => metrics.attempted(target.provider.name, failure.kind),
     };

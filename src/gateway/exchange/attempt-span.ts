@@ -1,5 +1,6 @@
+import type { Cancellation } from '../../kit/cancellation.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
-import { failSpan, SpanKind, type Span, type Tracer } from '../../kit/trace.ts';
+import { SpanKind, type Span, type Tracer } from '../../kit/trace.ts';
 import type { Trip } from '../measure/stations.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Outgoing } from '../upstream/upstreams.ts';
@@ -8,8 +9,9 @@ import type { Outgoing } from '../upstream/upstreams.ts';
 export function startAttemptSpan(
   tracer: Tracer,
   parent: Span,
-  { provider, model, operation }: Target & { readonly operation: 'chat' | 'embeddings' },
+  { target, operation }: { readonly target: Target; readonly operation: 'chat' | 'embeddings' },
 ): Span {
+  const { provider, model } = target;
   return tracer.start(`${operation} ${model.name}`, {
     kind: SpanKind.CLIENT,
     parent: parent.spanContext(),
@@ -32,17 +34,5 @@ export function withTrace(outgoing: Outgoing, span: Span): Outgoing {
 export interface Attempt {
   readonly target: Target;
   readonly trip: Trip;
-  readonly signal: AbortSignal;
-}
-
-/** Runs one attempt within a span that ends with it. */
-export async function withinSpan<T>(span: Span, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    failSpan(span, error);
-    throw error;
-  } finally {
-    span.end();
-  }
+  readonly cancellation: Cancellation;
 }

@@ -1,3 +1,4 @@
+import { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { UpstreamFailure } from '../dialects/failure.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
@@ -7,10 +8,10 @@ import type { Candidate } from '../routing/plan.ts';
 import { conclude, type FailedAttempt } from './conclusion.ts';
 
 /** Asks a target once; rejects with UpstreamError where it fails. */
-export type Ask<T> = (target: Target, trip: Trip, signal: AbortSignal) => Promise<T>;
+export type Ask<T> = (target: Target, trip: Trip, cancellation: Cancellation) => Promise<T>;
 
 export interface AttemptOptions {
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   /** Milliseconds of `performance.now()` after which nothing is begun any more. */
   readonly deadlineAt: number;
   /** Called for every attempt that failed. */
@@ -22,7 +23,6 @@ export interface Won<T> {
   readonly value: T;
   readonly target: Target;
   readonly trip: Trip;
-  readonly failures: readonly FailedAttempt[];
 }
 
 export interface Patience {
@@ -61,62 +61,55 @@ export class Attempts {
     ask: Ask<T>,
   ): Promise<Won<T>> {
     const queue = new Queue(candidates);
+    const asking = { ...options, queue, ask };
     for (;;) {
       const waitMs = queue.waitMs();
       if (waitMs === undefined || performance.now() + waitMs > options.deadlineAt) {
         throw conclude(queue.failures);
       }
-      if (waitMs > 0) await pause(waitMs, options.signal);
-      options.signal.throwIfAborted();
-      const won = await this.#race(queue, options, ask);
-      if (won) return { ...won, failures: queue.failures };
+      // Timers may be a millisecond early.
+      if (waitMs > 0) await pause(Math.ceil(waitMs) + 2, options.cancellation);
+      options.cancellation.throwIfCancelled();
+      const won = await this.#race(asking);
+      if (won) return won;
     }
   }
 
   /** The next candidate, and with patience at its end the one behind it too; undefined: all failed. */
-  async #race<T>(
-    queue: Queue,
-    options: AttemptOptions,
-    ask: Ask<T>,
-  ): Promise<Omit<Won<T>, 'failures'> | undefined> {
-    const first = queue.take();
+  #race<T>(asking: AskOptions<T>): Promise<Won<T> | undefined> {
+    const first = asking.queue.take();
     const { hedgeAfterMs } = this.#patience;
-    if (hedgeAfterMs === undefined || !queue.hasFresh()) {
-      return this.#askOne(first, { ...options, queue, ask });
-    }
-    return this.#askTwo(first, { ...options, queue, ask, hedgeAfterMs });
+    if (hedgeAfterMs === undefined || !asking.queue.hasFresh()) return this.#askOne(first, asking);
+    return this.#askTwo(first, { ...asking, hedgeAfterMs });
   }
 
   async #askTwo<T>(first: Target, options: AskOptions<T> & { readonly hedgeAfterMs: number }) {
     const { queue } = options;
-    const aborts = [new AbortController(), new AbortController()] as const;
-    const signalOf = (at: 0 | 1) => AbortSignal.any([options.signal, aborts[at].signal]);
-    const running = [this.#askOne(first, { ...options, signal: signalOf(0) })];
-    const isSlow = await Promise.race([
-      running[0],
-      pause(options.hedgeAfterMs, options.signal),
-    ]).then((won) => won === undefined && !queue.hasFailed(first));
-    if (!isSlow) return running[0];
-    running.push(this.#askOne(queue.take(), { ...options, signal: signalOf(1) }));
+    const { cancellation } = options;
+    const own = [follow(cancellation), follow(cancellation)] as const;
+    const running = [this.#askOne(first, { ...options, cancellation: own[0] })];
+    await Promise.race([running[0], pause(options.hedgeAfterMs, own[0])]);
+    const isSlow = !queue.hasFailed(first) && !own[0].isCancelled;
+    if (isSlow && queue.hasFresh())
+      running.push(this.#askOne(queue.take(), { ...options, cancellation: own[1] }));
     const winner = await firstOf(running);
-    aborts.forEach((abort, at) => {
-      if (at !== winner.at) abort.abort();
+    own.forEach((one, at) => {
+      if (at !== winner.at) one.cancel(overtaken());
     });
-    void Promise.allSettled(running);
+    for (const loser of running) loser.catch(() => {});
     return winner.won;
   }
 
-  async #askOne<T>(target: Target, options: AskOptions<T>) {
-    const { queue, signal, ask } = options;
+  async #askOne<T>(target: Target, options: AskOptions<T>): Promise<Won<T> | undefined> {
+    const { queue, cancellation, ask } = options;
     let trip: Trip | undefined;
     try {
       trip = this.#stations.begin(target);
-      return { value: await ask(target, trip, signal), target, trip };
+      return { value: await ask(target, trip, cancellation), target, trip };
     } catch (error) {
-      if (signal.aborted) {
+      if (cancellation.isCancelled) {
         trip?.forgotten();
-        options.signal.throwIfAborted();
-        return undefined;
+        throw cancellation.reason;
       }
       if (!(error instanceof UpstreamError)) {
         trip?.forgotten();
@@ -229,16 +222,27 @@ function isBefore(one: Place, other: Place): boolean {
   return one.rounds > 0 && one.readyAt < other.readyAt;
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<undefined> {
+/** Waits; rejects as soon as nobody else does. */
+async function pause(ms: number, cancellation: Cancellation): Promise<void> {
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
+    const done = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', done);
+      cancellation.offCancel(done);
       resolve();
-    }
-    signal.addEventListener('abort', done);
+    };
+    const timer = setTimeout(done, ms);
+    cancellation.onCancel(done);
   });
-  if (signal.aborted) throw new Fault('cancelled', 'the caller gave up');
-  return undefined;
+  cancellation.throwIfCancelled();
+}
+
+/** One of its own, for one of several attempts. */
+function follow(cancellation: Cancellation): Cancellation {
+  const own = new Cancellation();
+  cancellation.onCancel(() => own.cancel(cancellation.reason ?? overtaken()));
+  return own;
+}
+
+function overtaken(): Fault {
+  return new Fault('cancelled', 'another provider was faster');
 }

@@ -16,6 +16,14 @@ export interface BillItem {
   readonly firstTokenAt?: number | undefined;
 }
 
+/** A bill that is closed. */
+export interface Closed {
+  /** US dollars. */
+  readonly cost: number;
+  /** Never rejects; a whole answer waits for it, so that what was answered is written down. */
+  readonly written: void | Promise<void>;
+}
+
 export interface BillParts {
   readonly purse: Purse;
   readonly metrics: GatewayMetrics;
@@ -35,7 +43,7 @@ export async function openBill(
   return new Bill(asked, reservation, parts);
 }
 
-/** Writes down that the cache answered: a request, and neither tokens nor money. */
+/** Writes down that the cache answered: a request, and neither tokens nor money. Done when it is. */
 export async function billHit(
   { payer, startedAt, span }: PreparedAsk,
   { provider, model, inputTokens, outputTokens }: CachedAnswer,
@@ -43,10 +51,12 @@ export async function billHit(
 ): Promise<void> {
   const reservation = await purse.reserve(payer, nothing);
   const usage = { inputTokens, outputTokens };
-  reservation.settle({ payer, provider, model, usage, dollars: 0, outcome: 'cached' });
+  const spend = { payer, provider, model, usage, dollars: 0, outcome: 'cached' } as const;
+  const written = reservation.settle(spend);
   const seconds = (performance.now() - startedAt) / 1_000;
   metrics.answered({ provider, model, dollars: 0, outcome: 'cached', seconds });
   span.setAttributes({ 'gen_ai.provider.name': provider, 'ennead.cache': 'hit' });
+  await written;
 }
 
 /** What one request spends. */
@@ -62,12 +72,11 @@ export class Bill {
     this.#parts = parts;
   }
 
-  /** Writes down how the request ended; answers the US dollars. */
-  close(item: BillItem): number {
-    const dollars = this.#count(item);
+  /** Writes down how the request ended. */
+  close(item: BillItem): Closed {
+    const cost = this.#count(item);
     this.#isClosed = true;
-    this.#reservation.settle(this.#spendOf(item, dollars));
-    return dollars;
+    return { cost, written: this.#reservation.settle(this.#spendOf(item, cost)) };
   }
 
   /** Writes down what a provider took that did not get to the end, beside who did. */

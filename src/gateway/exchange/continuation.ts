@@ -41,7 +41,7 @@ export function planContinuation(
   });
   if (candidates.length === 0) return undefined;
   const adapt = adapter(said.slice(beginning.length), broken.usage);
-  return { asked: { ...asked, request, isChanged: true }, candidates, adapt };
+  return { asked: asked.withRequest(request), candidates, adapt };
 }
 
 /** The text that came; undefined when there is none, or something that cannot be gone on with. */

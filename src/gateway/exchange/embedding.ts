@@ -1,24 +1,25 @@
+import type { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
-import type { Span } from '../../kit/trace.ts';
+import { failSpan, type Span } from '../../kit/trace.ts';
 import { priceOf } from '../catalogue/prices.ts';
 import type { Embeddings, EmbeddingRequest } from '../conversation/embedding.ts';
 import type { EmbeddingDialect } from '../dialects/dialect.ts';
+import { guardEmbedding } from '../guardrails/guarding.ts';
 import type { Payer } from '../money/purse.ts';
 import { targetId, type ProviderList, type Target } from '../providers/provider.ts';
 import type { Candidate } from '../routing/plan.ts';
 import { textTokens } from '../routing/tokens.ts';
 import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
 import { fetchWhole } from '../upstream/whole-answer.ts';
-import { startAttemptSpan, withinSpan, withTrace, type Attempt } from './attempt-span.ts';
+import { startAttemptSpan, withTrace, type Attempt } from './attempt-span.ts';
 import { Course } from './course.ts';
-import { headersOf } from './outgoing.ts';
 import type { ExchangeParts } from './parts.ts';
 
 export interface EmbeddingAsk {
   readonly request: EmbeddingRequest;
   readonly payer: Payer;
   readonly span: Span;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   /** Milliseconds of `performance.now()`. */
   readonly startedAt: number;
 }
@@ -51,8 +52,9 @@ export class EmbeddingExchange {
     }
   }
 
-  async #embed(ask: EmbeddingAsk, course: Course): Promise<EmbeddingAnswer> {
-    const { attempts, metrics, purse, deadlineMs } = this.#parts;
+  async #embed(given: EmbeddingAsk, course: Course): Promise<EmbeddingAnswer> {
+    const { attempts, metrics, purse, deadlineMs, guardrails } = this.#parts;
+    const ask = { ...given, request: guardEmbedding(guardrails, given.request) };
     const tokens = estimate(ask.request);
     const candidates = this.#candidates(ask.request, tokens);
     const dollars = Math.max(...candidates.map(({ estimatedCost }) => estimatedCost));
@@ -61,14 +63,14 @@ export class EmbeddingExchange {
       const { value, target, trip } = await attempts.run(
         candidates,
         {
-          signal: ask.signal,
+          cancellation: ask.cancellation,
           deadlineAt: ask.startedAt + deadlineMs,
           onFailure: ({ target: failed, failure }) =>
             metrics.attempted(failed.provider.name, failure.kind),
         },
-        (candidate, opened, signal) => {
+        (candidate, opened, cancellation) => {
           course.ask(candidate);
-          return this.#receive(ask, { target: candidate, trip: opened, signal });
+          return this.#receive(ask, { target: candidate, trip: opened, cancellation });
         },
       );
       trip.succeeded(0);
@@ -76,11 +78,13 @@ export class EmbeddingExchange {
       const cost = priceOf(usage, target.model.prices);
       const [provider, model] = [target.provider.name, target.model.name];
       const outcome = 'complete';
-      reservation.settle({ payer: ask.payer, provider, model, usage, dollars: cost, outcome });
+      const spend = { payer: ask.payer, provider, model, usage, dollars: cost, outcome } as const;
+      const written = reservation.settle(spend);
       course.count();
       metrics.attempted(provider, 'success');
       const seconds = (performance.now() - ask.startedAt) / 1_000;
       metrics.answered({ provider, model, usage, dollars: cost, seconds, outcome });
+      await written;
       return { embeddings: value, target, cost };
     } catch (error) {
       reservation.release();
@@ -88,21 +92,26 @@ export class EmbeddingExchange {
     }
   }
 
-  async #receive(ask: EmbeddingAsk, { target, trip, signal }: Attempt): Promise<Embeddings> {
-    const { tracer, upstreams, dialects } = this.#parts;
+  async #receive(ask: EmbeddingAsk, { target, trip, cancellation }: Attempt): Promise<Embeddings> {
+    const { tracer, upstreams, dialects, headers: book } = this.#parts;
     const { provider, model } = target;
     const dialect = dialects[provider.dialect];
-    const span = startAttemptSpan(tracer, ask.span, { ...target, operation: 'embeddings' });
-    return withinSpan(span, async () => {
-      const { path, body } = requireEmbeddings(dialect.embeddings).write(ask.request, model.name);
-      const headers = await headersOf(target, trip.key, dialect);
+    const words = requireEmbeddings(dialect.embeddings);
+    const span = startAttemptSpan(tracer, ask.span, { target, operation: 'embeddings' });
+    try {
+      const { path, body } = words.write(ask.request, model.name);
+      const headers = await book.of(provider, trip.key, dialect);
       const outgoing = withTrace({ target, path, headers, body: JSON.stringify(body) }, span);
       const timeoutMs = provider.timeouts.totalMs;
-      const whole = await fetchWhole(upstreams, outgoing, { signal, timeoutMs });
+      const whole = await fetchWhole(upstreams, outgoing, { cancellation, timeoutMs });
       requireSuccess(dialect, whole);
-      const parsed = parseAnswer(provider.name, whole.bytes);
-      return requireEmbeddings(dialect.embeddings).read(parsed, ask.request);
-    });
+      return words.read(parseAnswer(provider.name, whole.bytes), ask.request);
+    } catch (error) {
+      failSpan(span, error);
+      throw error;
+    } finally {
+      span.end();
+    }
   }
 
   /** Those who can, the cheapest first; throws where nobody can. */

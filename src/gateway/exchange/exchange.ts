@@ -73,14 +73,14 @@ export class Exchange {
   }
 
   #lookUp(asked: PreparedAsk): Lookup | Promise<Lookup> {
-    const { payer, body, request, wish, signal } = asked;
+    const { payer, body, request, wish } = asked;
     return this.#parts.cache.lookup({
       tenant: payer.subject,
       face: wordsOf(asked),
       body,
       temperature: request.temperature,
       wish,
-      signal,
+      cancellation: asked.cancellation,
     });
   }
 

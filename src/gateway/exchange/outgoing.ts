@@ -1,7 +1,8 @@
 import type { Dialect, DialectName } from '../dialects/dialect.ts';
-import type { ProviderKey, Target } from '../providers/provider.ts';
+import type { Target } from '../providers/provider.ts';
+import type { RequestHeaders } from '../upstream/request-headers.ts';
 import type { Outgoing } from '../upstream/upstreams.ts';
-import { hasOwnFields, ownFields, type PreparedAsk } from './ask.ts';
+import { hasOwnFields, noHeaders, ownFields, type PreparedAsk } from './ask.ts';
 import { spliceMembers } from './splice.ts';
 
 export type Dialects = Readonly<Record<DialectName, Dialect>>;
@@ -12,13 +13,12 @@ export function passesThrough(asked: PreparedAsk, { provider }: Target): boolean
   return asked.face.dialect === provider.dialect;
 }
 
-/** What a provider is sent for a chat, in its own dialect. */
-export async function writeOutgoing(
+/** What a provider is sent for a chat, in its own dialect, under these headers. */
+export function writeOutgoing(
   asked: PreparedAsk,
-  { target, key }: { readonly target: Target; readonly key: ProviderKey | undefined },
+  { target, headers }: { readonly target: Target; readonly headers: RequestHeaders },
   dialect: Dialect,
-): Promise<Outgoing> {
-  const headers = await headersOf(target, key, dialect);
+): Outgoing {
   const { model } = target;
   if (!passesThrough(asked, target)) {
     const { path, body } = dialect.writeChat(asked.request, model.name);
@@ -26,22 +26,8 @@ export async function writeOutgoing(
   }
   const path = dialect.chatPath(model.name, asked.request.isStream);
   const body = patch(asked, model.name);
+  if (asked.headers === noHeaders) return { target, path, headers, body };
   return { target, path, headers: { ...headers, ...asked.headers }, body };
-}
-
-/** The headers of every request to a provider with this key. */
-export async function headersOf(
-  { provider }: Target,
-  key: ProviderKey | undefined,
-  dialect: Dialect,
-): Promise<Readonly<Record<string, string>>> {
-  const value = key?.reveal();
-  const secret = value instanceof Promise ? await value : value;
-  return {
-    'content-type': 'application/json',
-    ...(secret === undefined ? {} : dialect.credential(secret)),
-    ...provider.headers,
-  };
 }
 
 /** The caller's own bytes, but for what the provider must not see or must be told. */

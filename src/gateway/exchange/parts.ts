@@ -5,6 +5,7 @@ import type { Stations } from '../measure/stations.ts';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
 import type { Purse } from '../money/purse.ts';
 import type { Router } from '../routing/plan.ts';
+import type { HeaderBook } from '../upstream/request-headers.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Attempts } from './attempts.ts';
 import type { Dialects } from './outgoing.ts';
@@ -19,6 +20,7 @@ export interface ExchangeParts {
   readonly stations: Stations;
   readonly attempts: Attempts;
   readonly upstreams: Upstreams;
+  readonly headers: HeaderBook;
   readonly metrics: GatewayMetrics;
   readonly tracer: Tracer;
   /** From a request's arrival until no further provider is asked for it. */

@@ -104,7 +104,7 @@ export class Passage {
     const { stream, target, trip } = broken;
     const soFar = readable(stream);
     const usage = estimateUsage(soFar, this.#asking.plan.inputTokens, stream.usage);
-    if (this.#asked.signal.aborted) {
+    if (this.#asked.cancellation.isCancelled) {
       trip.forgotten();
       this.#close({ target, usage, outcome: 'aborted' });
       throw new Fault('cancelled', 'the caller gave up');

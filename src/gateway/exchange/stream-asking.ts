@@ -1,8 +1,8 @@
-import { UpstreamError } from '../dialects/upstream-error.ts';
+import { failSpan } from '../../kit/trace.ts';
 import { AnswerStream } from '../upstream/answer-stream.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
-import { startAttemptSpan, withinSpan, withTrace, type Attempt } from './attempt-span.ts';
+import { startAttemptSpan, withTrace, type Attempt } from './attempt-span.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
 import type { Continuation } from './continuation.ts';
 import { Passage, type Running, type StreamEdge } from './passage.ts';
@@ -17,9 +17,9 @@ export async function askStream(
   const won = await attempts.run(
     plan.candidates,
     asking.attemptOptions(asked),
-    (target, trip, signal) => {
+    (target, trip, cancellation) => {
       course.ask(target);
-      return begin(asked, { target, trip, signal }, asking);
+      return begin(asked, { target, trip, cancellation }, asking);
     },
   );
   edge.tellHead(asking.provenance(won.target));
@@ -38,37 +38,39 @@ async function askForRest(
     const { value, target, trip } = await asking.attempts.run(
       candidates,
       asking.attemptOptions(asked),
-      (candidate, opened, signal) => {
+      (candidate, opened, cancellation) => {
         asking.course.ask(candidate);
-        return begin(asked, { target: candidate, trip: opened, signal }, asking);
+        return begin(asked, { target: candidate, trip: opened, cancellation }, asking);
       },
     );
     return { stream: value, target, trip, adapt };
   } catch (error) {
-    if (asked.signal.aborted) throw error;
+    if (asked.cancellation.isCancelled) throw error;
     return undefined;
   }
 }
 
 /** Opens a stream and waits for its first piece. */
 async function begin(asked: PreparedAsk, attempt: Attempt, asking: Asking): Promise<AnswerStream> {
-  const { target, trip, signal } = attempt;
-  const { upstreams, dialects, tracer } = asking.parts;
-  const { timeouts, dialect: name } = target.provider;
-  const dialect = dialects[name];
-  const span = startAttemptSpan(tracer, asked.span, { ...target, operation: 'chat' });
-  return withinSpan(span, async () => {
-    const outgoing = withTrace(
-      await writeOutgoing(asked, { target, key: trip.key }, dialect),
-      span,
-    );
+  const { target, trip, cancellation } = attempt;
+  const { provider } = target;
+  const { upstreams, dialects, tracer, headers: book } = asking.parts;
+  const dialect = dialects[provider.dialect];
+  const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
+  try {
+    const headers = await book.of(provider, trip.key, dialect);
+    const outgoing = withTrace(writeOutgoing(asked, { target, headers }, dialect), span);
     const isRaw = passesThrough(asked, target);
+    const { timeouts } = provider;
     const stream = AnswerStream.open(upstreams, outgoing, { dialect, isRaw, timeouts });
-    const leave = () => stream.abort(UpstreamError.of('late', 'the caller gave up'));
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
+    stream.abortWith(cancellation);
     await stream.beginning;
     trip.started();
     return stream;
-  });
+  } catch (error) {
+    failSpan(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
 }

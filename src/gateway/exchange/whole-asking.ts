@@ -1,3 +1,4 @@
+import { failSpan } from '../../kit/trace.ts';
 import type { Fill } from '../cache/answer-cache.ts';
 import type { Answer, Usage } from '../conversation/answer.ts';
 import type { Target } from '../providers/provider.ts';
@@ -6,7 +7,7 @@ import { fetchWhole } from '../upstream/whole-answer.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
 import type { Won } from './attempts.ts';
-import { startAttemptSpan, withinSpan, withTrace, type Attempt } from './attempt-span.ts';
+import { startAttemptSpan, withTrace, type Attempt } from './attempt-span.ts';
 import { isWhole, toCached } from './cached-answers.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
 import type { CompletedChat } from './parts.ts';
@@ -27,10 +28,11 @@ export async function askWhole(asked: PreparedAsk, asking: Asking): Promise<Comp
   const { value, target, trip } = await askInOrder(asked, asking);
   trip.succeeded(value.usage.outputTokens);
   parts.metrics.attempted(target.provider.name, 'success');
-  const cost = bill.close({ target, usage: value.usage, outcome: 'complete' });
+  const { cost, written } = bill.close({ target, usage: value.usage, outcome: 'complete' });
   course.count();
   const body = bodyOf(asked, value, target);
   if (cached.fill) keep(asked, { value, body, target, fill: cached.fill }, asking);
+  await written;
   return { body, provenance: asking.provenance(target, cost) };
 }
 
@@ -40,13 +42,13 @@ async function askInOrder(asked: PreparedAsk, asking: Asking): Promise<Won<Recei
     return await attempts.run(
       plan.candidates,
       asking.attemptOptions(asked),
-      (target, trip, signal) => {
+      (target, trip, cancellation) => {
         course.ask(target);
-        return receive(asked, { target, trip, signal }, asking);
+        return receive(asked, { target, trip, cancellation }, asking);
       },
     );
   } catch (error) {
-    if (asked.signal.aborted) closeAborted(asking);
+    if (asked.cancellation.isCancelled) closeAborted(asking);
     throw error;
   }
 }
@@ -60,25 +62,32 @@ function closeAborted({ bill, course, plan }: Asking): void {
 }
 
 async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Promise<Received> {
-  const { target, trip, signal } = attempt;
-  const { upstreams, dialects, tracer } = asking.parts;
-  const dialect = dialects[target.provider.dialect];
-  const span = startAttemptSpan(tracer, asked.span, { ...target, operation: 'chat' });
-  return withinSpan(span, async () => {
-    const outgoing = withTrace(
-      await writeOutgoing(asked, { target, key: trip.key }, dialect),
-      span,
-    );
-    const { totalMs: timeoutMs } = target.provider.timeouts;
-    const whole = await fetchWhole(upstreams, outgoing, { signal, timeoutMs });
+  const { target, trip, cancellation } = attempt;
+  const { provider } = target;
+  const { upstreams, dialects, tracer, headers: book } = asking.parts;
+  const dialect = dialects[provider.dialect];
+  const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
+  try {
+    const known = book.of(provider, trip.key, dialect);
+    const headers = known instanceof Promise ? await known : known;
+    const outgoing = withTrace(writeOutgoing(asked, { target, headers }, dialect), span);
+    const whole = await fetchWhole(upstreams, outgoing, {
+      cancellation,
+      timeoutMs: provider.timeouts.totalMs,
+    });
     requireSuccess(dialect, whole);
-    const parsed = parseAnswer(target.provider.name, whole.bytes);
+    const parsed = parseAnswer(provider.name, whole.bytes);
     if (passesThrough(asked, target)) {
       return { bytes: whole.bytes, parsed, usage: dialect.readUsage(parsed), answer: undefined };
     }
     const answer = dialect.readAnswer(parsed);
     return { bytes: whole.bytes, parsed, usage: answer.usage, answer };
-  });
+  } catch (error) {
+    failSpan(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
 }
 
 /** What the caller gets: the provider's bytes as they are, unless the words or the face differ. */

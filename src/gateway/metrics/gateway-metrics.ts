@@ -38,18 +38,25 @@ export interface MetricsSight {
 }
 
 const nobody = 'none';
-const targetsMax = 5_000;
+const modelsMax = 5_000;
 const latencyBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600,
 ];
 const firstTokenBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
-/** What one provider is counted with for one model. */
-interface TargetCounts {
-  readonly requests: Count;
+/** What is counted of one provider; kept, because a look into a family costs more than a count. */
+interface ProviderCounts {
   readonly latency: Observation;
   readonly firstToken: Observation;
   readonly cost: Count;
+  readonly retries: Count;
+  readonly outcomes: Map<string, Count>;
+  readonly attempts: Map<string, Count>;
+  readonly models: Map<string, ModelCounts>;
+}
+
+interface ModelCounts {
+  readonly requests: Count;
   readonly inputTokens: Count;
   readonly outputTokens: Count;
 }
@@ -58,8 +65,8 @@ interface TargetCounts {
 export class GatewayMetrics {
   readonly #metrics = new Metrics();
   readonly #families = openFamilies(this.#metrics);
-  readonly #targets = new Map<string, Map<string, TargetCounts>>();
-  #targetCount = 0;
+  readonly #providers = new Map<string, ProviderCounts>();
+  #modelCount = 0;
 
   constructor(sight: MetricsSight) {
     openGauges(this.#metrics, sight);
@@ -70,37 +77,38 @@ export class GatewayMetrics {
    * would tell nothing of the provider that once made it.
    */
   answered(answered: Answered): void {
-    const { provider, model, outcome } = answered;
-    const counts = this.#countsOf(provider, model);
-    counts.requests.inc();
-    this.#families.outcomes.of(provider, outcome).inc();
+    const { provider, model, outcome, firstTokenSeconds, usage } = answered;
+    const counts = this.#providerOf(provider);
+    const ofModel = this.#modelOf(counts, provider, model);
+    ofModel.requests.inc();
+    this.#outcomeOf(counts, provider, outcome).inc();
     if (outcome === 'cached') return;
     counts.latency.observe(answered.seconds);
-    if (answered.firstTokenSeconds !== undefined)
-      counts.firstToken.observe(answered.firstTokenSeconds);
+    if (firstTokenSeconds !== undefined) counts.firstToken.observe(firstTokenSeconds);
     if (answered.dollars > 0) counts.cost.inc(answered.dollars);
-    if (answered.usage) {
-      counts.inputTokens.inc(answered.usage.inputTokens);
-      counts.outputTokens.inc(answered.usage.outputTokens);
+    if (usage) {
+      ofModel.inputTokens.inc(usage.inputTokens);
+      ofModel.outputTokens.inc(usage.outputTokens);
     }
   }
 
   /** A request ended with a refusal; who asked no provider is counted under `none`. */
   failed({ kind, seconds, provider = nobody, model = nobody }: Failed): void {
-    const counts = this.#countsOf(provider, model);
-    counts.requests.inc();
+    const counts = this.#providerOf(provider);
+    this.#modelOf(counts, provider, model).requests.inc();
+    this.#outcomeOf(counts, provider, kind).inc();
     counts.latency.observe(seconds);
-    this.#families.outcomes.of(provider, kind).inc();
   }
 
   /** One attempt at a provider ended. */
   attempted(provider: string, outcome: FailureKind | 'success' | 'cancelled'): void {
-    this.#families.attempts.of(provider, outcome).inc();
+    const { attempts } = this.#providerOf(provider);
+    keptIn(attempts, outcome, () => this.#families.attempts.of(provider, outcome)).inc();
   }
 
   /** A request goes to this provider after another attempt of it failed. */
   retried(provider: string): void {
-    this.#families.retries.of(provider).inc();
+    this.#providerOf(provider).retries.inc();
   }
 
   /** The cache was asked; `off` is for requests that may not be cached. */
@@ -113,35 +121,50 @@ export class GatewayMetrics {
     return this.#metrics.answer();
   }
 
-  #countsOf(provider: string, model: string): TargetCounts {
-    const known = this.#targets.get(provider)?.get(model);
-    return known ?? this.#openCounts(provider, model);
-  }
-
-  #openCounts(provider: string, model: string): TargetCounts {
-    const { requests, latency, firstToken, cost, tokens } = this.#families;
-    const counts = {
-      requests: requests.of(provider, model),
+  #providerOf(provider: string): ProviderCounts {
+    const { latency, firstToken, cost, retries } = this.#families;
+    return keptIn(this.#providers, provider, () => ({
       latency: latency.of(provider),
       firstToken: firstToken.of(provider),
       cost: cost.of(provider),
-      inputTokens: tokens.of(provider, model, 'input'),
-      outputTokens: tokens.of(provider, model, 'output'),
-    };
-    this.#keep(provider, model, counts);
-    return counts;
+      retries: retries.of(provider),
+      outcomes: new Map(),
+      attempts: new Map(),
+      models: new Map(),
+    }));
   }
 
-  /** Providers come and go while the process runs: what is kept here starts anew once it is many. */
-  #keep(provider: string, model: string, counts: TargetCounts): void {
-    if (this.#targetCount >= targetsMax) {
-      this.#targets.clear();
-      this.#targetCount = 0;
-    }
-    const models = this.#targets.get(provider) ?? new Map<string, TargetCounts>();
-    this.#targets.set(provider, models.set(model, counts));
-    this.#targetCount += 1;
+  #outcomeOf({ outcomes }: ProviderCounts, provider: string, outcome: string): Count {
+    return keptIn(outcomes, outcome, () => this.#families.outcomes.of(provider, outcome));
   }
+
+  #modelOf({ models }: ProviderCounts, provider: string, model: string): ModelCounts {
+    return keptIn(models, model, () => {
+      this.#makeRoom();
+      const { requests, tokens } = this.#families;
+      return {
+        requests: requests.of(provider, model),
+        inputTokens: tokens.of(provider, model, 'input'),
+        outputTokens: tokens.of(provider, model, 'output'),
+      };
+    });
+  }
+
+  /** Providers come and go while the process runs: what is kept starts anew once it is many models. */
+  #makeRoom(): void {
+    this.#modelCount += 1;
+    if (this.#modelCount < modelsMax) return;
+    this.#providers.clear();
+    this.#modelCount = 0;
+  }
+}
+
+function keptIn<T>(kept: Map<string, T>, name: string, open: () => T): T {
+  const known = kept.get(name);
+  if (known !== undefined) return known;
+  const opened = open();
+  kept.set(name, opened);
+  return opened;
 }
 
 function openFamilies(metrics: Metrics) {

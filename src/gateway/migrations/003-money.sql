@@ -19,27 +19,10 @@ create table gateway.spend_days (
 );
 create index spend_days_day on gateway.spend_days (day);
 
--- The newest spends one by one; bounded in days and in rows.
-create table gateway.spends (
-  number bigint generated always as identity primary key,
-  id text not null,
-  spent_at timestamptz not null,
-  subject text not null,
-  name text,
-  provider text not null,
-  model text not null,
-  input_tokens bigint not null,
-  cached_input_tokens bigint not null,
-  output_tokens bigint not null,
-  dollars numeric not null,
-  outcome text not null
-);
-create index spends_subject on gateway.spends (subject, number);
-create index spends_age on gateway.spends (spent_at);
-
--- How far the journal of each process was moved here: what a crash makes it bring again is skipped.
+-- How far the journal of each process was moved here, so that nothing is counted twice.
 create table gateway.spend_runs (
   run text primary key,
+  -- The last entry that is counted; -1 before any.
   through bigint not null,
   moved_at timestamptz not null default clock_timestamp()
 );
@@ -64,38 +47,30 @@ create table gateway.reservations (
 create index reservations_subject on gateway.reservations (subject);
 create index reservations_expiry on gateway.reservations (expires_at);
 
--- Moves entries of one process's journal, in ascending `seqs`, each exactly once however often it is
--- brought; what was held for them is free in the same moment. An entry in `extras` is a part of a
--- request that counts elsewhere.
+-- Counts sums of one process's journal, and frees what was held for them, if it was counted through
+-- the entry `after` exactly, else nothing. Answers through which entry it is counted now.
 create function gateway.record_spends(
-  of_run text, seqs bigint[], moments timestamptz[], subjects text[], names text[], providers text[],
-  models text[], inputs bigint[], cacheds bigint[], outputs bigint[], costs numeric[],
-  outcomes text[], extras boolean[], holds text[]
-) returns void language plpgsql as $$
+  of_run text, after bigint, new_through bigint, days date[], subjects text[], names text[],
+  providers text[], models text[], requests bigint[], cached_requests bigint[], inputs bigint[],
+  cached_inputs bigint[], outputs bigint[], picodollars numeric[], holds text[]
+) returns bigint language plpgsql as $$
 declare
   done bigint;
 begin
   insert into gateway.spend_runs (run, through) values (of_run, -1) on conflict do nothing;
-  select through into done from gateway.spend_runs where run = of_run for update;
-
-  insert into gateway.spends (id, spent_at, subject, name, provider, model, input_tokens,
-    cached_input_tokens, output_tokens, dollars, outcome)
-  select of_run || '.' || e.seq, e.moment, e.subject, e.name, e.provider, e.model, e.input,
-    e.cached, e.output, e.cost, e.outcome
-  from unnest(seqs, moments, subjects, names, providers, models, inputs, cacheds, outputs, costs,
-    outcomes) as e (seq, moment, subject, name, provider, model, input, cached, output, cost, outcome)
-  where e.seq > done order by e.seq;
+  select r.through into done from gateway.spend_runs r where r.run = of_run for update;
+  if done <> after then return done; end if;
 
   -- In the order of the key, so that replicas lock in one order.
   insert into gateway.spend_days as total (subject, day, provider, model, name, requests,
     cached_requests, input_tokens, cached_input_tokens, output_tokens, dollars)
-  select e.subject, (e.moment at time zone 'utc')::date, e.provider, e.model, max(e.name),
-    count(*) filter (where not e.extra), count(*) filter (where e.outcome = 'cached'), sum(e.input),
-    sum(e.cached), sum(e.output), sum(e.cost)
-  from unnest(seqs, moments, subjects, names, providers, models, inputs, cacheds, outputs, costs,
-    outcomes, extras)
-    as e (seq, moment, subject, name, provider, model, input, cached, output, cost, outcome, extra)
-  where e.seq > done group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  select e.subject, e.day, e.provider, e.model, e.name, e.requests, e.cached_requests, e.input,
+    e.cached_input, e.output, e.picodollars * 0.000000000001
+  from unnest(days, subjects, names, providers, models, requests, cached_requests, inputs,
+    cached_inputs, outputs, picodollars)
+    as e (day, subject, name, provider, model, requests, cached_requests, input, cached_input,
+      output, picodollars)
+  order by 1, 2, 3, 4
   on conflict (subject, day, provider, model) do update set
     name = coalesce(excluded.name, total.name),
     requests = total.requests + excluded.requests,
@@ -106,9 +81,9 @@ begin
     dollars = total.dollars + excluded.dollars;
 
   delete from gateway.reservations where id = any (holds);
-  update gateway.spend_runs
-  set through = greatest(done, seqs[cardinality(seqs)]), moved_at = clock_timestamp()
+  update gateway.spend_runs set through = new_through, moved_at = clock_timestamp()
   where run = of_run;
+  return new_through;
 end
 $$;
 

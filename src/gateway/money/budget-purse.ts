@@ -91,13 +91,13 @@ class Held implements Reservation {
     this.#hold = hold;
   }
 
-  settle(spend: Spend): void {
-    if (!this.#close()) return;
-    this.#ledger.append(spend, { hold: this.#hold?.id });
+  settle(spend: Spend): void | Promise<void> {
+    if (!this.#close()) return undefined;
+    return this.#ledger.append(spend, this.#hold && { hold: this.#hold.id });
   }
 
   add(spend: Spend): void {
-    this.#ledger.append(spend, { isExtra: true });
+    void this.#ledger.append(spend, { isPart: true });
   }
 
   release(): void {

@@ -111,8 +111,8 @@ test('a monthly budget ends with the month', async () => {
 });
 
 test('what was spent before the budget was put counts, and that of another period does not', async () => {
-  money.ledger.append(spendOf('usr_b'));
-  money.ledger.append(spendOf('usr_b'));
+  void money.ledger.append(spendOf('usr_b'));
+  void money.ledger.append(spendOf('usr_b'));
   await money.budgets.put('usr_b', [limit('requests', 2)]);
   expect(await tryReserve(money, 'usr_b')).toMatchObject({ reason: 'budget_exceeded' });
   await database.query(`update gateway.spend_days set day = day - 1 where subject = 'usr_b'`);

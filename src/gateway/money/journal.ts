@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../kit/database/data-folder.ts';
 import type { Log } from '../../kit/log.ts';
-import { JournalSegment } from './journal-segment.ts';
+import { JournalSegment, type JournalBatch } from './journal-segment.ts';
 import { JournalSlot } from './journal-slot.ts';
 import type { Spend } from './purse.ts';
-import { entryOf, type SpendEntry } from './spend-entry.ts';
+import { entryOf } from './spend-entry.ts';
 
 export interface JournalOptions {
   /** The suite's data folder; the files lie in its folder `gateway`. */
@@ -19,13 +19,14 @@ export interface SpendPlace {
   /** What was held for it, free as soon as the spend counts. */
   readonly hold?: string | undefined;
   /** Of a request that counts with another spend. */
-  readonly isExtra?: boolean;
+  readonly isPart?: boolean;
 }
 
 const segmentBytes = 1024 * 1024;
 /** Segments whose entries stay in memory; those beyond are read again when their turn comes. */
 const segmentsInMemory = 4;
 const complaintEveryMs = 60_000;
+const standalone: SpendPlace = {};
 
 /**
  * Spends in files of this replica's own, until they are in the database. Whatever kills the process,
@@ -49,7 +50,7 @@ export class Journal implements AsyncDisposable {
   private constructor(options: JournalOptions, slot: JournalSlot) {
     this.#options = options;
     this.#slot = slot;
-    this.#current = JournalSegment.create(slot.nextPath());
+    this.#current = this.#create();
     this.#segments.push(this.#current);
   }
 
@@ -87,40 +88,43 @@ export class Journal implements AsyncDisposable {
     };
   }
 
-  /** Never throws: an answer that was given cannot be taken back. */
-  append(spend: Spend, { hold, isExtra = false }: SpendPlace = {}): void {
+  /**
+   * Resolves when the spend would survive the end of this process. Never fails: an answer that was
+   * given cannot be taken back.
+   */
+  append(spend: Spend, { hold, isPart = false }: SpendPlace = standalone): void | Promise<void> {
     if (this.#current.bytes >= segmentBytes) this.#rotate();
     const isFull = this.#segments.length > 1 && this.bytes >= this.#options.bytesMax;
     if (isFull || this.#current.isFull) {
       this.#lost += 1;
       this.#complain('the journal is full, spends are lost', { lost: this.#lost });
-      return;
+      return undefined;
     }
     this.#seq += 1;
-    try {
-      const { run } = this.#current;
-      this.#current.append(entryOf(spend, { run, seq: this.#seq, isExtra, hold }));
-    } catch (error) {
-      this.#complain('a spend could not be written to the journal', { err: error });
-    }
+    return this.#current.append(entryOf(spend, { seq: this.#seq, isPart, hold }));
   }
 
-  /** The oldest entries, of one run; empty when there are none. */
-  async next(max: number): Promise<readonly SpendEntry[]> {
+  /** The oldest entries, of one run; undefined when there are none. */
+  async next(max: number): Promise<JournalBatch | undefined> {
     for (;;) {
       const [segment] = this.#segments;
       this.#moving = segment;
-      const entries = (await segment?.next(max)) ?? [];
-      if (entries.length > 0 || !segment?.isSealed) return entries;
-      await this.#remove(segment);
+      const batch = await segment?.next(max).catch((error: unknown) => {
+        // It stays on the disk, where `adopt` finds it again; nothing else waits for it.
+        this.#complain('a file of the journal could not be read', { err: error });
+        return 'unreadable' as const;
+      });
+      if (batch === 'unreadable') this.#segments.shift();
+      else if (batch || !segment?.isSealed) return batch;
+      else await this.#remove(segment);
     }
   }
 
-  /** Says that so many of what `next` gave are in the database. */
-  async markMoved(count: number): Promise<void> {
+  /** Says through which entry the database has the run of what `next` gave. */
+  async markMoved(through: number): Promise<void> {
     const segment = this.#moving;
-    const lastSeq = segment?.markMoved(count);
-    if (lastSeq !== undefined && segment?.isOwn) this.#movedSeq = lastSeq;
+    segment?.markMoved(through);
+    if (segment?.isOwn) this.#movedSeq = Math.max(this.#movedSeq, through);
     if (segment?.isSealed && segment.isEmpty) await this.#remove(segment);
   }
 
@@ -137,9 +141,15 @@ export class Journal implements AsyncDisposable {
     await this.#slot[Symbol.asyncDispose]();
   }
 
+  #create(): JournalSegment {
+    return JournalSegment.create(this.#slot.nextPath(), (error) =>
+      this.#complain('spends could not be written to the journal', { err: error }),
+    );
+  }
+
   #rotate(): void {
     try {
-      const next = JournalSegment.create(this.#slot.nextPath());
+      const next = this.#create();
       this.#current.seal({ isSpilled: this.#segments.length > segmentsInMemory });
       this.#current = next;
       this.#segments.push(next);

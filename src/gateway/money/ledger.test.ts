@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await database.query('truncate gateway.spend_days, gateway.spends, gateway.spend_runs');
+  await database.query('truncate gateway.spend_days, gateway.spend_runs');
   dataFolder = await mkdtemp(join(tmpdir(), 'ennead-money-'));
 });
 
@@ -54,15 +54,15 @@ const everything: SpendQuery = {
 async function leaveJournal(count: number, subject = 'usr_dead'): Promise<void> {
   const options = { dataFolder, bytesMax: 64 * 1024 * 1024, log: silentLog };
   await using journal = await Journal.open(options);
-  for (let at = 0; at < count; at += 1) journal.append(spendOf(subject));
+  for (let at = 0; at < count; at += 1) void journal.append(spendOf(subject));
 }
 
 test('a report counts what was settled a moment ago, to the cent', async () => {
   await using money = await start();
   const { ledger } = money;
-  for (let at = 0; at < 10; at += 1) ledger.append(spendOf('usr_1', { dollars: 0.1 }));
-  ledger.append(spendOf('usr_1', { dollars: 0.0000012, outcome: 'aborted' }));
-  ledger.append(spendOf('usr_2', { outcome: 'cached', dollars: 5 }));
+  for (let at = 0; at < 10; at += 1) void ledger.append(spendOf('usr_1', { dollars: 0.1 }));
+  void ledger.append(spendOf('usr_1', { dollars: 0.0000012, outcome: 'aborted' }));
+  void ledger.append(spendOf('usr_2', { outcome: 'cached', dollars: 5 }));
   const { spend, totals, total } = await ledger.report(everything);
   expect(total).toBe(2);
   expect(spend[0]).toEqual({
@@ -84,8 +84,8 @@ test('a report counts what was settled a moment ago, to the cent', async () => {
 test('sums are by model, provider or day, in pages, within the days asked for', async () => {
   await using money = await start();
   const { ledger } = money;
-  for (const model of ['a', 'b', 'c']) ledger.append(spendOf('usr_1', { model }));
-  ledger.append(spendOf('usr_1', { model: 'c', provider: 'other' }));
+  for (const model of ['a', 'b', 'c']) void ledger.append(spendOf('usr_1', { model }));
+  void ledger.append(spendOf('usr_1', { model: 'c', provider: 'other' }));
   const models = await ledger.report({ ...everything, groupBy: 'model', limit: 2 });
   expect(models.spend.map(({ group }) => group)).toEqual(['c', 'a']);
   expect(models).toMatchObject({ total: 3, totals: { requests: 4 } });
@@ -100,7 +100,7 @@ test('hostile figures and texts are made harmless, not stuck in the journal', as
   await using money = await start();
   const usage = { inputTokens: Number.NaN, outputTokens: -3, cachedInputTokens: 1e300 };
   const model = `m\0${'x'.repeat(1000)}\ud800`;
-  money.ledger.append(spendOf('usr_1', { usage, model, dollars: Number.POSITIVE_INFINITY }));
+  void money.ledger.append(spendOf('usr_1', { usage, model, dollars: Number.POSITIVE_INFINITY }));
   const { totals } = await money.ledger.report(everything);
   expect(totals).toMatchObject({ requests: 1, inputTokens: 0, outputTokens: 0, dollars: 0 });
 });
@@ -109,7 +109,7 @@ test('what a dead process left is counted, but for a line that tore', async () =
   await leaveJournal(3);
   const [name = ''] = await journalFiles();
   const path = join(folder(), name);
-  await writeFile(path, `${await readFile(path, 'utf8')}{"run":"run_1","seq`);
+  await writeFile(path, `${await readFile(path, 'utf8')}[4,17637`);
   await using money = await start();
   const { totals } = await money.ledger.report(everything);
   expect(totals).toMatchObject({ requests: 3, dollars: 0.03 });
@@ -128,7 +128,6 @@ test('a journal that comes back after it was moved counts nothing twice', async 
   await using again = await start();
   const { totals } = await again.ledger.report(everything);
   expect(totals.requests).toBe(700);
-  expect((await again.ledger.recent({ subject: undefined, limit: 1, offset: 0 })).total).toBe(700);
 });
 
 test('a batch whose commit was not heard of is brought again and counts once', async () => {
@@ -139,9 +138,9 @@ test('a batch whose commit was not heard of is brought again and counts once', a
     return rows;
   };
   await using money = await start({ query });
-  money.ledger.append(spendOf('usr_1'));
+  void money.ledger.append(spendOf('usr_1'));
   await expect(money.ledger.flush()).rejects.toThrow('lost');
-  money.ledger.append(spendOf('usr_1'));
+  void money.ledger.append(spendOf('usr_1'));
   expect((await money.ledger.report(everything)).totals.requests).toBe(2);
 });
 
@@ -150,7 +149,7 @@ test('two replicas on one folder keep apart, and one takes over when the other d
   const bytesMax = 64 * 1024 * 1024;
   {
     await using journal = await Journal.open({ dataFolder, bytesMax, log: silentLog });
-    journal.append(spendOf('usr_other'));
+    void journal.append(spendOf('usr_other'));
     await money.ledger.sweep();
     expect((await money.ledger.report(everything)).totals.requests).toBe(0);
   }
@@ -166,7 +165,7 @@ test('while the database is away answers go on, and all is counted when it is ba
   isAway = true;
   // More than stays in memory.
   const long = spendOf('usr_1', { model: 'm'.repeat(256), provider: 'p'.repeat(256) });
-  for (let at = 0; at < 9_000; at += 1) money.ledger.append(long);
+  for (let at = 0; at < 9_000; at += 1) void money.ledger.append(long);
   await expect(money.ledger.report(everything)).rejects.toThrow('away');
   expect(money.ledger.journal.bytes).toBeGreaterThan(5 * 1024 * 1024);
   isAway = false;
@@ -181,33 +180,18 @@ test('the journal is bounded, and says how many spends it could not take', async
     isAway ? away.query(text, parameters) : database.query(text, parameters);
   await using money = await start({ query }, { GATEWAY_SPEND_JOURNAL_MB: '1' });
   isAway = true;
-  for (let at = 0; at < 8_000; at += 1) money.ledger.append(spendOf('usr_1'));
+  for (let at = 0; at < 20_000; at += 1) void money.ledger.append(spendOf('usr_1'));
   const { bytes, lost } = money.ledger.journal;
   expect(bytes).toBeLessThan(1024 * 1024 + 1024);
   expect(lost).toBeGreaterThan(0);
   isAway = false;
-  expect((await money.ledger.report(everything)).totals.requests).toBe(8_000 - lost);
-});
-
-test('single spends are kept newest first, 7 days long and bounded in number', async () => {
-  await using money = await start(database, { GATEWAY_RECENT_SPENDS_MAX: '3' });
-  const { ledger } = money;
-  for (const model of ['a', 'b', 'c', 'd', 'e']) ledger.append(spendOf('usr_1', { model }));
-  await ledger.flush();
-  await database.query(
-    `update gateway.spends set spent_at = now() - interval '8 days' where model = 'd'`,
-  );
-  await ledger.sweep();
-  const { rows, total } = await ledger.recent({ subject: 'usr_1', limit: 10, offset: 0 });
-  expect(rows.map(({ model }) => model)).toEqual(['e', 'c']);
-  expect(total).toBe(2);
-  expect((await ledger.report(everything)).totals.requests).toBe(5);
+  expect((await money.ledger.report(everything)).totals.requests).toBe(20_000 - lost);
 });
 
 test('the journal is private and empty when all was moved, and gone after a proper end', async () => {
   {
     await using money = await start();
-    money.ledger.append(spendOf('usr_1'));
+    await money.ledger.append(spendOf('usr_1'));
     const [name = ''] = await journalFiles();
     const before = await stat(join(folder(), name));
     expect(before.size).toBeGreaterThan(100);

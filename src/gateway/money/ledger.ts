@@ -3,13 +3,12 @@ import { deleteHolds } from './budget-store.ts';
 import { Journal, type SpendPlace } from './journal.ts';
 import type { MoneyConfig } from './money-settings.ts';
 import type { Spend } from './purse.ts';
+import { addUp } from './spend-sums.ts';
 import {
   deleteOldSpends,
-  readRecentSpends,
   readSpend,
   recordSpends,
   type MoneySql,
-  type RecentQuery,
   type SpendQuery,
 } from './spend-store.ts';
 
@@ -21,8 +20,9 @@ export interface LedgerOptions {
   readonly log: Log;
 }
 
-const delayMs = 200;
-const batchMax = 500;
+const delayMs = 500;
+/** What is added up at one go: a few milliseconds of work. */
+const batchMax = 5_000;
 const retryMsMax = 30_000;
 const closeMaxMs = 5_000;
 const sweepMs = 60 * 60_000;
@@ -40,7 +40,6 @@ export class Ledger implements AsyncDisposable {
   readonly #sweepTimer: NodeJS.Timeout;
   #timer: NodeJS.Timeout | undefined;
   #isHastened = false;
-  #waiting = 0;
   #retryMs = delayMs;
   #moving: Promise<void> | undefined;
   #isClosed = false;
@@ -67,15 +66,15 @@ export class Ledger implements AsyncDisposable {
   }
 
   /**
-   * Returns once the spend would survive the end of this process. That it counts is hastened when
-   * something is held for it.
+   * Resolves once the spend would survive the end of this process; never rejects. That it counts is
+   * hastened when something is held for it.
    */
-  append(spend: Spend, place: SpendPlace = {}): void {
-    this.#journal.append(spend, place);
-    this.#waiting += 1;
-    const isDue = place.hold !== undefined || this.#waiting >= batchMax;
+  append(spend: Spend, place?: SpendPlace): void | Promise<void> {
+    const written = this.#journal.append(spend, place);
     // Nothing is hastened while the database is away.
-    this.#moveSoon(isDue && this.#retryMs === delayMs ? 0 : delayMs);
+    const isHastened = place?.hold !== undefined && this.#retryMs === delayMs;
+    this.#moveSoon(isHastened ? 0 : delayMs);
+    return written;
   }
 
   /** Frees a hold of which nothing was spent; behind the answer. */
@@ -97,19 +96,13 @@ export class Ledger implements AsyncDisposable {
     return readSpend(this.#options.sql, query);
   }
 
-  /** Spends of the last 7 days one by one, up to now. */
-  async recent(query: RecentQuery) {
-    await this.flush();
-    return readRecentSpends(this.#options.sql, query);
-  }
-
   /** Takes over what other processes left and deletes what is too old; never rejects. */
   async sweep(): Promise<void> {
-    const { sql, config, log } = this.#options;
+    const { sql, log } = this.#options;
     try {
       await this.#journal.adopt();
       this.#moveSoon(0);
-      await deleteOldSpends(sql, config.recentSpendsMax);
+      await deleteOldSpends(sql);
     } catch (error) {
       log.warn({ err: error }, 'the spends could not be tidied');
     }
@@ -163,11 +156,17 @@ export class Ledger implements AsyncDisposable {
   async #moveAll(): Promise<void> {
     const isDone = this.#journal.mark();
     do {
-      this.#waiting = 0;
-      const entries = await this.#journal.next(batchMax);
-      if (entries.length === 0) break;
-      await recordSpends(this.#options.sql, entries);
-      await this.#journal.markMoved(entries.length);
+      const batch = await this.#journal.next(batchMax);
+      if (!batch) break;
+      // Where it is not as far as was believed, nothing was counted, and the next round knows better.
+      const through = await recordSpends(this.#options.sql, {
+        run: batch.run,
+        after: batch.after,
+        through: batch.entries.at(-1)?.seq ?? batch.after,
+        sums: addUp(batch.entries),
+        holds: batch.entries.flatMap(({ hold }) => hold ?? []),
+      });
+      await this.#journal.markMoved(through);
     } while (!isDone());
     await this.#freeHolds();
     this.#retryMs = delayMs;

@@ -30,10 +30,11 @@ export interface Spend {
 /** Money that is held for a request until it is known what it took. */
 export interface Reservation {
   /**
-   * Writes down what was spent and frees the rest. Returns once the spend is safe from a crash of
-   * this process; what budgets share is settled after that.
+   * Writes down what was spent and frees the rest. What is awaited of it never rejects, and is done
+   * once the spend is safe from a crash of this process, with all others of the same turn of the
+   * event loop; what budgets share is settled after that.
    */
-  settle(spend: Spend): void;
+  settle(spend: Spend): void | Promise<void>;
   /**
    * Writes down what a provider took that did not get to the end, before another goes on: no request
    * of its own, and what is held stays held.

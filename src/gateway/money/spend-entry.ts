@@ -1,10 +1,12 @@
+import { toUSVString } from 'node:util';
 import type { Spend } from './purse.ts';
+
+/** What an entry counts as: a request, one that the cache answered, or a part of another's. */
+export type SpendKind = 'request' | 'cached' | 'part';
 
 /** A spend as the journal has it. */
 export interface SpendEntry {
-  /** The process that wrote it; a new one with each start. */
-  readonly run: string;
-  /** Which spend of the run, ascending. With `run` it names the spend for ever. */
+  /** Which spend of the run, ascending. With the run it names the spend for ever. */
   readonly seq: number;
   /** Unix milliseconds at which it was settled. */
   readonly atMs: number;
@@ -15,82 +17,127 @@ export interface SpendEntry {
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
   readonly outputTokens: number;
-  readonly dollars: number;
-  readonly outcome: Spend['outcome'];
-  /** A part of a request that counts with another entry. */
-  readonly isExtra: boolean;
+  /** Millionths of a millionth of a US dollar: a whole number, so that sums are exact. */
+  readonly picodollars: number;
+  readonly kind: SpendKind;
   /** What was held for it in a budget. */
   readonly hold: string | undefined;
 }
 
+/** Where an entry stands in the journal, and how it belongs to a request. */
+export interface EntryPlace {
+  readonly seq: number;
+  readonly isPart: boolean;
+  readonly hold: string | undefined;
+}
+
 const textLengthMax = 256;
+/** More than any answer has; thousands of them still add up to a number that is exact. */
+const tokensMax = 1e12;
+const dollarsMax = 1e9;
+const picodollars = 1e12;
 /** The end of the year 9999, beyond which nothing can be read as a time everywhere. */
 const timeMax = 253_402_300_799_999;
-const outcomes: ReadonlySet<unknown> = new Set(['complete', 'aborted', 'failed', 'cached']);
+/** As numbers in the journal. */
+const kinds: readonly SpendKind[] = ['request', 'cached', 'part'];
+const kindNumbers: Readonly<Record<SpendKind, number>> = { request: 0, cached: 1, part: 2 };
 
 /**
  * A spend as an entry, such that the database takes it whatever a provider said: odd numbers are 0,
  * texts are cut. What came from the cache took no tokens and cost nothing.
  */
-export function entryOf(
-  spend: Spend,
-  place: Pick<SpendEntry, 'run' | 'seq' | 'isExtra' | 'hold'>,
-): SpendEntry {
-  const { payer, usage, outcome } = spend;
-  const isFree = outcome === 'cached';
+export function entryOf(spend: Spend, { seq, isPart, hold }: EntryPlace): SpendEntry {
+  const { payer, usage } = spend;
+  const isFree = spend.outcome === 'cached';
   return {
-    ...place,
+    seq,
     atMs: Date.now(),
-    subject: cut(payer.subject),
-    name: payer.name === undefined ? undefined : cut(payer.name),
-    provider: cut(spend.provider),
-    model: cut(spend.model),
-    inputTokens: isFree ? 0 : count(usage.inputTokens),
-    cachedInputTokens: isFree ? 0 : count(usage.cachedInputTokens),
-    outputTokens: isFree ? 0 : count(usage.outputTokens),
-    dollars: isFree ? 0 : amount(spend.dollars),
-    outcome,
+    subject: textOf(payer.subject),
+    name: payer.name === undefined ? undefined : textOf(payer.name),
+    provider: textOf(spend.provider),
+    model: textOf(spend.model),
+    inputTokens: isFree ? 0 : tokensOf(usage.inputTokens),
+    cachedInputTokens: isFree ? 0 : tokensOf(usage.cachedInputTokens),
+    outputTokens: isFree ? 0 : tokensOf(usage.outputTokens),
+    picodollars: isFree ? 0 : picodollarsOf(spend.dollars),
+    kind: kindOf(isPart, isFree),
+    hold,
   };
 }
 
-/** The line of the journal that says the entry. */
+/** The line of the journal that says the entry, without a line feed. */
 export function writeLine(entry: SpendEntry): string {
-  return `${JSON.stringify(entry)}\n`;
+  const line: unknown[] = [
+    entry.seq,
+    entry.atMs,
+    entry.subject,
+    entry.name ?? 0,
+    entry.provider,
+    entry.model,
+    entry.inputTokens,
+    entry.cachedInputTokens,
+    entry.outputTokens,
+    entry.picodollars,
+    kindNumbers[entry.kind],
+  ];
+  if (entry.hold !== undefined) line.push(entry.hold);
+  return JSON.stringify(line);
 }
 
 /** Undefined for a line that is no entry, such as the torn last one of a killed process. */
 export function readLine(line: string): SpendEntry | undefined {
+  const fields = parseLine(line);
+  if (!fields) return undefined;
+  const [seq, atMs, subject, name, provider, model, ...rest] = fields;
+  const [input, cached, output, pico, kindNumber, hold] = rest;
+  const kind = typeof kindNumber === 'number' ? kinds[kindNumber] : undefined;
+  const counts = [input, cached, output].filter((tokens) => isWithin(tokens, tokensMax));
+  const [inputTokens, cachedInputTokens, outputTokens] = counts;
+  if (!isWithin(seq, Number.MAX_SAFE_INTEGER) || !isWithin(atMs, timeMax)) return undefined;
+  if (!isText(subject) || !isText(provider) || !isText(model) || !kind) return undefined;
+  if (inputTokens === undefined || cachedInputTokens === undefined) return undefined;
+  if (outputTokens === undefined || !isWithin(pico, dollarsMax * picodollars)) return undefined;
+  return {
+    ...{ seq, atMs, subject, provider, model, inputTokens, cachedInputTokens, outputTokens, kind },
+    name: isText(name) ? name : undefined,
+    picodollars: pico,
+    hold: isText(hold) ? hold : undefined,
+  };
+}
+
+function parseLine(line: string): readonly unknown[] | undefined {
   try {
-    return parseEntry(JSON.parse(line));
+    const fields: unknown = JSON.parse(line);
+    return Array.isArray(fields) ? fields : undefined;
   } catch {
     return undefined;
   }
 }
 
-function parseEntry(value: unknown): SpendEntry | undefined {
-  const entry = value as SpendEntry;
-  const texts = [entry.run, entry.subject, entry.provider, entry.model];
-  const counts = [entry.seq, entry.inputTokens, entry.cachedInputTokens, entry.outputTokens];
-  const isWhole =
-    texts.every((text) => typeof text === 'string') &&
-    counts.every((number) => count(number) === number) &&
-    count(entry.atMs) === Math.min(entry.atMs, timeMax) &&
-    amount(entry.dollars) === entry.dollars &&
-    typeof entry.isExtra === 'boolean' &&
-    outcomes.has(entry.outcome);
-  return isWhole ? { ...entry, name: entry.name, hold: entry.hold } : undefined;
+function kindOf(isPart: boolean, isFree: boolean): SpendKind {
+  if (isPart) return 'part';
+  return isFree ? 'cached' : 'request';
 }
 
-function cut(text: string): string {
-  // PostgreSQL's texts hold no U+0000.
+/** PostgreSQL's texts hold no U+0000 and no half of a pair. */
+function textOf(text: string): string {
   const whole = text.includes('\0') ? text.replaceAll('\0', '') : text;
-  return whole.length > textLengthMax ? whole.slice(0, textLengthMax) : whole;
+  const short = whole.length > textLengthMax ? whole.slice(0, textLengthMax) : whole;
+  return toUSVString(short);
 }
 
-function count(value: number | undefined): number {
-  return value !== undefined && Number.isSafeInteger(value) && value > 0 ? value : 0;
+function tokensOf(value: number | undefined): number {
+  return isWithin(value, tokensMax) ? value : 0;
 }
 
-function amount(value: number): number {
-  return Number.isFinite(value) && value > 0 ? value : 0;
+function picodollarsOf(dollars: number): number {
+  return dollars > 0 && dollars <= dollarsMax ? Math.round(dollars * picodollars) : 0;
+}
+
+function isWithin(value: unknown, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
-import type { SpendEntry } from './spend-entry.ts';
+import type { SpendSums } from './spend-sums.ts';
 
 /** What the statements about money run on. */
 export type MoneySql = Pick<Database, 'query'>;
@@ -35,24 +35,14 @@ export interface SpendSum extends SpendTotals {
   readonly name: string | undefined;
 }
 
-export interface RecentQuery {
-  readonly subject: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-interface RecentRow {
-  readonly id: string;
-  readonly spent_at: Date;
-  readonly subject: string;
-  readonly name: string | null;
-  readonly provider: string;
-  readonly model: string;
-  readonly input_tokens: number;
-  readonly cached_input_tokens: number;
-  readonly output_tokens: number;
-  readonly dollars: string;
-  readonly outcome: string;
+/** Sums of one run's entries from the one after `after` through `through`. */
+export interface SpendBatch {
+  readonly run: string;
+  readonly after: number;
+  readonly through: number;
+  readonly sums: readonly SpendSums[];
+  /** What was held for the entries. */
+  readonly holds: readonly string[];
 }
 
 interface SumRow {
@@ -64,33 +54,37 @@ interface SumRow {
   readonly dollars: string;
 }
 
-/** Moves entries of one run, in ascending order, exactly once however often it is called. */
-export async function recordSpends(sql: MoneySql, entries: readonly SpendEntry[]): Promise<void> {
-  await sql.query(
-    `select gateway.record_spends($1, $2::bigint[], $3::timestamptz[], $4::text[], $5::text[],
-       $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::numeric[],
-       $12::text[], $13::boolean[], $14::text[])`,
+/**
+ * Counts a batch and frees what was held for it, if the run was counted through `after` exactly; else
+ * does nothing. Answers through which entry the run is counted now.
+ */
+export async function recordSpends(sql: MoneySql, batch: SpendBatch): Promise<number> {
+  const { run, after, through, sums, holds } = batch;
+  const [row] = await sql.query<{ through: number }>(
+    `select gateway.record_spends($1, $2, $3, $4::date[], $5::text[], $6::text[], $7::text[],
+       $8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
+       $14::numeric[], $15::text[]) as through`,
     [
-      entries[0]?.run,
-      entries.map(({ seq }) => seq),
-      entries.map(({ atMs }) => new Date(atMs)),
-      entries.map(({ subject }) => subject),
-      entries.map(({ name }) => name),
-      entries.map(({ provider }) => provider),
-      entries.map(({ model }) => model),
-      entries.map(({ inputTokens }) => inputTokens),
-      entries.map(({ cachedInputTokens }) => cachedInputTokens),
-      entries.map(({ outputTokens }) => outputTokens),
-      // As text: the shortest decimal that is the number, so that sums are exact.
-      entries.map(({ dollars }) => String(dollars)),
-      entries.map(({ outcome }) => outcome),
-      entries.map(({ isExtra }) => isExtra),
-      entries.flatMap(({ hold }) => hold ?? []),
+      ...[run, after, through],
+      sums.map(({ day }) => day),
+      sums.map(({ subject }) => subject),
+      sums.map(({ name }) => name),
+      sums.map(({ provider }) => provider),
+      sums.map(({ model }) => model),
+      sums.map(({ requests }) => requests),
+      sums.map(({ cachedRequests }) => cachedRequests),
+      sums.map(({ inputTokens }) => inputTokens),
+      sums.map(({ cachedInputTokens }) => cachedInputTokens),
+      sums.map(({ outputTokens }) => outputTokens),
+      sums.map(({ picodollars }) => String(picodollars)),
+      holds,
     ],
   );
+  if (!row) throw new Error('the database did not say how far the run is counted');
+  return row.through;
 }
 
-const sums = `
+const sumColumns = `
   coalesce(sum(requests), 0)::bigint as requests,
   coalesce(sum(cached_requests), 0)::bigint as cached_requests,
   coalesce(sum(input_tokens), 0)::bigint as input_tokens,
@@ -119,12 +113,12 @@ export async function readSpend(
   const filter = [from, to, subject];
   const [rows, [all]] = await Promise.all([
     sql.query<SumRow & { group: string; name: string | null }>(
-      `select ${column} as "group", ${name} as name, ${sums} ${matching}
+      `select ${column} as "group", ${name} as name, ${sumColumns} ${matching}
        group by 1 order by ${order} limit $4 offset $5`,
       [...filter, limit, offset],
     ),
     sql.query<SumRow & { groups: number }>(
-      `select count(distinct ${column}) as groups, ${sums} ${matching}`,
+      `select count(distinct ${column}) as groups, ${sumColumns} ${matching}`,
       filter,
     ),
   ]);
@@ -135,28 +129,8 @@ export async function readSpend(
   };
 }
 
-/** Single spends of the last days, the newest first, and how many there are. */
-export async function readRecentSpends(sql: MoneySql, { subject, limit, offset }: RecentQuery) {
-  const where = 'from gateway.spends where ($1::text is null or subject = $1)';
-  const [rows, [all]] = await Promise.all([
-    sql.query<RecentRow>(
-      `select id, spent_at, subject, name, provider, model, input_tokens, cached_input_tokens,
-         output_tokens, dollars, outcome ${where} order by number desc limit $2 offset $3`,
-      [subject, limit, offset],
-    ),
-    sql.query<{ total: number }>(`select count(*) as total ${where}`, [subject]),
-  ]);
-  return { rows, total: all?.total ?? 0 };
-}
-
-/** Deletes what was kept for a time: single spends, places in journals, holds of dead processes. */
-export async function deleteOldSpends(sql: MoneySql, recentMax: number): Promise<void> {
-  await sql.query(
-    `delete from gateway.spends
-     where spent_at < now() - interval '7 days'
-       or number <= (select max(number) from gateway.spends) - $1::bigint`,
-    [recentMax],
-  );
+/** Deletes what was kept for a time: places in journals, holds of dead processes. */
+export async function deleteOldSpends(sql: MoneySql): Promise<void> {
   // Far longer than any journal waits for its database.
   await sql.query(`delete from gateway.spend_runs where moved_at < now() - interval '400 days'`);
   await sql.query(

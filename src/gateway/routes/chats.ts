@@ -31,7 +31,7 @@ export function chatHandlers(exchange: Exchange, embeddings: EmbeddingExchange):
     messages: (call) => answer(call, anthropicFace),
     responses: (call) => answer(call, items.faceOf(responsesFace, call.identity.subject)),
     embeddings: async (call) => {
-      const { body, identity, span, signal } = call;
+      const { body, identity, span, cancellation } = call;
       const {
         embeddings: made,
         target,
@@ -40,7 +40,7 @@ export function chatHandlers(exchange: Exchange, embeddings: EmbeddingExchange):
         request: toEmbeddingRequest(body),
         payer: { subject: identity.subject, name: identity.name },
         span,
-        signal,
+        cancellation,
         startedAt: performance.now(),
       });
       const [provider, model] = [target.provider.name, target.model.name];
@@ -80,7 +80,7 @@ function toAsk(call: AnyCall, face: Face, isAnnotated: boolean): ChatAsk {
     text,
     payer: { subject: identity.subject, name: identity.name },
     span,
-    signal: call.signal,
+    cancellation: call.cancellation,
     startedAt: performance.now(),
     isAnnotated,
     headers: face === anthropicFace ? anthropicHeaders(headers) : noHeaders,

@@ -27,11 +27,6 @@ export function spendHandlers({ ledger }: { readonly ledger: Ledger }): SpendHan
       const { spend, totals, total } = await ledger.report({ ...span, subject });
       return { spend: spend.map(toSum), totals, ...span, total };
     },
-    listRecentSpend: async ({ query: { limit, offset, subject: asked }, identity }) => {
-      const subject = subjectOf(asked, identity);
-      const { rows, total } = await ledger.recent({ subject, limit, offset });
-      return { spend: rows.map(toRecent), total, limit, offset };
-    },
   };
 }
 
@@ -47,22 +42,4 @@ function firstOfMonth(day: string): string {
 
 function toSum({ name, ...sum }: SpendSum) {
   return { ...sum, ...(name === undefined ? {} : { name }) };
-}
-
-type RecentSpend = Awaited<ReturnType<Ledger['recent']>>['rows'][number];
-
-function toRecent(row: RecentSpend) {
-  return {
-    id: row.id,
-    spentAt: row.spent_at.toISOString(),
-    subject: row.subject,
-    ...(row.name === null ? {} : { name: row.name }),
-    provider: row.provider,
-    model: row.model,
-    inputTokens: row.input_tokens,
-    cachedInputTokens: row.cached_input_tokens,
-    outputTokens: row.output_tokens,
-    dollars: Number(row.dollars),
-    outcome: row.outcome,
-  };
 }

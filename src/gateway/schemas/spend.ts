@@ -57,21 +57,6 @@ const spendReport = Type.Object(
   { $id: 'SpendReport' },
 );
 
-const recentSpend = Type.Object(
-  {
-    id: Type.String(),
-    spentAt: Type.String({ format: 'date-time' }),
-    subject: Type.String(),
-    name: Type.Optional(Type.String()),
-    provider: Type.String(),
-    model: Type.String(),
-    ...tokens,
-    dollars: Type.Number(),
-    outcome: Type.String({ description: '`complete`, `aborted`, `failed` or `cached`' }),
-  },
-  { $id: 'Spend' },
-);
-
 const scope = 'Your own; with `gateway:configure` that of all, or of one `subject`.';
 
 /** The routes that say what was spent. */
@@ -93,23 +78,6 @@ export const spendRoutes = {
         subject: subjectFilter,
       }),
       response: { 200: spendReport },
-    },
-  },
-  listRecentSpend: {
-    method: 'GET',
-    url: `${spendPath}/recent`,
-    summary: 'List the spends of the last 7 days one by one, the newest first',
-    description: `${scope} Bounded in number too.`,
-    schema: {
-      query: Type.Object({ ...page, subject: subjectFilter }),
-      response: {
-        200: Type.Object({
-          spend: Type.Array(recentSpend),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
-        }),
-      },
     },
   },
 } as const satisfies Record<string, Route>;

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../kit/cancellation.ts';
 import { parseEvents } from '../../kit/sse.ts';
 import type { AnswerEvent, Usage } from '../conversation/answer.ts';
 import { replayAnswer } from '../conversation/replay.ts';
@@ -43,6 +44,7 @@ export class AnswerStream implements UpstreamListener {
   #headers: AnswerHeaders = {};
   /** Chunks of an answer that is no stream: an error, or all at once. */
   #whole: Buffer[] | undefined;
+  #cancellation: Cancellation | undefined;
   #isBegun = false;
   #isOver = false;
 
@@ -98,6 +100,12 @@ export class AnswerStream implements UpstreamListener {
   resume(): void {
     if (!this.#isOver) this.#timer = setTimeout(this.#beLate, this.#options.timeouts.idleMs);
     this.#ongoing?.resume();
+  }
+
+  /** Gives the answer up as soon as its caller has gone. */
+  abortWith(cancellation: Cancellation): void {
+    this.#cancellation = cancellation;
+    cancellation.onCancel(this.#leave);
   }
 
   /** Gives the answer up. */
@@ -198,9 +206,14 @@ export class AnswerStream implements UpstreamListener {
     this.abort(UpstreamError.of('late', `${this.#provider} ${what}`));
   };
 
+  readonly #leave = (): void => {
+    this.abort(UpstreamError.of('late', 'the caller gave up'));
+  };
+
   #finish(error?: UpstreamError): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#cancellation?.offCancel(this.#leave);
     clearTimeout(this.#timer);
     clearTimeout(this.#totalTimer);
     if (!error) {

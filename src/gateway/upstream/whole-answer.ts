@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../kit/cancellation.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 import type { AnswerHeaders, Ongoing, Outgoing, UpstreamListener, Upstreams } from './upstreams.ts';
 
@@ -9,7 +10,7 @@ export interface WholeAnswer {
 }
 
 export interface WholeAnswerLimits {
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   readonly timeoutMs: number;
 }
 
@@ -52,9 +53,7 @@ class Collector implements UpstreamListener {
 
   start(ongoing: Ongoing): void {
     this.#ongoing = ongoing;
-    const { signal } = this.#limits;
-    if (signal.aborted) this.#leave();
-    else signal.addEventListener('abort', this.#leave);
+    this.#limits.cancellation.onCancel(this.#leave);
   }
 
   head(status: number, headers: AnswerHeaders): void {
@@ -95,6 +94,6 @@ class Collector implements UpstreamListener {
 
   #stop(): void {
     clearTimeout(this.#timer);
-    this.#limits.signal.removeEventListener('abort', this.#leave);
+    this.#limits.cancellation.offCancel(this.#leave);
   }
 }

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
+import { Cancellation } from '../cancellation.ts';
+import { Fault } from '../errors.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Span } from '../trace.ts';
 import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
@@ -39,6 +41,8 @@ export interface Call<R extends Route = Route> extends RequestOf<R> {
   readonly span: Span;
   /** Aborted when the caller has gone, or the server stops and cannot wait any longer. */
   readonly signal: AbortSignal;
+  /** The same, for handlers that count microseconds. */
+  readonly cancellation: Cancellation;
   setHeader(name: string, value: string): void;
   setStatus(status: number): void;
 }
@@ -73,14 +77,14 @@ export class HttpCall {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #context: CallContext;
-  readonly #stopping: AbortSignal;
-  #signal: AbortSignal | undefined;
+  readonly #openCalls: OpenCalls;
+  #cancellation: Cancellation | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, edge: CallEdge) {
     this.#request = request;
     this.#reply = reply;
     this.#context = edge.context;
-    this.#stopping = edge.stopping;
+    this.#openCalls = edge.openCalls;
   }
 
   get params() {
@@ -120,8 +124,12 @@ export class HttpCall {
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= signalOf(this.#reply, this.#stopping);
-    return this.#signal;
+    return this.cancellation.signal;
+  }
+
+  get cancellation(): Cancellation {
+    this.#cancellation ??= this.#openCalls.open(this.#reply);
+    return this.#cancellation;
   }
 
   setHeader(name: string, value: string): void {
@@ -135,15 +143,35 @@ export class HttpCall {
 
 interface CallEdge {
   readonly context: CallContext;
-  /** Aborted when the server stops and can wait no longer. */
-  readonly stopping: AbortSignal;
+  /** Ends the calls that are open when the server can wait no longer. */
+  readonly openCalls: OpenCalls;
 }
 
-function signalOf(reply: FastifyReply, stopping: AbortSignal): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort();
-  });
-  if (reply.raw.destroyed) gone.abort();
-  return AbortSignal.any([gone.signal, stopping]);
+/** The calls whose handlers may have to be ended, by their callers' leaving or the server's. */
+export class OpenCalls {
+  readonly #open = new Set<Cancellation>();
+  #reason: Fault | undefined;
+
+  /** Cancelled when the caller has gone, or with the reason of `cancel`. */
+  open({ raw }: FastifyReply): Cancellation {
+    const cancellation = new Cancellation();
+    if (this.#reason) cancellation.cancel(this.#reason);
+    if (raw.destroyed) cancellation.cancel(callerGone());
+    this.#open.add(cancellation);
+    raw.once('close', () => {
+      this.#open.delete(cancellation);
+      if (!raw.writableFinished) cancellation.cancel(callerGone());
+    });
+    return cancellation;
+  }
+
+  /** Ends all that are open, and all that come. */
+  cancel(reason: Fault): void {
+    this.#reason = reason;
+    for (const cancellation of this.#open) cancellation.cancel(reason);
+  }
+}
+
+function callerGone(): Fault {
+  return new Fault('cancelled', 'the caller gave up');
 }

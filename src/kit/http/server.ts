@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { WrittenJson } from '../written-json.ts';
 import { pathsOf, successStatus, type Contract, type Route } from '../contract.ts';
 import type { Envelope } from '../envelope.ts';
@@ -16,7 +17,7 @@ import { EventStream, writeEvents } from '../sse.ts';
 import { openSource, writeSource } from '../streamed-answer.ts';
 import { Tracer } from '../trace.ts';
 import { createApp, listenFault } from './app.ts';
-import { HttpCall, type Call, type CallContext, type Handlers } from './call.ts';
+import { HttpCall, OpenCalls, type Call, type CallContext, type Handlers } from './call.ts';
 import { serveDocs } from './docs-page.ts';
 import { FaultReply, faultOf } from './fault-reply.ts';
 import { Gate } from './gate.ts';
@@ -36,6 +37,8 @@ export interface HttpOptions {
 }
 
 const bodyBytesMax = 1024 * 1024;
+/** Cheap to check, and keeps every field. */
+const AnyObject = Type.Object({}, { additionalProperties: true });
 const sweepMs = 50;
 
 /** U+0000 stands in no address that means something, and PostgreSQL cannot store it. */
@@ -72,7 +75,7 @@ export class HttpServer {
   readonly #options: HttpOptions;
   readonly #gate: Gate;
   readonly #faults: FaultReply;
-  readonly #stopping = new AbortController();
+  readonly #openCalls = new OpenCalls();
   /** Starts the spans of what is not to be recorded. */
   readonly #silent = new Tracer(() => {});
 
@@ -124,7 +127,9 @@ export class HttpServer {
   /** Stops accepting, waits for running requests up to the grace, then aborts them. */
   async close(graceMs: number): Promise<void> {
     const timer = setTimeout(() => {
-      this.#stopping.abort(new Fault('unavailable', 'the service is stopping', { retryAfter: 5 }));
+      this.#openCalls.cancel(
+        new Fault('unavailable', 'the service is stopping', { retryAfter: 5 }),
+      );
       setTimeout(() => this.app.server.closeAllConnections(), 500).unref();
     }, graceMs);
     // A connection whose answer ends from now on would stay open, idle, for its keep-alive time.
@@ -149,7 +154,7 @@ export class HttpServer {
       schema: {
         ...(params ? { params } : {}),
         ...(query ? { querystring: query } : {}),
-        ...(body ? { body } : {}),
+        ...(body ? { body: route.bodyCheck === 'handler' ? AnyObject : body } : {}),
         response,
       },
       onRequest: (_request, reply, done) => this.#begin(route, reply, done),
@@ -202,7 +207,7 @@ export class HttpServer {
   /** A promise only where there is something to wait for: most of a short request is waiting. */
   #handle(reply: FastifyReply, handler: AnyHandler): unknown {
     const context = this.#contextOf(reply.request);
-    const edge = { context, stopping: this.#stopping.signal };
+    const edge = { context, openCalls: this.#openCalls };
     const call = new HttpCall(reply.request, reply, edge) as unknown as Call;
     const answer = handler(call);
     if (answer instanceof Promise) return answer.then((given) => this.#send(reply, given, call));

@@ -138,9 +138,13 @@ export class ModelLibrary implements AsyncDisposable {
     return this.find(origin.name);
   }
 
-  /** Takes in a model of this machine; `conflict` when there is one of that name, or one of ours. */
-  async add(file: string, options: AddOptions = {}): Promise<InstalledModel> {
+  /**
+   * Takes in a model of this machine, by any of its files; `conflict` when there is one of that name,
+   * or one of ours.
+   */
+  async add(path: string, options: AddOptions = {}): Promise<InstalledModel> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const [file = path] = pathsOfParts(path);
     const wanted = options.name ?? nameOfFile(basename(file)) ?? '';
     await this.requireFree(wanted);
     const present = findNamed(await this.#readFolders(), wanted.trim());

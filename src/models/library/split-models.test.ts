@@ -185,6 +185,17 @@ describe('a model in several files', () => {
     expect(await readdir(ground.folder)).toEqual([]);
   });
 
+  test('that has lost a part is not taken for whole: once it is deleted it is fetched anew', async () => {
+    await using ground = await openHub();
+    offerParts();
+    await ground.pull(reference);
+    await rm(join(ground.folder, stem + tail(1)));
+    await expect(ground.pull(reference)).rejects.toMatchObject({ reason: 'model_exists' });
+    await ground.library.delete(reference);
+    await ground.pull(reference);
+    expect(await ground.library.list()).toMatchObject([{ name: reference, bytes }]);
+  });
+
   test('is fetched by the address of any of its parts, but not with one digest for all', async () => {
     await using ground = await openGround();
     for (const [i, content] of parts.entries()) {
@@ -206,7 +217,8 @@ describe('a model in several files of this machine', () => {
     const first = join(elsewhere, `far${tail(0)}`);
     const added = await ground.library.add(first);
     expect(added).toMatchObject({ name: 'far', bytes });
-    const copy = await ground.library.add(added.path, { name: 'near:1b' });
+    const last = join(elsewhere, `far${tail(2)}`);
+    const copy = await ground.library.add(last, { name: 'near:1b' });
     expect(copy).toMatchObject({ name: 'near:1b', bytes, digest: added.digest });
     await expect(ground.library.add(first)).rejects.toMatchObject({ reason: 'model_exists' });
     const single = join(elsewhere, 'single.gguf');

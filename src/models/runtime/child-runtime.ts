@@ -4,18 +4,12 @@ import type { Log } from '../../kit/log.ts';
 import type { Embeddings, GenerateEvent } from '../inference/request.ts';
 import { assess } from './casualties.ts';
 import { closingFault, crashedFault, toFault } from './faults.ts';
-import { Job, type JobEvent } from './job.ts';
+import { Job, timerMaxMs, type JobEvent } from './job.ts';
 import type { Lane } from './lanes.ts';
 import { defaultBudgetBytes } from './memory.ts';
 import { badFileFault, ModelFiles, type ModelFile } from './model-file.ts';
 import type { Task, TaskEnd, ToParent } from './protocol.ts';
-import {
-  checkTexts,
-  checkTimes,
-  deadlineDefaultMs,
-  resolveRequest,
-  timerMaxMs,
-} from './request.ts';
+import { checkTexts, checkTimes, deadlineDefaultMs, resolveRequest } from './request.ts';
 import type { RuntimeRequest } from './request.ts';
 import type * as Contract from './runtime.ts';
 import { Schedule, type Start } from './schedule.ts';

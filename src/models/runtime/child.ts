@@ -9,7 +9,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { ChildSettings, RunMessage, TaskEnd, ToChild, ToParent } from './protocol.ts';
 
 const logLengthMax = 500;
-const textIntervalMs = 10;
+const textIntervalMs = 20;
 
 // Without a parent there is nobody to answer. SIGKILL, because llama.cpp's destructors may abort
 // and leave a core file.
@@ -97,20 +97,24 @@ function cancelled(): Fault {
  */
 function createOutbox(): (message: ToParent) => void {
   const begun = new Set<number>();
-  let outbox: ToParent[] = [];
+  const texts = new Map<number, string>();
   let flushedAt = 0;
-  const flush = () => {
-    if (outbox.length > 0) process.send?.(outbox);
-    outbox = [];
+  const flush = (...others: readonly ToParent[]) => {
+    const joined = Array.from(texts, ([id, text]) => ({ type: 'text', id, text }) as const);
+    texts.clear();
+    if (joined.length + others.length > 0) process.send?.([...joined, ...others]);
     flushedAt = performance.now();
   };
-  return (message) => {
-    outbox.push(message);
-    const mayWait = message.type === 'text' && begun.has(message.id);
+  const keep = (id: number, text: string) => {
     const waitMs = flushedAt + textIntervalMs - performance.now();
-    if (message.type === 'text') begun.add(message.id);
+    if (texts.size === 0 && waitMs > 0) setTimeout(flush, waitMs);
+    texts.set(id, (texts.get(id) ?? '') + text);
+    if (waitMs <= 0 || !begun.has(id)) flush();
+    begun.add(id);
+  };
+  return (message) => {
+    if (message.type === 'text') return keep(message.id, message.text);
     if (message.type === 'end' || message.type === 'failed') begun.delete(message.id);
-    if (!mayWait || waitMs <= 0) flush();
-    else if (outbox.length === 1) setTimeout(flush, waitMs);
+    flush(message);
   };
 }

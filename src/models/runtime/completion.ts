@@ -5,7 +5,7 @@ import type { GenerateEnd } from '../inference/request.ts';
 import { openAnswer, type Answer, type AnswerEvent } from './answer.ts';
 import type { GenerativeModel } from './engine.ts';
 import { preparePrompt, type PreparedPrompt } from './prompt.ts';
-import { textsOf } from './prompt-texts.ts';
+import { promptTexts } from './prompt-texts.ts';
 import type { Penalties, Work } from './request.ts';
 import type { Place } from './sequence-pool.ts';
 import { countBeyond } from './token-count.ts';
@@ -57,7 +57,8 @@ async function refuseLong(
   work: Work,
   signal: AbortSignal,
 ): Promise<void> {
-  const tokens = await countBeyond(model, textsOf(work), { tokensMax: contextSize, signal });
+  const texts = promptTexts(work.prompt);
+  const tokens = await countBeyond(model, texts, { tokensMax: contextSize, signal });
   if (tokens !== undefined) throw promptTooLong(tokens, contextSize, 'more than ');
 }
 

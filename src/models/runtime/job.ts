@@ -5,6 +5,9 @@ import type { Task, TaskEnd } from './protocol.ts';
 
 export type JobEvent = Exclude<GenerateEvent, { readonly type: 'end' }> | TaskEnd;
 
+/** A longer time to stay would overflow a timer, and means for ever. */
+export const timerMaxMs = 2 ** 31 - 1;
+
 export interface JobOptions {
   readonly id: number;
   readonly file: ModelFile;

@@ -6,7 +6,8 @@ export function textsOf({ prompt, tools }: Pick<Work, 'prompt' | 'tools'>): read
   return [...promptTexts(prompt), ...toolTexts(tools)];
 }
 
-function promptTexts(prompt: Prompt): readonly string[] {
+/** The texts of a prompt, without the tools, which each model is told of in its own way. */
+export function promptTexts(prompt: Prompt): readonly string[] {
   return 'text' in prompt ? [prompt.text] : prompt.messages.flatMap(messageTexts);
 }
 

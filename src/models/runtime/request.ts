@@ -55,9 +55,6 @@ export interface Work {
 /** How long a request may take when it does not say. */
 export const deadlineDefaultMs = 600_000;
 
-/** Longer pauses would overflow a timer, and mean for ever. */
-export const timerMaxMs = 2 ** 31 - 1;
-
 const stopsMax = 16;
 const stopLengthMax = 256;
 const toolsMax = 128;

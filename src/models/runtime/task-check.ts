@@ -37,8 +37,11 @@ function checkLength(task: Task, { contextTokens }: ModelFile): void {
 
 function longestOf(task: Task): number {
   if (task.kind === 'load') return 0;
-  const lengths = (texts: readonly string[]) => texts.map((text) => Buffer.byteLength(text));
   if (task.kind === 'embed')
-    return lengths(task.texts).reduce((most, one) => Math.max(most, one), 0);
-  return lengths(textsOf(task.work)).reduce((sum, one) => sum + one, 0);
+    return bytesOf(task.texts).reduce((most, one) => Math.max(most, one), 0);
+  return bytesOf(textsOf(task.work)).reduce((sum, one) => sum + one, 0);
+}
+
+function bytesOf(texts: readonly string[]): number[] {
+  return texts.map((text) => Buffer.byteLength(text));
 }

@@ -3,6 +3,8 @@ import type { LlamaModel } from 'node-llama-cpp';
 
 /** Short enough to be read between two tokens of the others. */
 const pieceLength = 8192;
+/** Up to here a text is read at once and counted exactly, which takes a tenth of a second at most. */
+const wholeLength = 2 * pieceLength;
 /** What a cut through a word can add at most, in usual vocabularies. */
 const cutTokens = 32;
 
@@ -23,8 +25,7 @@ export async function countBeyond(
 ): Promise<number | undefined> {
   let tokens = 0;
   for (const text of texts) {
-    // Together with its whole reading later that would be twice the work for nothing.
-    if (text.length <= pieceLength) continue;
+    if (text.length <= wholeLength) continue;
     for (let start = 0; start < text.length; start += pieceLength) {
       const piece = text.slice(start, start + pieceLength);
       tokens += Math.max(0, model.tokenize(piece).length - cutTokens);

@@ -59,7 +59,9 @@ async function isInstalled(plan: PullPlan, library: ModelLibrary): Promise<boole
   const present = models.find((model) => isSameName(model.name, plan.name) && !model.isBuiltIn);
   if (!present) return false;
   const digest = digestOf(plan);
-  if (digest !== undefined && (await library.digestOf(present)) === digest) return true;
+  // A model that lacks a file has none.
+  const presentDigest = digest && (await library.digestOf(present).catch(() => undefined));
+  if (digest !== undefined && presentDigest === digest) return true;
   if (/^https?:/.test(present.source ?? '')) return false;
   const message = `there is another model ${present.name} that was not pulled; delete it first`;
   throw new Fault('conflict', message, { reason: 'model_exists' });
