@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 
 /** Where a handler writes its answer, piece by piece. */
 export interface AnswerSink {
-  /** Whether the head is sent, so that a failure can no longer become a status. */
+  /** Whether the head is settled, so that a failure can no longer become a status. */
   readonly isBegun: boolean;
-  /** Sends the head, with the headers set so far; nothing but the first call does anything. */
+  /** Settles the head, with the headers set so far; nothing but the first call does anything. */
   begin(): void;
   /** Sends a piece; false asks to wait for `drained` before the next one. */
   write(piece: Buffer | string): boolean;

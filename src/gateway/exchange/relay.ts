@@ -25,6 +25,8 @@ type Adapt = (pieces: readonly AnswerEvent[]) => readonly AnswerEvent[];
 export class Relay implements StreamConsumer {
   readonly #options: RelayOptions;
   readonly #guard: StreamGuard | undefined;
+  /** OpenAI's usage is annotated, or was not asked for by the caller. */
+  readonly #editsUsage: boolean;
   #stream: AnswerStream | undefined;
   #adapt: Adapt | undefined;
   #writer: FaceStream | undefined;
@@ -32,6 +34,8 @@ export class Relay implements StreamConsumer {
 
   constructor(options: RelayOptions) {
     this.#options = options;
+    const { face, isAnnotated, request } = options.asked;
+    this.#editsUsage = face.dialect === 'openai' && (isAnnotated || !request.wantsUsage);
     this.#guard = options.asked.guard?.openStream();
   }
 
@@ -56,11 +60,9 @@ export class Relay implements StreamConsumer {
     this.pieces([{ type: 'end' }]);
   }
 
-  bytes(events: Buffer): void {
-    const { asked } = this.#options;
-    const mustEdit =
-      asked.face.dialect === 'openai' && (asked.isAnnotated || !asked.request.wantsUsage);
-    this.#write(mustEdit && hasUsage(events) ? this.#edit(events) : events);
+  bytes(events: Buffer, mayHoldUsage: boolean): void {
+    const mustEdit = mayHoldUsage && this.#editsUsage && hasUsage(events);
+    this.#write(mustEdit ? this.#edit(events) : events);
   }
 
   pieces(pieces: readonly AnswerEvent[]): void {

@@ -86,7 +86,7 @@ test('who has no budget spends without a statement', () => {
 
 test('a request that does not fit is refused until the period ends, and named', async () => {
   await money.budgets.put('usr_a', [limit('dollars', 0.02), limit('requests', 100)]);
-  (await granted(money, 'usr_a')).settle(spendOf('usr_a', { dollars: 0.015 }));
+  void (await granted(money, 'usr_a')).settle(spendOf('usr_a', { dollars: 0.015 }));
   await money.ledger.flush();
   const refusal = await tryReserve(money, 'usr_a');
   const untilMidnight = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
@@ -137,12 +137,12 @@ test('what is settled takes the place of what was held, and what is released is 
   expect(await money.budgets.read('usr_d')).toMatchObject({
     limits: [{ unit: 'tokens', amount: 100, period: 'day', used: 0, reserved: 60 }],
   });
-  spent.settle(spendOf('usr_d', { usage: { inputTokens: 1, outputTokens: 2 } }));
+  void spent.settle(spendOf('usr_d', { usage: { inputTokens: 1, outputTokens: 2 } }));
   // Once only, whatever the caller does.
-  spent.settle(spendOf('usr_d'));
+  void spent.settle(spendOf('usr_d'));
   spent.release();
   given.release();
-  given.settle(spendOf('usr_d'));
+  void given.settle(spendOf('usr_d'));
   await money.ledger.flush();
   expect(await replica.budgets.read('usr_d')).toMatchObject({ limits: [{ used: 3, reserved: 0 }] });
 });
@@ -151,7 +151,7 @@ test('what a provider took that failed half-way costs, but is no request of its 
   await money.budgets.put('usr_k', [limit('requests', 1), limit('dollars', 1)]);
   const reservation = await granted(money, 'usr_k');
   reservation.add?.(spendOf('usr_k', { outcome: 'failed', dollars: 0.25 }));
-  reservation.settle(spendOf('usr_k', { dollars: 0.5 }));
+  void reservation.settle(spendOf('usr_k', { dollars: 0.5 }));
   await money.ledger.flush();
   expect(await money.budgets.read('usr_k')).toMatchObject({
     limits: [
@@ -163,7 +163,7 @@ test('what a provider took that failed half-way costs, but is no request of its 
 
 test('a settled spend counts at the other replica without anybody asking for it', async () => {
   await money.budgets.put('usr_e', [limit('requests', 1)]);
-  (await granted(money, 'usr_e')).settle(spendOf('usr_e'));
+  void (await granted(money, 'usr_e')).settle(spendOf('usr_e'));
   await expect
     .poll(() => database.query(`select 1 from gateway.spend_days where subject = 'usr_e'`))
     .toHaveLength(1);
@@ -172,7 +172,7 @@ test('a settled spend counts at the other replica without anybody asking for it'
 
 test('a held request may overrun its estimate; the next is refused then', async () => {
   await money.budgets.put('usr_f', [limit('dollars', 1)]);
-  (await granted(money, 'usr_f')).settle(spendOf('usr_f', { dollars: 3 }));
+  void (await granted(money, 'usr_f')).settle(spendOf('usr_f', { dollars: 3 }));
   await money.ledger.flush();
   expect(await tryReserve(money, 'usr_f', { dollars: 0 })).toMatchObject({
     detail: { used: 3, needed: 0 },
@@ -216,7 +216,7 @@ test('while the database is away only those with a budget are refused', async ()
   await using alone = await startMoney({ sql: { query }, topic, dataFolder });
   isAway = true;
   expect(await tryReserve(alone, 'usr_j')).toMatchObject({ message: 'away' });
-  (await granted(alone, 'usr_free')).settle(spendOf('usr_free'));
+  void (await granted(alone, 'usr_free')).settle(spendOf('usr_free'));
   isAway = false;
 });
 

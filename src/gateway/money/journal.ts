@@ -114,7 +114,7 @@ export class Journal implements AsyncDisposable {
         this.#complain('a file of the journal could not be read', { err: error });
         return 'unreadable' as const;
       });
-      if (batch === 'unreadable') this.#segments.shift();
+      if (batch === 'unreadable') this.#segments.splice(0, 1);
       else if (batch || !segment?.isSealed) return batch;
       else await this.#remove(segment);
     }

@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -142,6 +143,79 @@ test('a batch whose commit was not heard of is brought again and counts once', a
   await expect(money.ledger.flush()).rejects.toThrow('lost');
   void money.ledger.append(spendOf('usr_1'));
   expect((await money.ledger.report(everything)).totals.requests).toBe(2);
+});
+
+test('where the database counted further than was believed, only the rest counts', async () => {
+  let isAway = false;
+  const query: MoneySql['query'] = (text, parameters) =>
+    isAway ? away.query(text, parameters) : database.query(text, parameters);
+  await using money = await start({ query });
+  for (let at = 0; at < 3; at += 1) void money.ledger.append(spendOf('usr_1'));
+  await money.ledger.flush();
+  isAway = true;
+  await money.ledger.append(spendOf('usr_1'));
+  await money.ledger.append(spendOf('usr_1'));
+  const copy = await mkdtemp(join(tmpdir(), 'ennead-money-copy-'));
+  for (const name of await journalFiles()) {
+    await cp(join(folder(), name), join(copy, 'gateway', name));
+  }
+  {
+    await using other = await startMoney({ sql: database, topic, dataFolder: copy });
+    expect((await other.ledger.report(everything)).totals.requests).toBe(5);
+  }
+  await rm(copy, { recursive: true });
+  void money.ledger.append(spendOf('usr_1', { dollars: 1 }));
+  isAway = false;
+  const { totals } = await money.ledger.report(everything);
+  expect(totals).toMatchObject({ requests: 6, dollars: 1.05 });
+});
+
+test('a database that was set back counts what is new', async () => {
+  await using money = await start();
+  void money.ledger.append(spendOf('usr_1'));
+  await money.ledger.flush();
+  await database.query('truncate gateway.spend_days, gateway.spend_runs');
+  void money.ledger.append(spendOf('usr_1'));
+  expect((await money.ledger.report(everything)).totals.requests).toBe(1);
+});
+
+test('what a later version wrote is neither counted nor removed, and holds nothing up', async () => {
+  await leaveJournal(1);
+  const [name = ''] = await journalFiles();
+  const path = join(folder(), name);
+  await writeFile(path, (await readFile(path, 'utf8')).replace(',1,', ',2,'));
+  await using money = await start();
+  void money.ledger.append(spendOf('usr_1'));
+  const { totals } = await money.ledger.report(everything);
+  expect(totals.requests).toBe(1);
+  expect((await readFile(path, 'utf8')).length).toBeGreaterThan(50);
+});
+
+test('spends of one turn are all in the file when the first of them is said to be', async () => {
+  await using money = await start();
+  const [name = ''] = await journalFiles();
+  const path = join(folder(), name);
+  const [first] = Array.from({ length: 32 }, () => money.ledger.append(spendOf('usr_1')));
+  expect(statSync(path).size).toBe(0);
+  await first;
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  // With the head of the file.
+  expect(lines).toHaveLength(33);
+});
+
+test('however many spends there are, what goes to the database is a row for each model', async () => {
+  const rowCounts: number[] = [];
+  const query: MoneySql['query'] = (text, parameters) => {
+    const [days] = parameters?.filter((one) => Array.isArray(one)) ?? [];
+    if (text.includes('record_spends') && Array.isArray(days)) rowCounts.push(days.length);
+    return database.query(text, parameters);
+  };
+  await using money = await start({ query });
+  for (let at = 0; at < 3_000; at += 1) {
+    void money.ledger.append(spendOf('usr_1', { model: at % 2 === 0 ? 'a' : 'b' }));
+  }
+  expect((await money.ledger.report(everything)).totals.requests).toBe(3_000);
+  expect(rowCounts).toEqual([2]);
 });
 
 test('two replicas on one folder keep apart, and one takes over when the other dies', async () => {

@@ -40,6 +40,8 @@ export class Ledger implements AsyncDisposable {
   readonly #sweepTimer: NodeJS.Timeout;
   #timer: NodeJS.Timeout | undefined;
   #isHastened = false;
+  /** Something came during a move that shall not wait. */
+  #isUrgent = false;
   #retryMs = delayMs;
   #moving: Promise<void> | undefined;
   #isClosed = false;
@@ -124,6 +126,7 @@ export class Ledger implements AsyncDisposable {
 
   /** At most one timer; one that comes sooner takes its place. */
   #moveSoon(inMs: number): void {
+    if (this.#moving && inMs === 0) this.#isUrgent = true;
     if (this.#isClosed || this.#moving) return;
     if (this.#timer && (inMs > 0 || this.#isHastened)) return;
     clearTimeout(this.#timer);
@@ -148,13 +151,16 @@ export class Ledger implements AsyncDisposable {
     this.#timer = undefined;
     this.#moving ??= this.#moveAll().finally(() => {
       this.#moving = undefined;
-      if (!this.#journal.isEmpty || this.#freed.size > 0) this.#moveSoon(delayMs);
+      if (!this.#journal.isEmpty || this.#freed.size > 0) {
+        this.#moveSoon(this.#isUrgent ? 0 : delayMs);
+      }
     });
     return this.#moving;
   }
 
   async #moveAll(): Promise<void> {
     const isDone = this.#journal.mark();
+    this.#isUrgent = false;
     do {
       const batch = await this.#journal.next(batchMax);
       if (!batch) break;

@@ -1,4 +1,6 @@
 import { toUSVString } from 'node:util';
+import { Type, type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
 import type { Spend } from './purse.ts';
 
 /** What an entry counts as: a request, one that the cache answered, or a part of another's. */
@@ -42,6 +44,26 @@ const timeMax = 253_402_300_799_999;
 const kinds: readonly SpendKind[] = ['request', 'cached', 'part'];
 const kindNumbers: Readonly<Record<SpendKind, number>> = { request: 0, cached: 1, part: 2 };
 
+const upTo = (maximum: number) => Type.Integer({ minimum: 0, maximum });
+const optionalText = Type.Union([Type.String(), Type.Literal(0)]);
+/** Without names: it is written with every answer. */
+const line = Type.Tuple([
+  upTo(Number.MAX_SAFE_INTEGER),
+  upTo(timeMax),
+  upTo(kinds.length - 1),
+  Type.String(),
+  optionalText,
+  Type.String(),
+  Type.String(),
+  upTo(tokensMax),
+  upTo(tokensMax),
+  upTo(tokensMax),
+  upTo(dollarsMax * picodollars),
+  optionalText,
+]);
+type Line = Static<typeof line>;
+const lines = Compile(line);
+
 /**
  * A spend as an entry, such that the database takes it whatever a provider said: odd numbers are 0,
  * texts are cut. What came from the cache took no tokens and cost nothing.
@@ -67,9 +89,10 @@ export function entryOf(spend: Spend, { seq, isPart, hold }: EntryPlace): SpendE
 
 /** The line of the journal that says the entry, without a line feed. */
 export function writeLine(entry: SpendEntry): string {
-  const line: unknown[] = [
+  const fields: Line = [
     entry.seq,
     entry.atMs,
+    kindNumbers[entry.kind],
     entry.subject,
     entry.name ?? 0,
     entry.provider,
@@ -78,37 +101,37 @@ export function writeLine(entry: SpendEntry): string {
     entry.cachedInputTokens,
     entry.outputTokens,
     entry.picodollars,
-    kindNumbers[entry.kind],
+    entry.hold ?? 0,
   ];
-  if (entry.hold !== undefined) line.push(entry.hold);
-  return JSON.stringify(line);
+  return JSON.stringify(fields);
 }
 
 /** Undefined for a line that is no entry, such as the torn last one of a killed process. */
-export function readLine(line: string): SpendEntry | undefined {
-  const fields = parseLine(line);
-  if (!fields) return undefined;
-  const [seq, atMs, subject, name, provider, model, ...rest] = fields;
-  const [input, cached, output, pico, kindNumber, hold] = rest;
-  const kind = typeof kindNumber === 'number' ? kinds[kindNumber] : undefined;
-  const counts = [input, cached, output].filter((tokens) => isWithin(tokens, tokensMax));
-  const [inputTokens, cachedInputTokens, outputTokens] = counts;
-  if (!isWithin(seq, Number.MAX_SAFE_INTEGER) || !isWithin(atMs, timeMax)) return undefined;
-  if (!isText(subject) || !isText(provider) || !isText(model) || !kind) return undefined;
-  if (inputTokens === undefined || cachedInputTokens === undefined) return undefined;
-  if (outputTokens === undefined || !isWithin(pico, dollarsMax * picodollars)) return undefined;
+export function readLine(text: string): SpendEntry | undefined {
+  const fields = parse(text);
+  if (!lines.Check(fields)) return undefined;
+  const [seq, atMs, number, subject, name, provider, model, ...rest] = fields;
+  const [inputTokens, cachedInputTokens, outputTokens, pico, hold] = rest;
+  const kind = kinds[number];
+  if (kind === undefined) return undefined;
+  const tokens = { inputTokens, cachedInputTokens, outputTokens };
   return {
-    ...{ seq, atMs, subject, provider, model, inputTokens, cachedInputTokens, outputTokens, kind },
-    name: isText(name) ? name : undefined,
+    seq,
+    atMs,
+    kind,
+    subject,
+    provider,
+    model,
+    ...tokens,
     picodollars: pico,
-    hold: isText(hold) ? hold : undefined,
+    name: name === 0 ? undefined : name,
+    hold: hold === 0 ? undefined : hold,
   };
 }
 
-function parseLine(line: string): readonly unknown[] | undefined {
+function parse(text: string): unknown {
   try {
-    const fields: unknown = JSON.parse(line);
-    return Array.isArray(fields) ? fields : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -127,17 +150,10 @@ function textOf(text: string): string {
 }
 
 function tokensOf(value: number | undefined): number {
-  return isWithin(value, tokensMax) ? value : 0;
+  if (value === undefined || !Number.isInteger(value)) return 0;
+  return value > 0 && value <= tokensMax ? value : 0;
 }
 
 function picodollarsOf(dollars: number): number {
   return dollars > 0 && dollars <= dollarsMax ? Math.round(dollars * picodollars) : 0;
-}
-
-function isWithin(value: unknown, max: number): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }

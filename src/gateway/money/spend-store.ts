@@ -65,7 +65,9 @@ export async function recordSpends(sql: MoneySql, batch: SpendBatch): Promise<nu
        $8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
        $14::numeric[], $15::text[]) as through`,
     [
-      ...[run, after, through],
+      run,
+      after,
+      through,
       sums.map(({ day }) => day),
       sums.map(({ subject }) => subject),
       sums.map(({ name }) => name),

@@ -118,7 +118,7 @@ test('an operator sets a budget, and its subject reads what is left', async () =
     { subject: 'usr_me', name: undefined },
     { tokens: 1, dollars: 1 },
   );
-  reservation.settle(spendOf('usr_me'));
+  void reservation.settle(spendOf('usr_me'));
   const own = await call('me', 'GET', 'budgets/me');
   expect(own.body).toMatchObject({
     subject: 'usr_me',
@@ -142,7 +142,7 @@ test('an operator who sets a budget for `me` means themselves', async () => {
 
 test('anybody sees their own spend, an operator that of all or of one', async () => {
   for (const subject of ['usr_me2', 'usr_other', 'usr_other'])
-    money.ledger.append(spendOf(subject));
+    void money.ledger.append(spendOf(subject));
   const own = await call('other', 'GET', 'spend?groupBy=model');
   expect(own.body).toMatchObject({
     spend: [{ group: 'gpt', requests: 2, dollars: 0.02 }],

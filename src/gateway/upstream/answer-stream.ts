@@ -131,7 +131,7 @@ export class AnswerStream implements UpstreamListener {
   }
 
   ended(): void {
-    if (this.#isOver) return;
+    if (this.#isOver) return clearTimeout(this.#timer);
     this.#try(() => {
       if (this.#whole) return this.#readWhole(Buffer.concat(this.#whole));
       const rest = this.#cutter.rest();
@@ -147,6 +147,7 @@ export class AnswerStream implements UpstreamListener {
   }
 
   failed(error: UpstreamError): void {
+    clearTimeout(this.#timer);
     // Who breaks the connection after the answer has broken nothing.
     if (this.#intake.isComplete) this.#finish();
     else this.#finish(error);
@@ -159,7 +160,7 @@ export class AnswerStream implements UpstreamListener {
     else if (this.#isBegun) this.#timer.refresh();
     if (intake.isEnded) {
       this.#finish();
-      setTimeout(() => this.#ongoing?.abort(lingered(this.#provider)), lingerMs).unref();
+      this.#timer = setTimeout(() => this.#ongoing?.abort(lingered(this.#provider)), lingerMs);
     }
   }
 

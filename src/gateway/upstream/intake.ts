@@ -5,8 +5,8 @@ import { UpstreamError } from '../dialects/upstream-error.ts';
 
 /** Takes what a stream brings, in order. */
 export interface StreamConsumer {
-  /** Whole events, as they came. */
-  bytes(events: Buffer): void;
+  /** Whole events, as they came, and whether tokens may be counted in them. */
+  bytes(events: Buffer, mayHoldUsage: boolean): void;
   /** What the events say. */
   pieces(pieces: readonly AnswerEvent[]): void;
 }
@@ -57,15 +57,16 @@ export class RawIntake implements Intake {
   }
 
   take(events: Buffer): void {
+    const before = this.#watch.usage;
     this.#watch.see(events);
     this.#size += events.length;
     if (this.#size <= keptBytesMax) this.#kept.push(events);
-    this.#consumer?.bytes(events);
+    this.#consumer?.bytes(events, this.#watch.usage !== before);
   }
 
   consume(consumer: StreamConsumer): void {
     this.#consumer = consumer;
-    for (const events of this.#kept) consumer.bytes(events);
+    for (const events of this.#kept) consumer.bytes(events, true);
   }
 
   soFar(): readonly AnswerEvent[] {

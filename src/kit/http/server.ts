@@ -49,8 +49,8 @@ function refuseNul(url: string): void {
   });
 }
 
-/** Sends the head of an answer that is written piece by piece. */
-function beginStream(reply: FastifyReply, mediaType: string): void {
+/** Writes the head of an answer that comes piece by piece; it goes out with the first piece. */
+function beginPieces(reply: FastifyReply, mediaType: string): void {
   void reply.hijack();
   reply.raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
@@ -58,6 +58,11 @@ function beginStream(reply: FastifyReply, mediaType: string): void {
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
   });
+}
+
+/** The same, and sends it at once. */
+function beginStream(reply: FastifyReply, mediaType: string): void {
+  beginPieces(reply, mediaType);
   reply.raw.flushHeaders();
 }
 
@@ -250,7 +255,7 @@ export class HttpServer {
 
   /** What fails before the head is sent is an ordinary refusal; after it, the handler has said so. */
   async #sendPushed(reply: FastifyReply, answer: PushedAnswer): Promise<FastifyReply> {
-    const sink = new ResponseSink(reply.raw, () => beginStream(reply, answer.mediaType));
+    const sink = new ResponseSink(reply.raw, () => beginPieces(reply, answer.mediaType));
     try {
       await answer.push(sink);
     } catch (error) {
