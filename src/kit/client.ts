@@ -147,6 +147,8 @@ class Caller {
       body: input.body === undefined ? null : JSON.stringify(input.body),
       signal: signalOf(options, timeoutMs),
       headersTimeout: timeoutMs,
+      // Held back, undici 7 ends this process when the server closes (nodejs/undici#5360).
+      highWaterMark: answerBytesMax,
       bodyTimeout: options.isStream ? streamIdleMs : timeoutMs,
       ...(dispatcher ? { dispatcher } : {}),
     });

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   json,
   openAiAnswer,
+  openAiChunk,
   openAiStream,
   startGateway,
   startProvider,
@@ -80,4 +81,45 @@ test('a stream that asks for its usage gets it untouched under /v1, with the cos
   const annotated = await gateway.call('POST', '/api/v1/chat/completions', body);
   expect(annotated.text).toContain('"usage":{"cost":0.00006,"prompt_tokens":10');
   expect(annotated.text).toContain('data: {"provider":"up",');
+});
+
+test('a caller who does not read neither ends the process nor fills its memory', async () => {
+  const piece = openAiChunk({ content: 'x'.repeat(60_000) });
+  let isCut = false;
+  upstream.script((_received, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', connection: 'close' });
+    response.on('close', () => (isCut = true));
+    for (let times = 0; times < 600; times += 1) response.write(piece);
+  });
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.user}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages, stream: true }),
+  });
+  expect(answer.status).toBe(200);
+  await vi.waitFor(() => expect(isCut).toBe(true), { timeout: 20_000, interval: 50 });
+  const text = await answer.text();
+  expect(text).not.toContain('[DONE]');
+  upstream.script(json(openAiAnswer('still there')));
+  expect(
+    (await gateway.call('POST', '/v1/chat/completions', { model: 'm', messages })).status,
+  ).toBe(200);
+});
+
+test('a slow caller gets all of an answer whose provider has closed the connection', async () => {
+  const pieces = openAiStream(Array.from({ length: 40 }, () => 'y'.repeat(60_000)));
+  upstream.script((_received, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', connection: 'close' });
+    for (const one of pieces) response.write(one);
+    response.end();
+  });
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.user}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages, stream: true }),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const text = await answer.text();
+  expect(text.length).toBeGreaterThan(2_400_000);
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
 });

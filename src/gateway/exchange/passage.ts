@@ -107,7 +107,7 @@ export class Passage {
     if (this.#asked.cancellation.isCancelled) {
       trip.forgotten();
       this.#close({ target, usage, outcome: 'aborted' });
-      throw new Fault('cancelled', 'the caller gave up');
+      throw this.#asked.cancellation.reason;
     }
     if (!(error instanceof UpstreamError)) {
       trip.forgotten();

@@ -1,3 +1,4 @@
+import { Fault } from '../../kit/errors.ts';
 import type { AnswerSink } from '../../kit/pushed-answer.ts';
 import { parseEvents, formatEvent, type ServerEvent } from '../../kit/sse.ts';
 import type { AnswerEvent, Usage } from '../conversation/answer.ts';
@@ -6,6 +7,8 @@ import type { StreamGuard } from '../guardrails/guardrail.ts';
 import type { AnswerStream } from '../upstream/answer-stream.ts';
 import type { StreamConsumer } from '../upstream/intake.ts';
 import type { PreparedAsk } from './ask.ts';
+
+const waitingBytesMax = 8 * 1024 * 1024;
 
 export interface RelayOptions {
   readonly asked: PreparedAsk;
@@ -20,7 +23,7 @@ type Adapt = (pieces: readonly AnswerEvent[]) => readonly AnswerEvent[];
 /**
  * Passes a streamed answer on to the caller: bytes as they are where both speak the same dialect,
  * pieces in the words of the caller's face otherwise. One stream may be followed by another that goes
- * on with its answer. A slow caller slows the provider down.
+ * on with its answer. For a caller who reads slowly up to 8 MiB wait in memory; beyond that it is left.
  */
 export class Relay implements StreamConsumer {
   readonly #options: RelayOptions;
@@ -30,7 +33,8 @@ export class Relay implements StreamConsumer {
   #stream: AnswerStream | undefined;
   #adapt: Adapt | undefined;
   #writer: FaceStream | undefined;
-  #isWaiting = false;
+  /** Bytes that the caller has not taken yet. */
+  #waiting = 0;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -109,18 +113,9 @@ export class Relay implements StreamConsumer {
 
   #write(piece: Buffer | string): void {
     if (piece.length === 0) return;
-    const { sink } = this.#options;
-    const stream = this.#stream;
-    if (sink.write(piece) || this.#isWaiting || !stream) return;
-    this.#isWaiting = true;
-    stream.pause();
-    void this.#resumeWhenDrained(stream);
-  }
-
-  async #resumeWhenDrained(stream: AnswerStream): Promise<void> {
-    await this.#options.sink.drained();
-    this.#isWaiting = false;
-    stream.resume();
+    this.#waiting = this.#options.sink.write(piece) ? 0 : this.#waiting + piece.length;
+    if (this.#waiting <= waitingBytesMax) return;
+    this.#options.asked.cancellation.cancel(new Fault('cancelled', 'the caller reads too slowly'));
   }
 }
 

@@ -91,17 +91,6 @@ export class AnswerStream implements UpstreamListener {
     return this.#intake.soFar();
   }
 
-  /** Stops reading until `resume`: the client is slow, and the provider is not to blame. */
-  pause(): void {
-    clearTimeout(this.#timer);
-    this.#ongoing?.pause();
-  }
-
-  resume(): void {
-    if (!this.#isOver) this.#timer = setTimeout(this.#beLate, this.#options.timeouts.idleMs);
-    this.#ongoing?.resume();
-  }
-
   /** Gives the answer up as soon as its caller has gone. */
   abortWith(cancellation: Cancellation): void {
     this.#cancellation = cancellation;

@@ -24,8 +24,6 @@ export interface UpstreamListener {
 
 /** A running exchange. */
 export interface Ongoing {
-  pause(): void;
-  resume(): void;
   /** Ends it at once; the listener hears `failed` with this error, unless it is over. */
   abort(error: UpstreamError): void;
 }
@@ -33,7 +31,10 @@ export interface Ongoing {
 const connectTimeoutMs = 10_000;
 const keepAliveMs = 30_000;
 
-/** The connections to all providers: kept alive, and opened as needed. */
+/**
+ * The connections to all providers: kept alive, and opened as needed. No answer is ever held back:
+ * undici 7 ends the process when a provider closes a connection that is (nodejs/undici#5360).
+ */
 export class Upstreams implements AsyncDisposable {
   readonly #guarded: Dispatcher;
   readonly #addresses = new WeakMap<Provider, Address>();
@@ -105,14 +106,6 @@ class Exchange implements Ongoing, Dispatcher.DispatchHandler {
   constructor(provider: string, listener: UpstreamListener) {
     this.#provider = provider;
     this.#listener = listener;
-  }
-
-  pause(): void {
-    this.#controller?.pause();
-  }
-
-  resume(): void {
-    this.#controller?.resume();
   }
 
   abort(error: UpstreamError): void {
