@@ -15,6 +15,8 @@ export interface AskingOptions {
   readonly lookup: Exclude<Lookup, { readonly state: 'hit' }>;
 }
 
+const notCached = {};
+
 /** One request on its way through a plan. */
 export class Asking {
   readonly parts: ExchangeParts;
@@ -31,7 +33,13 @@ export class Asking {
     this.cached =
       lookup.state === 'miss'
         ? { fill: lookup.fill, mark: { state: 'MISS', key: lookup.key, ageSeconds: 0 } }
-        : {};
+        : notCached;
+  }
+
+  /** Frees what is held for it, and those who wait for the same answer. */
+  abandon(): void {
+    this.bill.abandon();
+    this.cached.fill?.abandon();
   }
 
   get attempts(): Attempts {

@@ -60,8 +60,20 @@ export class Attempts {
     options: AttemptOptions,
     ask: Ask<T>,
   ): Promise<Won<T>> {
+    const [first] = candidates;
+    if (this.#patience.hedgeAfterMs !== undefined || !first) {
+      return this.#runOn(new Queue(candidates), options, ask);
+    }
+    // Nearly always that is all, and nobody has to queue.
+    const result = await this.#askOne(first.target, options, ask);
+    if (!('failure' in result)) return result;
     const queue = new Queue(candidates);
-    const asking = { ...options, queue, ask };
+    queue.take();
+    queue.fail(result);
+    return this.#runOn(queue, options, ask);
+  }
+
+  async #runOn<T>(queue: Queue, options: AttemptOptions, ask: Ask<T>): Promise<Won<T>> {
     for (;;) {
       const waitMs = queue.waitMs();
       if (waitMs === undefined || performance.now() + waitMs > options.deadlineAt) {
@@ -70,28 +82,28 @@ export class Attempts {
       // Timers may be a millisecond early.
       if (waitMs > 0) await pause(Math.ceil(waitMs) + 2, options.cancellation);
       options.cancellation.throwIfCancelled();
-      const won = await this.#race(asking);
+      const won = await this.#race(queue, options, ask);
       if (won) return won;
     }
   }
 
   /** The next candidate, and with patience at its end the one behind it too; undefined: all failed. */
-  #race<T>(asking: AskOptions<T>): Promise<Won<T> | undefined> {
-    const first = asking.queue.take();
+  async #race<T>(queue: Queue, options: AttemptOptions, ask: Ask<T>): Promise<Won<T> | undefined> {
+    const first = queue.take();
     const { hedgeAfterMs } = this.#patience;
-    if (hedgeAfterMs === undefined || !asking.queue.hasFresh()) return this.#askOne(first, asking);
-    return this.#askTwo(first, { ...asking, hedgeAfterMs });
-  }
-
-  async #askTwo<T>(first: Target, options: AskOptions<T> & { readonly hedgeAfterMs: number }) {
-    const { queue } = options;
+    const askQueued = async (target: Target, cancellation: Cancellation) => {
+      const result = await this.#askOne(target, { ...options, cancellation }, ask);
+      if (!('failure' in result)) return result;
+      queue.fail(result);
+      return undefined;
+    };
     const { cancellation } = options;
+    if (hedgeAfterMs === undefined || !queue.hasFresh()) return askQueued(first, cancellation);
     const own = [follow(cancellation), follow(cancellation)] as const;
-    const running = [this.#askOne(first, { ...options, cancellation: own[0] })];
-    await Promise.race([running[0], pause(options.hedgeAfterMs, own[0])]);
+    const running = [askQueued(first, own[0])];
+    await Promise.race([running[0], pause(hedgeAfterMs, own[0])]);
     const isSlow = !queue.hasFailed(first) && !own[0].isCancelled;
-    if (isSlow && queue.hasFresh())
-      running.push(this.#askOne(queue.take(), { ...options, cancellation: own[1] }));
+    if (isSlow && queue.hasFresh()) running.push(askQueued(queue.take(), own[1]));
     const winner = await firstOf(running);
     own.forEach((one, at) => {
       if (at !== winner.at) one.cancel(overtaken());
@@ -100,35 +112,30 @@ export class Attempts {
     return winner.won;
   }
 
-  async #askOne<T>(target: Target, options: AskOptions<T>): Promise<Won<T> | undefined> {
-    const { queue, cancellation, ask } = options;
+  /** How one target did; rejects where nobody else is to be asked. */
+  async #askOne<T>(
+    target: Target,
+    options: AttemptOptions,
+    ask: Ask<T>,
+  ): Promise<Won<T> | FailedAttempt> {
+    const { cancellation } = options;
     let trip: Trip | undefined;
     try {
       trip = this.#stations.begin(target);
       return { value: await ask(target, trip, cancellation), target, trip };
     } catch (error) {
-      if (cancellation.isCancelled) {
+      if (cancellation.isCancelled || !(error instanceof UpstreamError)) {
         trip?.forgotten();
-        throw cancellation.reason;
-      }
-      if (!(error instanceof UpstreamError)) {
-        trip?.forgotten();
-        throw error;
+        throw cancellation.reason ?? error;
       }
       const { failure } = error;
       trip?.failed(failure);
       const attempt = { target, failure };
       options.onFailure(attempt);
-      queue.fail(attempt);
       if (hopeless.has(failure.kind)) throw conclude([attempt]);
-      return undefined;
+      return attempt;
     }
   }
-}
-
-interface AskOptions<T> extends AttemptOptions {
-  readonly queue: Queue;
-  readonly ask: Ask<T>;
 }
 
 /** The first that won, else none once all have failed. */
@@ -152,7 +159,7 @@ interface Place {
 /** Who is asked next. */
 class Queue {
   readonly failures: FailedAttempt[] = [];
-  readonly #places: Place[];
+  readonly #places: readonly Place[];
 
   constructor(candidates: readonly Candidate[]) {
     this.#places = candidates.map(({ target }) => ({

@@ -32,15 +32,11 @@ export interface BillParts {
 const outputTokensDefault = 1_024;
 const nothing = { tokens: 0, dollars: 0 };
 
-/** Holds what a request may spend until `close`; a bill that is not closed holds it for ever. */
-export async function openBill(
-  asked: PreparedAsk,
-  plan: Plan | undefined,
-  parts: BillParts,
-): Promise<Bill> {
-  const estimate = plan ? estimateOf(asked, plan) : nothing;
-  const reservation = await parts.purse.reserve(asked.payer, estimate);
-  return new Bill(asked, reservation, parts);
+/** Holds what a request may spend until `close` or `abandon`; at once for who has no budget. */
+export function openBill(asked: PreparedAsk, plan: Plan, parts: BillParts): Bill | Promise<Bill> {
+  const reservation = parts.purse.reserve(asked.payer, new LikelyMost(asked, plan));
+  if (!(reservation instanceof Promise)) return new Bill(asked, reservation, parts);
+  return reservation.then((held) => new Bill(asked, held, parts));
 }
 
 /** Writes down that the cache answered: a request, and neither tokens nor money. Done when it is. */
@@ -86,7 +82,7 @@ export class Bill {
   }
 
   /** Frees what is held, unless the bill is closed. */
-  [Symbol.dispose](): void {
+  abandon(): void {
     if (!this.#isClosed) this.#reservation.release();
   }
 
@@ -104,13 +100,11 @@ export class Bill {
       seconds: secondsAt(performance.now()),
       firstTokenSeconds: firstTokenAt === undefined ? undefined : secondsAt(firstTokenAt),
     });
-    span.setAttributes({
-      'gen_ai.provider.name': provider,
-      'gen_ai.response.model': model,
-      'gen_ai.usage.input_tokens': usage.inputTokens,
-      'gen_ai.usage.output_tokens': usage.outputTokens,
-      'ennead.cost': dollars,
-    });
+    span.setAttribute('gen_ai.provider.name', provider);
+    span.setAttribute('gen_ai.response.model', model);
+    span.setAttribute('gen_ai.usage.input_tokens', usage.inputTokens);
+    span.setAttribute('gen_ai.usage.output_tokens', usage.outputTokens);
+    span.setAttribute('ennead.cost', dollars);
     return dollars;
   }
 
@@ -121,14 +115,22 @@ export class Bill {
   }
 }
 
-/** The most that the request is likely to take; reckoned only for those who have a budget. */
-function estimateOf({ request }: PreparedAsk, { inputTokens, candidates }: Plan): Estimate {
-  const outputTokens = (request.maxTokens ?? outputTokensDefault) * (request.choices ?? 1);
-  const usage = { inputTokens, outputTokens };
-  return {
-    tokens: inputTokens + outputTokens,
-    get dollars() {
-      return Math.max(...candidates.map(({ target }) => priceOf(usage, target.model.prices)));
-    },
-  };
+/** The most that a request is likely to take; dollars are reckoned only for who has a budget. */
+class LikelyMost implements Estimate {
+  readonly tokens: number;
+  readonly #usage: Usage;
+  readonly #plan: Plan;
+
+  constructor({ request }: PreparedAsk, plan: Plan) {
+    const { inputTokens } = plan;
+    const outputTokens = (request.maxTokens ?? outputTokensDefault) * (request.choices ?? 1);
+    this.tokens = inputTokens + outputTokens;
+    this.#usage = { inputTokens, outputTokens };
+    this.#plan = plan;
+  }
+
+  get dollars(): number {
+    const { candidates } = this.#plan;
+    return Math.max(...candidates.map(({ target }) => priceOf(this.#usage, target.model.prices)));
+  }
 }

@@ -69,9 +69,14 @@ const complaints: Partial<Record<FailureKind, Complain>> = {
 /** One sentence a target, its last failure. */
 function describe(attempts: readonly FailedAttempt[]): string {
   const messages = new Map(
-    attempts.map(({ target, failure }) => [targetId(target), failure.message]),
+    attempts.map(({ target, failure }) => [targetId(target), wordsOf(failure)]),
   );
   return [...messages].map(([id, message]) => `${id}: ${message}`).join('; ');
+}
+
+/** What a provider says of the gateway's own key is the operator's business, in the log alone. */
+function wordsOf({ kind, message }: UpstreamFailure): string {
+  return kind === 'refused' ? "it does not accept the gateway's key" : message;
 }
 
 function retryAfterOf(attempts: readonly FailedAttempt[]): number | undefined {

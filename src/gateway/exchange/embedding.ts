@@ -29,6 +29,8 @@ export interface EmbeddingAnswer {
   readonly target: Target;
   /** US dollars. */
   readonly cost: number;
+  /** How many times a provider was asked. */
+  readonly attempts: number;
 }
 
 const automatic = 'auto-route';
@@ -85,7 +87,7 @@ export class EmbeddingExchange {
       const seconds = (performance.now() - ask.startedAt) / 1_000;
       metrics.answered({ provider, model, usage, dollars: cost, seconds, outcome });
       await written;
-      return { embeddings: value, target, cost };
+      return { embeddings: value, target, cost, attempts: course.attempts };
     } catch (error) {
       reservation.release();
       throw error;

@@ -7,6 +7,7 @@ import { openBill } from './bill.ts';
 import { Course } from './course.ts';
 import { giveHit, tellHit } from './hits.ts';
 import type { CompletedChat, ExchangeParts, Provenance } from './parts.ts';
+import type { StreamEdge } from './passage.ts';
 import { askStream } from './stream-asking.ts';
 import { askWhole } from './whole-asking.ts';
 
@@ -26,12 +27,15 @@ export class Exchange {
   /** The whole answer at once. */
   async complete(ask: ChatAsk): Promise<CompletedChat> {
     const course = new Course(ask.startedAt, this.#parts.metrics);
+    let asking: Asking | undefined;
     try {
       const asked = prepare(ask, this.#parts.guardrails);
       const lookup = await this.#lookUp(asked);
       if (lookup.state === 'hit') return await giveHit(asked, lookup, this.#parts);
-      return await this.#askAnew(asked, { lookup, course }, (asking) => askWhole(asked, asking));
+      asking = await this.#open(asked, lookup, course);
+      return await askWhole(asked, asking);
     } catch (error) {
+      asking?.abandon();
       throw course.fail(error);
     }
   }
@@ -41,40 +45,42 @@ export class Exchange {
    * thrown, what fails later is told as the stream's last event.
    */
   stream(ask: ChatAsk, tellHead: (provenance: Provenance) => void): PushedAnswer {
-    const course = new Course(ask.startedAt, this.#parts.metrics);
-    return new PushedAnswer('text/event-stream; charset=utf-8', async (sink) => {
-      const edge = { sink, tellHead };
-      try {
-        const asked = prepare(ask, this.#parts.guardrails);
-        const lookup = await this.#lookUp(asked);
-        if (lookup.state === 'hit')
-          return await tellHit(asked, lookup, { edge, parts: this.#parts });
-        await this.#askAnew(asked, { lookup, course }, (asking) => askStream(asked, asking, edge));
-      } catch (error) {
-        throw course.fail(error);
-      }
-    });
+    return new PushedAnswer('text/event-stream; charset=utf-8', (sink) =>
+      this.#push(ask, { sink, tellHead }),
+    );
   }
 
-  /** Asks providers, with money held for it, and with those in mind who wait for the same answer. */
-  async #askAnew<T>(
-    asked: PreparedAsk,
-    { lookup, course }: { readonly lookup: Unanswered; readonly course: Course },
-    ask: (asking: Asking) => Promise<T>,
-  ): Promise<T> {
+  async #push(ask: ChatAsk, edge: StreamEdge): Promise<void> {
+    const course = new Course(ask.startedAt, this.#parts.metrics);
+    let asking: Asking | undefined;
+    try {
+      const asked = prepare(ask, this.#parts.guardrails);
+      const lookup = await this.#lookUp(asked);
+      if (lookup.state === 'hit') return await tellHit(asked, lookup, { edge, parts: this.#parts });
+      asking = await this.#open(asked, lookup, course);
+      await askStream(asked, asking, edge);
+    } catch (error) {
+      asking?.abandon();
+      throw course.fail(error);
+    }
+  }
+
+  /** Plans, and holds money for it; those who wait for the same answer are let go where that fails. */
+  async #open(asked: PreparedAsk, lookup: Unanswered, course: Course): Promise<Asking> {
     try {
       const plan = this.#plan(asked);
-      using bill = await openBill(asked, plan, this.#parts);
-      return await ask(new Asking({ parts: this.#parts, plan, bill, course, lookup }));
+      const opened = openBill(asked, plan, this.#parts);
+      const bill = opened instanceof Promise ? await opened : opened;
+      return new Asking({ parts: this.#parts, plan, bill, course, lookup });
     } catch (error) {
       if (lookup.state === 'miss') lookup.fill.abandon();
       throw error;
     }
   }
 
-  #lookUp(asked: PreparedAsk): Lookup | Promise<Lookup> {
+  async #lookUp(asked: PreparedAsk): Promise<Lookup> {
     const { payer, body, request, wish } = asked;
-    return this.#parts.cache.lookup({
+    const found = this.#parts.cache.lookup({
       tenant: payer.subject,
       face: wordsOf(asked),
       body,
@@ -82,6 +88,9 @@ export class Exchange {
       wish,
       cancellation: asked.cancellation,
     });
+    const lookup = found instanceof Promise ? await found : found;
+    this.#parts.metrics.cacheAsked(lookup.state);
+    return lookup;
   }
 
   #plan(asked: PreparedAsk): Plan {

@@ -227,6 +227,15 @@ test('a limit that lasts too long is told, with the time to wait', async () => {
   expect(first.received).toHaveLength(1);
 });
 
+test('a provider that stands alone and does not answer in time is asked once, and told as late', async () => {
+  const model = await offer({ isAlone: true });
+  first.script(hang);
+  const answer = await ask(model);
+  expect(answer.status).toBe(504);
+  expect(answer.body.error).toMatchObject({ type: 'provider_error', code: 'provider_timeout' });
+  expect(first.received).toHaveLength(1);
+});
+
 test('when all fail the refusal says what each of them said', async () => {
   const model = await offer();
   first.script(json({ error: { message: 'first is broken' } }, 500));
@@ -237,6 +246,7 @@ test('when all fail the refusal says what each of them said', async () => {
   expect(answer.body.error.message).toContain('first is broken');
   expect(answer.body.error.message).toContain(`b${cases}/${model}`);
   expect(answer.text).not.toContain('sk-1234567890abcdef');
+  expect(answer.text).not.toContain('bad key');
 });
 
 test('a provider that keeps failing is left alone, and asked again when its settings change', async () => {

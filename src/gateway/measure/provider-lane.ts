@@ -11,6 +11,8 @@ interface KeyState {
 const bucket = 'requests';
 const refusedMs = 60_000;
 const limitedMsDefault = 1_000;
+/** How soon the operator's limit may have room again. */
+const fullMs = 1_000;
 
 /** What a key may be used with; undefined for providers that take none. */
 export interface Lane {
@@ -36,27 +38,37 @@ export class ProviderLane {
   }
 
   /** Milliseconds until some key may be used and the limit has room; 0: now. */
-  wait(now: number): { readonly waitMs: number; readonly because: KeyState['closedBecause'] } {
+  waitMs(now: number): number {
+    let keyMs = Number.POSITIVE_INFINITY;
+    for (const { state } of this.#keys) keyMs = Math.min(keyMs, state.closedUntil - now);
+    if (keyMs > 0) return keyMs;
+    return this.#limiter && !this.#limiter.hasTokens(bucket) ? fullMs : 0;
+  }
+
+  /** Why it is not open: every key was refused, or some limit is used up. */
+  closedBecause(now: number): KeyState['closedBecause'] {
     const soonest = this.#keys.reduce((best, lane) =>
       lane.state.closedUntil < best.state.closedUntil ? lane : best,
     );
-    const keyMs = Math.max(0, soonest.state.closedUntil - now);
-    if (keyMs > 0) return { waitMs: keyMs, because: soonest.state.closedBecause };
-    const isFull = this.#limiter !== undefined && !this.#limiter.hasTokens(bucket);
-    return { waitMs: isFull ? 1_000 : 0, because: 'rate-limit' };
+    return soonest.state.closedUntil > now ? soonest.state.closedBecause : 'rate-limit';
   }
 
   /** Takes one request of the limit and a key: the less busy one of two that are open. */
   take(now: number): Lane {
     this.#limiter?.take(bucket);
+    const lane = this.#choose(now);
+    lane.state.inFlight += 1;
+    return lane;
+  }
+
+  #choose(now: number): Lane {
     const [only] = this.#keys;
+    if (!only) throw new RangeError('a lane has at least one way');
+    if (this.#keys.length === 1) return only;
     const open = this.#keys.filter(({ state }) => state.closedUntil <= now);
     const first = this.#pick(open) ?? only;
     const second = this.#pick(open) ?? only;
-    if (!first || !second) throw new RangeError('a lane has at least one way');
-    const lane = second.state.inFlight < first.state.inFlight ? second : first;
-    lane.state.inFlight += 1;
-    return lane;
+    return second.state.inFlight < first.state.inFlight ? second : first;
   }
 
   /** What the operator's limit has left; undefined where there is none. */

@@ -1,6 +1,12 @@
 import type { UpstreamFailure } from '../dialects/failure.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
-import { targetId, type Provider, type ProviderKey, type Target } from '../providers/provider.ts';
+import {
+  targetId,
+  type Model,
+  type Provider,
+  type ProviderKey,
+  type Target,
+} from '../providers/provider.ts';
 import { MovingAverage } from './average.ts';
 import { Circuit } from './circuit.ts';
 import { ProviderLane, type Lane } from './provider-lane.ts';
@@ -52,6 +58,7 @@ export class Stations implements Standings {
   readonly #now: () => number;
   readonly #random: () => number;
   readonly #stations = new Map<string, Station>();
+  readonly #byModel = new WeakMap<Model, Station>();
   readonly #lanes = new WeakMap<Provider, ProviderLane>();
 
   constructor(options: StationOptions = {}) {
@@ -62,9 +69,9 @@ export class Stations implements Standings {
   of(target: Target): Standing {
     const now = this.#now();
     const station = this.#station(target);
-    const lane = this.#lane(target.provider).wait(now);
+    const lane = this.#lane(target.provider);
     const circuitMs = station.circuit.waitMs(now);
-    const waitMs = Math.max(circuitMs, lane.waitMs);
+    const waitMs = Math.max(circuitMs, lane.waitMs(now));
     const outcomes = station.outcomes.total(now);
     return {
       inFlight: station.inFlight,
@@ -76,7 +83,7 @@ export class Stations implements Standings {
       requestsPerMinute: station.requests.total(now),
       circuit: station.circuit.state(now),
       waitMs,
-      closedBecause: waitMs === 0 ? undefined : circuitMs > 0 ? 'circuit' : lane.because,
+      closedBecause: waitMs === 0 ? undefined : reasonOf(circuitMs, lane.closedBecause(now)),
       lastFailure: station.lastFailure,
     };
   }
@@ -114,9 +121,9 @@ export class Stations implements Standings {
       const message = `${targetId(target)} failed too often and is left alone for a while`;
       throw new UpstreamError({ kind: 'broken', message, retryAfterMs: circuitMs });
     }
-    const { waitMs, because } = at.lane.wait(at.now);
+    const waitMs = at.lane.waitMs(at.now);
     if (waitMs === 0) return;
-    const isLimited = because === 'rate-limit';
+    const isLimited = at.lane.closedBecause(at.now) === 'rate-limit';
     throw new UpstreamError({
       kind: isLimited ? 'limited' : 'refused',
       message: isLimited
@@ -126,13 +133,14 @@ export class Stations implements Standings {
     });
   }
 
+  /** By the model first: names take longer to put together than all the rest. */
   #station(target: Target): Station {
+    const known = this.#byModel.get(target.model);
+    if (known) return known;
     const id = targetId(target);
-    let station = this.#stations.get(id);
-    if (!station) {
-      station = new Station();
-      this.#stations.set(id, station);
-    }
+    const station = this.#stations.get(id) ?? new Station();
+    this.#stations.set(id, station);
+    this.#byModel.set(target.model, station);
     return station;
   }
 
@@ -144,6 +152,10 @@ export class Stations implements Standings {
     }
     return lane;
   }
+}
+
+function reasonOf(circuitMs: number, laneReason: 'circuit' | 'rate-limit') {
+  return circuitMs > 0 ? 'circuit' : laneReason;
 }
 
 interface TripParts {

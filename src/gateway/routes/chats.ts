@@ -36,6 +36,7 @@ export function chatHandlers(exchange: Exchange, embeddings: EmbeddingExchange):
         embeddings: made,
         target,
         cost,
+        attempts,
       } = await embeddings.embed({
         request: toEmbeddingRequest(body),
         payer: { subject: identity.subject, name: identity.name },
@@ -44,7 +45,7 @@ export function chatHandlers(exchange: Exchange, embeddings: EmbeddingExchange):
         startedAt: performance.now(),
       });
       const [provider, model] = [target.provider.name, target.model.name];
-      tellProvenance(call, { provider, model, cost, attempts: 1 });
+      tellProvenance(call, { provider, model, cost, attempts });
       return new WrittenJson({
         object: 'list',
         data: made.vectors.map((vector, index) => ({

@@ -9,8 +9,8 @@ type ModelHandlers = Pick<Handlers<typeof gatewayContract>, 'listModels' | 'read
 export function modelHandlers(providers: ProviderList): ModelHandlers {
   return {
     listModels: () => ({ object: 'list', data: listModels(providers) }),
-    readModel: ({ params: { provider, model } }) => {
-      const name = provider === undefined ? model : `${provider}/${model}`;
+    readModel: ({ params: { provider, owner, model } }) => {
+      const name = [provider, owner, model].filter((part) => part !== undefined).join('/');
       const [target] = providers.targetsOf(name);
       if (target) return { ...describe(target), id: name };
       throw new Fault('not_found', `there is no model ${name}`, {

@@ -123,12 +123,15 @@ export const otherFaceRoutes = {
       '/v1/models/:model',
       '/api/v1/models/:provider/:model',
       '/v1/models/:provider/:model',
+      '/api/v1/models/:provider/:owner/:model',
+      '/v1/models/:provider/:owner/:model',
     ],
     summary: 'Read a model',
     schema: {
       params: Type.Object({
         model: Type.String({ maxLength: 256 }),
         provider: Type.Optional(Type.String({ maxLength: 128 })),
+        owner: Type.Optional(Type.String({ maxLength: 128, description: 'as in `groq/openai/…`' })),
       }),
       response: { 200: Model },
     },

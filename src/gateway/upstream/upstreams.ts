@@ -111,8 +111,9 @@ class Exchange implements Ongoing, Dispatcher.DispatchHandler {
   abort(error: UpstreamError): void {
     if (this.#isOver) return;
     this.#aborted = error;
-    this.#controller?.abort(error);
+    // First of all: undici tells of the abort in words of its own.
     this.#fail(error);
+    this.#controller?.abort(error);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
