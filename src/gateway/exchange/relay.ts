@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { AnswerSink } from '../../kit/pushed-answer.ts';
-import { parseEvents, formatEvent, type ServerEvent } from '../../kit/sse.ts';
+import { parseEvents } from '../../kit/sse.ts';
 import type { AnswerEvent, Usage } from '../conversation/answer.ts';
 import type { FaceStream } from '../faces/face.ts';
 import type { StreamGuard } from '../guardrails/guardrail.ts';
@@ -85,17 +85,24 @@ export class Relay implements StreamConsumer {
     return this.#annotate(text, this.#options.annotate(piece.usage));
   }
 
-  /** OpenAI's chunk with the usage: annotated, or left out where the caller did not ask for it. */
+  /** OpenAI's chunks with the usage: annotated, or left out where the caller did not ask for it. */
   #edit(events: Buffer): string {
+    const text = events.toString();
+    let edited = '';
+    let done = 0;
+    for (let at = findUsage(text, 0); at >= 0; at = findUsage(text, done)) {
+      const [start, end] = eventAround(text, at);
+      edited += text.slice(done, start) + this.#editEvent(text.slice(start, end));
+      done = end;
+    }
+    return edited + text.slice(done);
+  }
+
+  #editEvent(text: string): string {
     const { asked, annotate } = this.#options;
     const usage = this.#stream?.usage;
-    const texts = parseEvents(events.toString()).map((event) => {
-      if (!hasUsage(event.data)) return formatEvent(event);
-      if (!asked.request.wantsUsage && isUsageAlone(event)) return '';
-      const text = formatEvent(event);
-      return asked.isAnnotated && usage ? this.#annotate(text, annotate(usage)) : text;
-    });
-    return texts.join('');
+    if (!asked.request.wantsUsage && isUsageAlone(text)) return '';
+    return asked.isAnnotated && usage ? this.#annotate(text, annotate(usage)) : text;
   }
 
   /** In JSON, an unescaped quote ends a string: these members can stand nowhere but where they are. */
@@ -119,12 +126,27 @@ export class Relay implements StreamConsumer {
   }
 }
 
-function hasUsage(text: Buffer | string): boolean {
-  return text.includes('"usage":{') || text.includes('"usage": {');
+function hasUsage(bytes: Buffer): boolean {
+  return bytes.includes('"usage":{') || bytes.includes('"usage": {');
+}
+
+function findUsage(text: string, from: number): number {
+  const at = text.indexOf('"usage":{', from);
+  return at >= 0 ? at : text.indexOf('"usage": {', from);
+}
+
+/** Where the event begins and ends that a place is in. */
+function eventAround(text: string, at: number): readonly [number, number] {
+  const before = Math.max(text.lastIndexOf('\n\n', at) + 2, text.lastIndexOf('\n\r\n', at) + 3);
+  const start = before > 2 ? before : 0;
+  const ends = [text.indexOf('\n\n', at) + 2, text.indexOf('\n\r\n', at) + 3];
+  const [end = text.length] = ends.filter((one) => one > at).toSorted((one, other) => one - other);
+  return [start, end];
 }
 
 /** The chunk that has nothing but the usage, whose empty choices clients stumble over. */
-function isUsageAlone({ data }: ServerEvent): boolean {
-  const { choices } = JSON.parse(data) as { choices?: unknown };
+function isUsageAlone(text: string): boolean {
+  const [event] = parseEvents(text);
+  const { choices } = JSON.parse(event?.data ?? '{}') as { choices?: unknown };
   return Array.isArray(choices) && choices.length === 0;
 }

@@ -7,7 +7,7 @@ import { UpstreamError } from '../dialects/upstream-error.ts';
 import type { Timeouts } from '../providers/provider.ts';
 import { EventCutter } from './event-cutter.ts';
 import { parseAnswer, requireSuccess } from './failed-answer.ts';
-import { PieceIntake, RawIntake, type Intake, type StreamConsumer } from './intake.ts';
+import { PieceIntake, RawIntake, WholeIntake, type Intake, type StreamConsumer } from './intake.ts';
 import type { AnswerHeaders, Ongoing, Outgoing, UpstreamListener, Upstreams } from './upstreams.ts';
 
 export interface AnswerStreamOptions {
@@ -20,6 +20,7 @@ export interface AnswerStreamOptions {
 const wholeBytesMax = 16 * 1024 * 1024;
 /** How long a provider may keep the connection open behind its last word. */
 const lingerMs = 1_000;
+const blankLine = Buffer.from('\n\n');
 
 /**
  * The answer of a provider as it streams in; what comes is kept until somebody consumes it. Whatever
@@ -40,6 +41,7 @@ export class AnswerStream implements UpstreamListener {
   #intake: Intake;
   #timer: NodeJS.Timeout;
   #ongoing: Ongoing | undefined;
+  #arrived: Buffer[] = [];
   #status = 0;
   #headers: AnswerHeaders = {};
   /** Chunks of an answer that is no stream: an error, or all at once. */
@@ -113,20 +115,20 @@ export class AnswerStream implements UpstreamListener {
   data(chunk: Buffer): void {
     if (this.#isOver) return;
     if (this.#whole) return this.#collect(this.#whole, chunk);
-    this.#try(() => {
-      const events = this.#cutter.push(chunk);
-      if (events) this.#take(events);
-    });
+    // What one read of the socket brings is looked at, and passed on, together.
+    this.#arrived.push(chunk);
+    if (this.#arrived.length === 1) queueMicrotask(this.#takeArrived);
   }
 
   ended(): void {
+    this.#takeArrived();
     if (this.#isOver) return clearTimeout(this.#timer);
     this.#try(() => {
       if (this.#whole) return this.#readWhole(Buffer.concat(this.#whole));
       const rest = this.#cutter.rest();
       // Some servers forget the blank line behind their last event.
       if (rest && isWhole(rest, this.#options.dialect))
-        this.#take(Buffer.concat([rest, Buffer.from('\n\n')]));
+        this.#take(Buffer.concat([rest, blankLine]));
       if (this.#isOver) return;
       if (!this.#intake.isComplete) {
         throw UpstreamError.of('truncated', `${this.#provider} ended before its answer did`);
@@ -136,11 +138,24 @@ export class AnswerStream implements UpstreamListener {
   }
 
   failed(error: UpstreamError): void {
+    this.#takeArrived();
     clearTimeout(this.#timer);
     // Who breaks the connection after the answer has broken nothing.
     if (this.#intake.isComplete) this.#finish();
     else this.#finish(error);
   }
+
+  readonly #takeArrived = (): void => {
+    const [first] = this.#arrived;
+    if (!first) return;
+    const chunk = this.#arrived.length === 1 ? first : Buffer.concat(this.#arrived);
+    this.#arrived = [];
+    if (this.#isOver) return;
+    this.#try(() => {
+      const events = this.#cutter.push(chunk);
+      if (events) this.#take(events);
+    });
+  };
 
   #take(events: Buffer): void {
     const intake = this.#intake;
@@ -214,30 +229,6 @@ export class AnswerStream implements UpstreamListener {
     }
     this.#begun.reject(error);
     this.#completed.reject(error);
-  }
-}
-
-/** An answer that came all at once where a stream was asked for. */
-class WholeIntake implements Intake {
-  readonly isStarted = true;
-  readonly isComplete = true;
-  readonly isEnded = true;
-  readonly usage: Usage;
-  readonly #pieces: readonly AnswerEvent[];
-
-  constructor(pieces: readonly AnswerEvent[], usage: Usage) {
-    this.#pieces = pieces;
-    this.usage = usage;
-  }
-
-  take(): void {}
-
-  consume(consumer: StreamConsumer): void {
-    consumer.pieces(this.#pieces);
-  }
-
-  soFar(): readonly AnswerEvent[] {
-    return this.#pieces;
   }
 }
 

@@ -128,6 +128,30 @@ export class PieceIntake implements Intake {
   }
 }
 
+/** An answer that came all at once where a stream was asked for. */
+export class WholeIntake implements Intake {
+  readonly isStarted = true;
+  readonly isComplete = true;
+  readonly isEnded = true;
+  readonly usage: Usage;
+  readonly #pieces: readonly AnswerEvent[];
+
+  constructor(pieces: readonly AnswerEvent[], usage: Usage) {
+    this.#pieces = pieces;
+    this.usage = usage;
+  }
+
+  take(): void {}
+
+  consume(consumer: StreamConsumer): void {
+    consumer.pieces(this.#pieces);
+  }
+
+  soFar(): readonly AnswerEvent[] {
+    return this.#pieces;
+  }
+}
+
 function eventsOf({ framing, name }: Dialect, bytes: Buffer): ServerEvent[] {
   const text = bytes.toString();
   if (framing === 'events') return parseEvents(text);

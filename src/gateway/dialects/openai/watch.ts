@@ -26,21 +26,30 @@ export class OpenAiWatch implements StreamWatch {
   }
 
   see(events: Buffer): void {
-    // Once a choice has ended everything is read, since another choice may only begin now.
-    const mayPass = this.isStarted && this.#finished.size === 0;
-    if (mayPass && !telling.test(events.toString('latin1'))) return;
+    if (this.#mayPass && !telling.test(events.toString('latin1'))) return;
     let event: string | undefined;
     let data = '';
     for (const line of events.toString().split(/\r\n|\n|\r/)) {
       if (line.startsWith('event:')) event = line.slice(6).trim();
       else if (line.startsWith('data:')) data += `${line.slice(5)}\n`;
       else if (line === '') {
-        if (data !== '') this.#seeData(data, event);
+        if (data !== '') this.#seeEvent(data, event);
         event = undefined;
         data = '';
       }
     }
-    if (data !== '') this.#seeData(data, event);
+    if (data !== '') this.#seeEvent(data, event);
+  }
+
+  /** Once a choice has ended everything is read, since another choice may only begin now. */
+  get #mayPass(): boolean {
+    return this.isStarted && this.#finished.size === 0;
+  }
+
+  #seeEvent(data: string, event: string | undefined): void {
+    const isDull =
+      this.#mayPass && event === undefined && /^ ?\{/.test(data) && !telling.test(data);
+    if (!isDull) this.#seeData(data, event);
   }
 
   #seeData(data: string, event: string | undefined): void {

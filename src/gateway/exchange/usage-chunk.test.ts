@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  openAiChunk,
+  openAiStream,
+  startGateway,
+  startProvider,
+  stream,
+  type ScriptedProvider,
+} from '../testing.ts';
+
+let upstream: ScriptedProvider;
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+
+beforeAll(async () => {
+  upstream = await startProvider();
+  gateway = await startGateway();
+  await gateway.put('up', {
+    dialect: 'openai',
+    baseUrl: `${upstream.url}/v1`,
+    models: [{ name: 'm', inputCostPerMToken: 1, outputCostPerMToken: 1 }],
+  });
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const ask = async (path: string, fields: Readonly<Record<string, unknown>> = {}) => {
+  const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true, ...fields };
+  return (await gateway.call('POST', path, body)).text;
+};
+
+/** A stream in one piece, with line ends of this kind. */
+const whole = (texts: readonly string[], end: string) =>
+  stream([texts.join('').replaceAll('\n', end)]);
+
+test.each(['\n', '\r\n'])(
+  'with line ends %j, only the usage that nobody asked for is taken out',
+  async (end) => {
+    const texts = openAiStream(['says "usage":{ ', 'and more']);
+    upstream.script(whole(texts, end));
+    const expected = texts.filter((text) => !text.includes('"choices":[]')).join('');
+    expect(await ask('/v1/chat/completions')).toBe(expected.replaceAll('\n', end));
+  },
+);
+
+test('usage that comes beside words stays, and so does every chunk that has some', async () => {
+  const withUsage = (content: string) =>
+    openAiChunk({ content }).replace(
+      '"usage":null',
+      '"usage":{"prompt_tokens":1,"completion_tokens":1}',
+    );
+  const texts = [withUsage('a'), withUsage('b'), openAiChunk({}, 'stop'), 'data: [DONE]\n\n'];
+  upstream.script(whole(texts, '\n'));
+  expect(await ask('/v1/chat/completions')).toBe(texts.join(''));
+  upstream.script(whole(texts, '\n'));
+  const annotated = await ask('/api/v1/chat/completions');
+  expect(annotated.match(/"cost":0\.000002/g)).toHaveLength(2);
+  expect(annotated.match(/data: \{"provider":"up",/g)).toHaveLength(2);
+});
