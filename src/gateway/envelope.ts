@@ -12,20 +12,25 @@ const errorTypes = [
 ] as const;
 type ErrorType = (typeof errorTypes)[number];
 
-/** `error {type, message, param, code}`; a rate limit says `retry_after` in seconds instead. */
+const OwnError = Type.Object(
+  {
+    error: Type.Object({
+      type: Type.Enum([...errorTypes]),
+      message: Type.String(),
+      param: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      code: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      retry_after: Type.Optional(Type.Integer({ description: 'seconds' })),
+    }),
+  },
+  { $id: 'Error' },
+);
+
+/**
+ * `error {type, message, param, code}`; a rate limit says `retry_after` in seconds instead. Where
+ * Anthropic's clients ask, refusals are in Anthropic's words.
+ */
 export const gatewayEnvelope: Envelope = {
-  schema: Type.Object(
-    {
-      error: Type.Object({
-        type: Type.Enum([...errorTypes]),
-        message: Type.String(),
-        param: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-        code: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-        retry_after: Type.Optional(Type.Integer({ description: 'seconds' })),
-      }),
-    },
-    { $id: 'Error' },
-  ),
+  schema: Type.Union([OwnError, anthropicEnvelope.schema]),
   wrap: (fault, context) =>
     anthropicPaths.has(context.path)
       ? anthropicEnvelope.wrap(fault, context)

@@ -61,16 +61,16 @@ describe('a running gateway', () => {
   test('drops no request while its providers change', async () => {
     upstream.script(json(openAiAnswer('one')));
     other.script(json(openAiAnswer('two')));
-    let isDone = false;
+    const asked = { isDone: false };
     const asking = Array.from({ length: 8 }, async () => {
       const statuses: number[] = [];
-      while (!isDone) statuses.push((await ask()).status);
+      while (!asked.isDone) statuses.push((await ask()).status);
       return statuses;
     });
     for (let times = 0; times < 12; times += 1) {
       await gateway.put('up', settingsOf(times % 2 === 0 ? other : upstream, 'm'));
     }
-    isDone = true;
+    asked.isDone = true;
     const statuses = (await Promise.all(asking)).flat();
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(other.received.length).toBeGreaterThan(0);

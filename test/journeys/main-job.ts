@@ -12,9 +12,16 @@ export function logInAsPrinted(output: string): string {
   return access_token;
 }
 
-/** Asks the gateway through OpenAI's own client, plain and streamed. */
+/** Asks the gateway through OpenAI's own client, plain and streamed, at both of its addresses. */
 export async function completeWithOpenAi(gatewayUrl: string, token: string): Promise<void> {
-  const openai = new OpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey: token, maxRetries: 0 });
+  await completeAt(`${gatewayUrl}/v1`, token);
+  const completion = await completeAt(`${gatewayUrl}/api/v1`, token);
+  expect(completion.usage).toMatchObject({ cost: 0 });
+  expect(completion).toMatchObject({ provider: 'local' });
+}
+
+async function completeAt(baseURL: string, token: string): Promise<OpenAI.ChatCompletion> {
+  const openai = new OpenAI({ baseURL, apiKey: token, maxRetries: 0 });
   const request = {
     model: 'auto-route',
     messages: [{ role: 'user' as const, content: 'Say something.' }],
@@ -23,8 +30,6 @@ export async function completeWithOpenAi(gatewayUrl: string, token: string): Pro
   const completion = await openai.chat.completions.create(request);
   expect(completion.choices[0]?.message.content).toMatch(/\S/);
   expect(completion.usage?.completion_tokens).toBeGreaterThan(0);
-  expect(completion.usage).toMatchObject({ cost: 0 });
-  expect(completion).toMatchObject({ provider: 'local' });
 
   const options = { stream: true as const, stream_options: { include_usage: true } };
   const stream = await openai.chat.completions.create({ ...request, ...options });
@@ -39,6 +44,7 @@ export async function completeWithOpenAi(gatewayUrl: string, token: string): Pro
   expect(text).toMatch(/\S/);
   expect(['stop', 'length']).toContain(finishReason);
   expect(tokens).toBeGreaterThan(0);
+  return completion;
 }
 
 /** True when a completion's spans hang together: gateway's server span -> its call -> models' server span. */

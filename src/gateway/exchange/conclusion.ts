@@ -31,6 +31,10 @@ export function conclude(attempts: readonly FailedAttempt[]): Fault {
     return new Fault('exhausted', message, { reason, detail, retryAfter: retryAfter ?? 1 });
   }
   if (is('late')) return new Fault('deadline', message, { reason: 'provider_timeout', detail });
+  if (is('unreachable')) {
+    const reason = 'provider_unreachable';
+    return new Fault('unavailable', message, { reason, detail, retryAfter: retryAfter ?? 2 });
+  }
   const options = { reason: 'provider_error', detail };
   if (retryAfter === undefined) return new Fault('upstream', message, options);
   return new Fault('unavailable', message, { ...options, retryAfter });

@@ -12,6 +12,8 @@ import type { Capability, Model, Provider, ProviderKey } from './provider.ts';
 export const localName = 'local';
 
 const refreshMs = 5_000;
+/** While it is away, or still has to find out what it has. */
+const soonMs = 500;
 const listTimeoutMs = 5_000;
 const contextWindowDefault = 4_096;
 const timeouts = { firstTokenMs: 120_000, idleMs: 60_000, totalMs: 600_000 };
@@ -29,6 +31,7 @@ export class LocalModels implements AsyncDisposable {
   #provider: Provider;
   #known = '';
   #isAway = false;
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   #probe: Probe | undefined;
   #refreshing: Promise<void> | undefined;
@@ -65,8 +68,7 @@ export class LocalModels implements AsyncDisposable {
   /** Shows what it has, now and whenever that changes. */
   start(): void {
     this.#onChange(this.#provider);
-    void this.refresh();
-    this.#timer = setInterval(() => void this.refresh(), refreshMs).unref();
+    void this.#refreshOn();
   }
 
   /** Asks for the models; those who ask at the same time share one question. Never rejects. */
@@ -78,8 +80,16 @@ export class LocalModels implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
     await this.#refreshing;
+  }
+
+  async #refreshOn(): Promise<void> {
+    await this.refresh();
+    if (this.#isClosed) return;
+    const isReady = !this.#isAway && this.#provider.models.size > 0;
+    this.#timer = setTimeout(() => void this.#refreshOn(), isReady ? refreshMs : soonMs).unref();
   }
 
   async #refresh(): Promise<void> {
