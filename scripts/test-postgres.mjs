@@ -10,7 +10,9 @@ if (!process.env.ENNEAD_TEST_POSTGRES_URL) {
 }
 prepare();
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
-const { status } = spawnSync(process.execPath, [vitest, 'run', '--maxWorkers=1', 'src/auth'], {
+const tested = ['auth', 'gateway/cache', 'gateway/money', 'gateway/providers', 'gateway/routes'];
+const folders = tested.map((folder) => `src/${folder}/`);
+const { status } = spawnSync(process.execPath, [vitest, 'run', '--maxWorkers=1', ...folders], {
   stdio: 'inherit',
   env: { ...process.env, ENNEAD_TEST_DATABASE: 'postgres' },
 });
