@@ -17,6 +17,7 @@ import type { BudgetChange } from './money/budgets.ts';
 import { openMoney, type Money } from './money/money.ts';
 import { LocalModels } from './providers/local.ts';
 import { Providers } from './providers/providers.ts';
+import { RemoteLimits } from './providers/remote-limits.ts';
 import { CandidateRouter } from './routing/router.ts';
 import { HeaderBook } from './upstream/request-headers.ts';
 import { Upstreams } from './upstream/upstreams.ts';
@@ -28,6 +29,7 @@ export interface GatewayParts extends AsyncDisposable {
   readonly local: LocalModels;
   readonly stations: Stations;
   readonly probes: Probes;
+  readonly remoteLimits: RemoteLimits;
   readonly router: CandidateRouter;
   readonly cache: Cache;
   readonly money: Money;
@@ -64,6 +66,7 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
   const router = new CandidateRouter({ providers, standings: stations, dialects });
   const attempts = new Attempts(stations, { hedgeAfterMs: config.hedgeAfterMs });
   const probes = lifetime.own('the probes', new Probes({ providers, stations, dialects, egress }));
+  const remoteLimits = new RemoteLimits();
   const exchangeParts = {
     dialects,
     guardrails,
@@ -72,10 +75,12 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
     router,
     stations,
     attempts,
+    remoteLimits,
     upstreams,
     headers: new HeaderBook(),
     metrics,
     tracer,
+    lookAgain: () => local.lookAgain(),
     deadlineMs: config.deadlineSeconds * 1_000,
   };
   const exchange = new Exchange(exchangeParts);
@@ -86,6 +91,7 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
     local,
     stations,
     probes,
+    remoteLimits,
     router,
     cache,
     money,

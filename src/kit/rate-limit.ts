@@ -62,6 +62,12 @@ export class RateLimiter {
     return this.#refill(key, now).tokens >= 1;
   }
 
+  /** Milliseconds until `take` would succeed; 0: now. */
+  waitMs(key: string, now = Date.now()): number {
+    const { tokens } = this.#refill(key, now);
+    return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / this.#tokensPerMs);
+  }
+
   /** What `take` would leave untouched: whole requests left, and when the bucket is full again. */
   peek(key: string, now = Date.now()): Pick<Allowance, 'remaining' | 'resetAt'> {
     const { tokens } = this.#refill(key, now);

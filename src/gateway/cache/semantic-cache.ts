@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../../kit/log.ts';
+import { mayAskTheSame } from './semantic-guard.ts';
 import type { SemanticQuestion } from './semantic-question.ts';
 
 /** Turns a text into a vector. */
@@ -22,13 +23,16 @@ export interface SemanticMatch {
 interface Candidate {
   readonly key: string;
   readonly decisive: string;
+  readonly words: readonly string[];
   /** Of length 1. */
   readonly vector: Float32Array;
 }
 
 const indexBytesMax = 32 * 1024 * 1024;
 const candidatesMax = 64;
-const candidateOverheadBytes = 400;
+const overheadBytes = 400;
+/** A short string and its place in the list. */
+const wordBytes = 32;
 const embedMaxMs = 2_000;
 
 /**
@@ -68,21 +72,22 @@ export class SemanticCache {
   }
 
   /** Questions like this one, the most alike first. */
-  find({ frame, decisive }: SemanticQuestion, vector: Float32Array): SemanticMatch[] {
+  find({ frame, decisive, words }: SemanticQuestion, vector: Float32Array): SemanticMatch[] {
     const matches: SemanticMatch[] = [];
     for (const candidate of this.#frames.get(frame) ?? []) {
       if (candidate.decisive !== decisive) continue;
       // Rounded, because the length of a vector of floats is never quite 1.
       const similarity = Math.min(1, Number(dot(candidate.vector, vector).toFixed(6)));
-      if (similarity >= this.#threshold) matches.push({ key: candidate.key, similarity });
+      if (similarity < this.#threshold || !mayAskTheSame(candidate.words, words)) continue;
+      matches.push({ key: candidate.key, similarity });
     }
     return matches.toSorted((one, other) => other.similarity - one.similarity);
   }
 
   /** Remembers that the entry of this key answers the question. */
-  add({ frame, decisive }: SemanticQuestion, vector: Float32Array, key: string): void {
+  add({ frame, decisive, words }: SemanticQuestion, vector: Float32Array, key: string): void {
     const before = (this.#frames.get(frame) ?? []).filter((candidate) => candidate.key !== key);
-    this.#frames.set(frame, [{ key, decisive, vector }, ...before].slice(0, candidatesMax));
+    this.#frames.set(frame, [{ key, decisive, words, vector }, ...before].slice(0, candidatesMax));
   }
 
   /** Forgets that a question was answered. */
@@ -95,9 +100,9 @@ export class SemanticCache {
 
 function bytesOf(candidates: readonly Candidate[]): number {
   return candidates.reduce(
-    (sum, { vector, decisive }) =>
-      sum + vector.byteLength + 2 * decisive.length + candidateOverheadBytes,
-    candidateOverheadBytes,
+    (sum, { vector, decisive, words }) =>
+      sum + vector.byteLength + 2 * decisive.length + wordBytes * words.length + overheadBytes,
+    overheadBytes,
   );
 }
 

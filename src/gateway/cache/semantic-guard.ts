@@ -1,15 +1,57 @@
 /**
- * The words of a question that decide what it asks, in their order: numbers, what is quoted, names,
- * identifiers, operators, and small words that turn a question round. Two questions that differ in
+ * What decides what a question asks: its signs and operators, then in their order numbers, what is
+ * quoted, names, identifiers, single letters, and small words that turn a question round. Two questions that differ in
  * any of them are different questions, however alike an embedding finds them.
  */
 export function decisiveWords(text: string): string[] {
-  const words: string[] = [];
+  const words: string[] = text.match(signs) ?? [];
   for (const { 0: token, index } of text.matchAll(tokens)) {
     const word = decide(token, () => isSentenceStart(text, index));
     if (word !== undefined) words.push(word);
   }
   return words;
+}
+
+/** Whether two questions of the same decisive words may ask the same; in doubt they do not. */
+export function mayAskTheSame(one: readonly string[], other: readonly string[]): boolean {
+  const inOne = new Set(one);
+  const inOther = new Set(other);
+  const sharedOfOne = one.filter((token) => inOther.has(token));
+  const sharedOfOther = other.filter((token) => inOne.has(token));
+  return areEqual(sharedOfOne, sharedOfOther) && !isOneWordSwapped(one, other);
+}
+
+/** All words and signs of a question in their order, but for those that say nothing. */
+export function orderedWords(text: string): string[] {
+  const found = text.toLowerCase().match(wordsAndSigns) ?? [];
+  return found.filter((token) => !emptyWords.has(token));
+}
+
+const wordsAndSigns = new RegExp(
+  String.raw`[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*|[^\p{L}\p{M}\p{N}\s.,;:?'"’‘“”„«»…—\x60]`,
+  'gu',
+);
+
+const emptyWords: ReadonlySet<string> = new Set(
+  'a an the please kindly hi hello hey der die das bitte le la les'.split(' '),
+);
+
+function areEqual(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((token, at) => token === other[at]);
+}
+
+/** Whether they say the same of something else: one slot differs, by more than the plural. */
+function isOneWordSwapped(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length !== other.length) return false;
+  const differing = one.flatMap((token, at) => {
+    const there = other[at] ?? '';
+    return token === there ? [] : [isPluralOf(token, there) || isPluralOf(there, token)];
+  });
+  return differing.length === 1 && differing[0] === false;
+}
+
+function isPluralOf(long: string, short: string): boolean {
+  return long === `${short}s` || long === `${short}es`;
 }
 
 const quoted = [
@@ -25,15 +67,22 @@ const word = String.raw`[\p{L}\p{M}\p{N}_](?:[\p{L}\p{M}\p{N}_.,:/@#'’-]*[\p{L
 const operator = String.raw`[=<>≤≥≠≈±×÷*/^%$€£¥&|~!+−-]`;
 const tokens = new RegExp(`${quoted}|${number}|${word}|${operator}`, 'gu');
 
+/** Signs that change what is computed or meant, also within what reads as one word: `a-b`. */
+const signs = /[=<>≤≥≠≈±×÷*/\\^%$€£¥&|~!+−–\-@#()[\]{}]/gu;
+
 const startsQuoted = /^["“„«`'‘]/u;
 
 function decide(token: string, isStart: () => boolean): string | undefined {
   if (startsQuoted.test(token) || !/[\p{L}\p{N}]/u.test(token)) return token;
   if (/[\p{N}_@#:/]|[\p{L}]\.[\p{L}]|.\p{Lu}/u.test(token)) return token;
   const lower = token.toLowerCase();
-  if (turningWords.has(lower) || /n['’]t$/u.test(lower)) return lower;
-  if (!/^\p{Lu}/u.test(token)) return undefined;
+  if (isVariable(lower) || turningWords.has(lower) || /n['’]t$/u.test(lower)) return lower;
+  if (!/^\p{Lu}/u.test(token) || lower === 'i') return undefined;
   return openingWords.has(lower) && isStart() ? undefined : lower;
+}
+
+function isVariable(word: string): boolean {
+  return /^\p{Script=Latin}[%+#]*$/u.test(word) && word !== 'a' && word !== 'i';
 }
 
 function isSentenceStart(text: string, index: number): boolean {
@@ -57,6 +106,23 @@ const turningWords: ReadonlySet<string> = new Set(
   не нет без никогда 不 没 没有 无 非 ない 않 없
   one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred
   thousand million billion first second third fourth fifth last next previous half double twice once
+  high low highest lowest higher upper with against by through over across toward towards via
+  on off onto upon between among during since until till before after earlier later ago
+  much little big small large tiny tall wide narrow deep shallow thick thin heavy light
+  lose lost losing gain gained win won winning profit loss success failure fail pass
+  love hate like dislike accept reject agree disagree approve refuse grant revoke
+  safe unsafe dangerous legal illegal possible impossible healthy unhealthy positive negative
+  buyer seller lend borrow lender borrower teach learn give take send receive come go
+  enter exit leave arrive departure arrival login logout install uninstall upgrade downgrade
+  upload download lock unlock connect disconnect attach detach expand collapse show hide
+  create destroy read write save load save spend earn hire fire employer employee
+  upstream downstream horizontal vertical internal external front back forward backward
+  clockwise counterclockwise public private local remote sync async even odd
+  increases decreases increased decreased raise raising lowering reduce reduced reduces
+  strengthen weaken gained maximise minimise maximize minimize most least
+  asc desc lt gt above beneath plus minus times divided multiply subtract divide
+  mehr weniger hoch niedrig tief links rechts mit vor nach von zu bis auf ab kaufen verkaufen
+  avant après avec plus moins haut bas gauche droite con antes después más menos alto bajo
   more less fewer greater smaller bigger larger lower higher above below over under before after
   up down left right north south east west in out on off into from to inside outside
   increase decrease increasing decreasing ascending descending rise fall add remove insert delete

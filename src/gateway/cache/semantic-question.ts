@@ -1,6 +1,6 @@
 import type { CacheQuestion } from './answer-cache.ts';
 import { cacheKeyOf, type Scope } from './cache-key.ts';
-import { decisiveWords } from './semantic-guard.ts';
+import { decisiveWords, orderedWords } from './semantic-guard.ts';
 
 /** A request split into what its user asked last and everything else. */
 export interface SemanticQuestion {
@@ -10,6 +10,8 @@ export interface SemanticQuestion {
   readonly text: string;
   /** What must be the same word for word, as one text. */
   readonly decisive: string;
+  /** Those of them that both questions have must stand in the same order. */
+  readonly words: readonly string[];
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -27,7 +29,8 @@ export function readSemanticQuestion(
   // The face's own names never begin like this, so that no frame is the key of a request.
   const frame = cacheKeyOf({ ...scope, face: `semantic ${scope.face}` }, split.rest);
   const { text } = split;
-  return { tenant, frame, text, decisive: JSON.stringify(decisiveWords(text)) };
+  const decisive = JSON.stringify(decisiveWords(text));
+  return { tenant, frame, text, decisive, words: orderedWords(text) };
 }
 
 interface Split {

@@ -69,7 +69,7 @@ export class Attempts {
     if (!('failure' in result)) return result;
     const queue = new Queue(candidates);
     queue.take();
-    queue.fail(result);
+    queue.fail(result, this.#isOpen(result));
     return this.#runOn(queue, options, ask);
   }
 
@@ -94,7 +94,7 @@ export class Attempts {
     const askQueued = async (target: Target, cancellation: Cancellation) => {
       const result = await this.#askOne(target, { ...options, cancellation }, ask);
       if (!('failure' in result)) return result;
-      queue.fail(result);
+      queue.fail(result, this.#isOpen(result));
       return undefined;
     };
     const { cancellation } = options;
@@ -110,6 +110,12 @@ export class Attempts {
     });
     for (const loser of running) loser.catch(() => {});
     return winner.won;
+  }
+
+  /** Whether it can be asked again at once, with another of its keys or the same one renewed. */
+  #isOpen({ target, failure: { kind } }: FailedAttempt): boolean {
+    const isOfKey = kind === 'refused' || kind === 'limited';
+    return isOfKey && this.#stations.of(target).waitMs === 0;
   }
 
   /** How one target did; rejects where nobody else is to be asked. */
@@ -194,15 +200,17 @@ class Queue {
     return this.failures.some((failed) => failed.target === target);
   }
 
-  fail(attempt: FailedAttempt): void {
+  /** `isOpen`: the target may be asked again at once. */
+  fail(attempt: FailedAttempt, isOpen: boolean): void {
     this.failures.push(attempt);
     const place = this.#places.find(({ target }) => target === attempt.target);
     if (!place) return;
     const { kind, retryAfterMs } = attempt.failure;
-    place.isOut = !passing.has(kind) || place.rounds >= roundsMax;
+    const roundsLeft = Math.max(roundsMax, attempt.target.provider.keys.length) - place.rounds;
+    place.isOut = roundsLeft <= 0 || !(isOpen || passing.has(kind));
     // Full jitter, so that many who failed together do not come back together.
     const backoffMs = backoffMsFirst * 2 ** place.rounds * (0.5 + Math.random() / 2);
-    place.readyAt = performance.now() + (retryAfterMs ?? backoffMs);
+    place.readyAt = performance.now() + (isOpen ? 0 : (retryAfterMs ?? backoffMs));
     // A model with less room than the one that had too little need not be asked.
     if (kind === 'too-long') this.#leaveOutSmaller(attempt.target);
   }

@@ -1,3 +1,4 @@
+import { Fault } from '../../kit/errors.ts';
 import { PushedAnswer } from '../../kit/pushed-answer.ts';
 import type { Lookup } from '../cache/answer-cache.ts';
 import type { Plan } from '../routing/plan.ts';
@@ -68,13 +69,26 @@ export class Exchange {
   /** Plans, and holds money for it; those who wait for the same answer are let go where that fails. */
   async #open(asked: PreparedAsk, lookup: Unanswered, course: Course): Promise<Asking> {
     try {
-      const plan = this.#plan(asked);
+      const plan = await this.#planOrLookAgain(asked);
       const opened = openBill(asked, plan, this.#parts);
       const bill = opened instanceof Promise ? await opened : opened;
       return new Asking({ parts: this.#parts, plan, bill, course, lookup });
     } catch (error) {
       if (lookup.state === 'miss') lookup.fill.abandon();
       throw error;
+    }
+  }
+
+  /** A model that was pulled just now, or a runtime that started just now, is found too. */
+  async #planOrLookAgain(asked: PreparedAsk): Promise<Plan> {
+    try {
+      return this.#plan(asked);
+    } catch (error) {
+      const isMissing = error instanceof Fault && error.code === 'not_found';
+      const looking = isMissing ? this.#parts.lookAgain() : undefined;
+      if (!looking) throw error;
+      await looking;
+      return this.#plan(asked);
     }
   }
 
@@ -95,7 +109,8 @@ export class Exchange {
 
   #plan(asked: PreparedAsk): Plan {
     const { request, strategy, fallbacks, span, face, isChanged, guard } = asked;
-    span.setAttributes({ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': request.model });
+    span.setAttribute('gen_ai.operation.name', 'chat');
+    span.setAttribute('gen_ai.request.model', request.model);
     // Upstreams of the face's own dialect get every field as it came.
     const mustWord = isChanged || guard || request.needsTranslation;
     const dialect = mustWord ? undefined : face.dialect;

@@ -5,6 +5,7 @@ import { billHit } from './bill.ts';
 import { readCached } from './cached-answers.ts';
 import type { CompletedChat, ExchangeParts, Provenance } from './parts.ts';
 import type { StreamEdge } from './passage.ts';
+import { annotateUsage, type Note } from './relay.ts';
 
 type Hit = Extract<Lookup, { readonly state: 'hit' }>;
 
@@ -31,12 +32,20 @@ export async function tellHit(
 ): Promise<void> {
   await billHit(asked, hit.answer, parts);
   edge.tellHead(provenanceOf(hit));
-  const { face, request } = asked;
+  const { face, request, isAnnotated } = asked;
+  const about = isAnnotated ? noteOf(hit) : undefined;
   const writer = face.openStream(request);
   for (const piece of replayAnswer(readCached(face, parts.dialects, hit.answer.body))) {
-    const text = writer.write(piece);
+    const words = writer.write(piece);
+    const text = about ? annotateUsage(words, about) : words;
     if (text !== '' && !edge.sink.write(text)) await edge.sink.drained();
   }
+}
+
+/** What the answer cost when it was made, as its body says. */
+function noteOf({ answer: { body, provider } }: Hit): Note {
+  const { usage } = JSON.parse(body.toString()) as { usage?: { cost?: number } };
+  return { provider, cost: usage?.cost ?? 0 };
 }
 
 function provenanceOf({ key, ageSeconds, similarity, answer }: Hit): Provenance {

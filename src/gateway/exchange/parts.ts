@@ -23,6 +23,8 @@ export interface ExchangeParts {
   readonly headers: HeaderBook;
   readonly metrics: GatewayMetrics;
   readonly tracer: Tracer;
+  /** Finds out which models there are where one is missing; undefined when that is known. */
+  readonly lookAgain: () => Promise<void> | undefined;
   /** From a request's arrival until no further provider is asked for it. */
   readonly deadlineMs: number;
 }

@@ -56,14 +56,19 @@ export class Passage {
     this.#asked = asked;
     this.#asking = asking;
     this.#sink = sink;
-    this.#relay = new Relay({ asked, sink, annotate: (usage) => this.#annotate(usage) });
+    this.#relay = new Relay({
+      asked,
+      sink,
+      annotate: (usage) => this.#annotate(usage),
+      usageOf: (stream) => this.#usageOf(stream),
+    });
   }
 
   async run(first: Running, askForRest: AskForRest): Promise<void> {
     let running: Running | undefined = first;
     while (running) {
       const error = await this.#follow(running);
-      if (error === undefined) return this.#complete(running);
+      if (error === undefined) return await this.#complete(running);
       running = await this.#recover(running, error, askForRest);
     }
   }
@@ -79,20 +84,31 @@ export class Passage {
       } else {
         await this.#relay.follow(stream);
       }
-      if (!stream.isEnded) this.#relay.end(stream.soFar());
       return undefined;
     } catch (error) {
       return error ?? new Error('the stream broke');
     }
   }
 
-  #complete({ stream, target, trip }: Running): void {
-    const { parts, plan, cached } = this.#asking;
-    const usage = stream.usage ?? estimateUsage(stream.soFar(), plan.inputTokens);
+  /** The end is held back until it is written down what the answer took. */
+  async #complete({ stream, target, trip }: Running): Promise<void> {
+    const { parts, cached } = this.#asking;
+    const usage = this.#usageOf(stream);
     trip.succeeded(usage.outputTokens);
     parts.metrics.attempted(target.provider.name, 'success');
-    this.#close({ target, usage, outcome: 'complete' });
+    await this.#close({ target, usage, outcome: 'complete' });
+    if (!stream.isEnded) this.#relay.end(stream.soFar());
+    this.#relay.release();
     if (cached.fill) this.#keep(stream, { target, usage });
+  }
+
+  #usageOf(stream: AnswerStream): Usage {
+    const { inputTokens } = this.#asking.plan;
+    const { usage } = stream;
+    if (usage === undefined || (usage.isEstimated && usage.inputTokens === 0)) {
+      return estimateUsage(readable(stream), inputTokens, usage && { ...usage, inputTokens });
+    }
+    return usage;
   }
 
   /** What goes on where a stream broke; undefined when that is the end, which is written then. */
@@ -106,7 +122,7 @@ export class Passage {
     const usage = estimateUsage(soFar, this.#asking.plan.inputTokens, stream.usage);
     if (this.#asked.cancellation.isCancelled) {
       trip.forgotten();
-      this.#close({ target, usage, outcome: 'aborted' });
+      await this.#close({ target, usage, outcome: 'aborted' });
       throw this.#asked.cancellation.reason;
     }
     if (!(error instanceof UpstreamError)) {
@@ -132,15 +148,17 @@ export class Passage {
   }
 
   /** The last event says that the answer is not complete. */
-  #giveUp(fault: Fault, item: BillItem): never {
-    this.#close(item);
+  async #giveUp(fault: Fault, item: BillItem): Promise<never> {
+    await this.#close(item);
     this.#sink.write(this.#asked.face.writeFailure(fault));
     throw fault;
   }
 
-  #close(item: BillItem): void {
-    this.#asking.bill.close({ ...item, firstTokenAt: this.#firstTokenAt });
+  /** Done when it is written down. */
+  async #close(item: BillItem): Promise<void> {
+    const { written } = this.#asking.bill.close({ ...item, firstTokenAt: this.#firstTokenAt });
     this.#asking.course.count();
+    await written;
   }
 
   #keep(stream: AnswerStream, from: { readonly target: Target; readonly usage: Usage }): void {

@@ -14,7 +14,15 @@ export interface RelayOptions {
   readonly asked: PreparedAsk;
   readonly sink: AnswerSink;
   /** Names the provider and the cost in what the caller gets. */
-  readonly annotate: (usage: Usage) => { readonly provider: string; readonly cost: number };
+  readonly annotate: (usage: Usage) => Note;
+  /** The provider's count, or ours where it gives none. */
+  readonly usageOf: (stream: AnswerStream) => Usage;
+}
+
+/** Who answered, and what it cost in US dollars. */
+export interface Note {
+  readonly provider: string;
+  readonly cost: number;
 }
 
 /** Turns the pieces of a stream into those that the caller is to get. */
@@ -33,6 +41,8 @@ export class Relay implements StreamConsumer {
   #stream: AnswerStream | undefined;
   #adapt: Adapt | undefined;
   #writer: FaceStream | undefined;
+  /** The end of the stream, until it is written down what it took. */
+  #held: (Buffer | string)[] | undefined;
   /** Bytes that the caller has not taken yet. */
   #waiting = 0;
 
@@ -47,6 +57,7 @@ export class Relay implements StreamConsumer {
   async follow(stream: AnswerStream, adapt?: Adapt): Promise<void> {
     this.#stream = stream;
     this.#adapt = adapt;
+    this.#held = undefined;
     stream.consume(this);
     await stream.completion;
   }
@@ -73,44 +84,46 @@ export class Relay implements StreamConsumer {
     this.#writer ??= this.#openWriter();
     const writer = this.#writer;
     let text = '';
-    for (const piece of this.#adapt?.(pieces) ?? pieces) {
-      for (const allowed of this.#guard?.see(piece) ?? [piece]) text += this.#word(writer, allowed);
+    for (const piece of this.#counted(this.#adapt?.(pieces) ?? pieces)) {
+      for (const allowed of this.#guard?.see(piece) ?? [piece]) text += writer.write(allowed);
     }
-    this.#write(text);
+    this.#write(this.#options.asked.isAnnotated ? this.#annotateAll(text) : text);
   }
 
-  #word(writer: FaceStream, piece: AnswerEvent): string {
-    const text = writer.write(piece);
-    if (piece.type !== 'usage' || text === '' || !this.#options.asked.isAnnotated) return text;
-    return this.#annotate(text, this.#options.annotate(piece.usage));
+  /** Sends what was held back: the end of the stream. */
+  release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    for (const piece of held ?? []) this.#send(piece);
+  }
+
+  /** What the pieces took stands before their end, also where the provider does not count it. */
+  #counted(pieces: readonly AnswerEvent[]): readonly AnswerEvent[] {
+    const stream = this.#stream;
+    if (!stream) return pieces;
+    return pieces.flatMap((piece): readonly AnswerEvent[] => {
+      const isGuess = piece.type === 'usage' && piece.usage.isEstimated && !this.#adapt;
+      const isUncounted = piece.type === 'end' && stream.usage === undefined;
+      if (!isGuess && !isUncounted) return [piece];
+      const usage: AnswerEvent = { type: 'usage', usage: this.#options.usageOf(stream) };
+      return isGuess ? [usage] : [usage, piece];
+    });
+  }
+
+  #annotateAll(text: string): string {
+    const stream = this.#stream;
+    if (findUsage(text, 0) < 0 || !stream) return text;
+    return annotateUsage(text, this.#options.annotate(this.#options.usageOf(stream)));
   }
 
   /** OpenAI's chunks with the usage: annotated, or left out where the caller did not ask for it. */
   #edit(events: Buffer): string {
-    const text = events.toString();
-    let edited = '';
-    let done = 0;
-    for (let at = findUsage(text, 0); at >= 0; at = findUsage(text, done)) {
-      const [start, end] = eventAround(text, at);
-      edited += text.slice(done, start) + this.#editEvent(text.slice(start, end));
-      done = end;
-    }
-    return edited + text.slice(done);
-  }
-
-  #editEvent(text: string): string {
     const { asked, annotate } = this.#options;
     const usage = this.#stream?.usage;
-    if (!asked.request.wantsUsage && isUsageAlone(text)) return '';
-    return asked.isAnnotated && usage ? this.#annotate(text, annotate(usage)) : text;
-  }
-
-  /** In JSON, an unescaped quote ends a string: these members can stand nowhere but where they are. */
-  #annotate(text: string, { provider, cost }: { provider: string; cost: number }): string {
-    const name = JSON.stringify(provider);
-    return text
-      .replace(/^data: ?\{/m, (start) => `${start}"provider":${name},`)
-      .replace(/"usage"\s*:\s*\{/, (start) => `${start}"cost":${cost},`);
+    return editUsage(events.toString(), (event) => {
+      if (!asked.request.wantsUsage && isUsageAlone(event)) return '';
+      return asked.isAnnotated && usage ? note(event, annotate(usage)) : event;
+    });
   }
 
   #openWriter(): FaceStream {
@@ -120,10 +133,39 @@ export class Relay implements StreamConsumer {
 
   #write(piece: Buffer | string): void {
     if (piece.length === 0) return;
+    if (this.#stream?.isEnded) (this.#held ??= []).push(piece);
+    else this.#send(piece);
+  }
+
+  #send(piece: Buffer | string): void {
     this.#waiting = this.#options.sink.write(piece) ? 0 : this.#waiting + piece.length;
     if (this.#waiting <= waitingBytesMax) return;
     this.#options.asked.cancellation.cancel(new Fault('cancelled', 'the caller reads too slowly'));
   }
+}
+
+/** Names who answered and what it cost in the chunks that count tokens. */
+export function annotateUsage(text: string, about: Note): string {
+  return editUsage(text, (event) => note(event, about));
+}
+
+function editUsage(text: string, edit: (event: string) => string): string {
+  let edited = '';
+  let done = 0;
+  for (let at = findUsage(text, 0); at >= 0; at = findUsage(text, done)) {
+    const [start, end] = eventAround(text, at);
+    edited += text.slice(done, start) + edit(text.slice(start, end));
+    done = end;
+  }
+  return edited + text.slice(done);
+}
+
+/** In JSON, an unescaped quote ends a string: these members can stand nowhere but where they are. */
+function note(event: string, { provider, cost }: Note): string {
+  const name = JSON.stringify(provider);
+  return event
+    .replace(/^data: ?\{/m, (start) => `${start}"provider":${name},`)
+    .replace(/"usage"\s*:\s*\{/, (start) => `${start}"cost":${cost},`);
 }
 
 function hasUsage(bytes: Buffer): boolean {

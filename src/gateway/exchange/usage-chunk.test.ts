@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  json,
+  openAiAnswer,
   openAiChunk,
   openAiStream,
   startGateway,
@@ -58,4 +60,35 @@ test('usage that comes beside words stays, and so does every chunk that has some
   const annotated = await ask('/api/v1/chat/completions');
   expect(annotated.match(/"cost":0\.000002/g)).toHaveLength(2);
   expect(annotated.match(/data: \{"provider":"up",/g)).toHaveLength(2);
+});
+
+test('an answer whose provider counts nothing is charged by its text, prompt and all', async () => {
+  const long = 'word '.repeat(4_000);
+  upstream.script(json(openAiAnswer('short', { usage: undefined })));
+  const answer = await gateway.call('POST', '/api/v1/chat/completions', {
+    model: 'm',
+    messages: [{ role: 'user', content: long }],
+  });
+  expect(answer.body.usage.prompt_tokens).toBeGreaterThan(3_000);
+  expect(answer.body.usage.cost).toBeGreaterThan(0.003);
+});
+
+test('a stream in other words than its provider says who answered and what it cost', async () => {
+  await gateway.put('gem', {
+    dialect: 'gemini',
+    baseUrl: `${upstream.url}/v1beta`,
+    models: [{ name: 'g', inputCostPerMToken: 1, outputCostPerMToken: 1 }],
+  });
+  const piece = {
+    candidates: [{ content: { role: 'model', parts: [{ text: 'hi' }] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 2, totalTokenCount: 12 },
+  };
+  upstream.script(stream([`data: ${JSON.stringify(piece)}\n\n`]));
+  const fields = { model: 'g', temperature: 0, stream_options: { include_usage: true } };
+  const made = await ask('/api/v1/chat/completions', fields);
+  expect(made).toContain('"cost":0.000012');
+  expect(made).toContain('"provider":"gem"');
+  expect(made.endsWith('data: [DONE]\n\n')).toBe(true);
+  const again = await ask('/api/v1/chat/completions', fields);
+  expect(again).toContain('"cost":0.000012');
 });

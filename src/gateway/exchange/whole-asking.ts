@@ -2,6 +2,7 @@ import { failSpan } from '../../kit/trace.ts';
 import type { Fill } from '../cache/answer-cache.ts';
 import type { Answer, Usage } from '../conversation/answer.ts';
 import type { Target } from '../providers/provider.ts';
+import type { Plan } from '../routing/plan.ts';
 import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
 import { fetchWhole } from '../upstream/whole-answer.ts';
 import type { PreparedAsk } from './ask.ts';
@@ -20,7 +21,11 @@ interface Received {
   readonly usage: Usage;
   /** Absent where the bytes pass through unread. */
   readonly answer: Answer | undefined;
+  /** The answer in the words of the caller's face, where the provider's bytes are not. */
+  readonly said: Json | undefined;
 }
+
+type Json = Readonly<Record<string, unknown>>;
 
 /** Asks the candidates of a plan for the whole answer at once. */
 export async function askWhole(asked: PreparedAsk, asking: Asking): Promise<CompletedChat> {
@@ -78,10 +83,14 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
     requireSuccess(dialect, whole);
     const parsed = parseAnswer(provider.name, whole.bytes);
     if (passesThrough(asked, target)) {
-      return { bytes: whole.bytes, parsed, usage: dialect.readUsage(parsed), answer: undefined };
+      const usage = withPrompt(dialect.readUsage(parsed), asking.plan);
+      return { bytes: whole.bytes, parsed, usage, answer: undefined, said: undefined };
     }
-    const answer = dialect.readAnswer(parsed);
-    return { bytes: whole.bytes, parsed, usage: answer.usage, answer };
+    const read = dialect.readAnswer(parsed);
+    const answer = { ...read, usage: withPrompt(read.usage, asking.plan) };
+    // Here, where somebody else can still be asked when it cannot be worded.
+    const said = wordAnswer(asked, answer);
+    return { bytes: whole.bytes, parsed, usage: answer.usage, answer, said };
   } catch (error) {
     failSpan(span, error);
     throw error;
@@ -90,12 +99,29 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
   }
 }
 
+/** Where a provider counts nothing, the prompt was read all the same. */
+function withPrompt(usage: Usage, { inputTokens }: Plan): Usage {
+  return usage.isEstimated && usage.inputTokens === 0 ? { ...usage, inputTokens } : usage;
+}
+
 /** What the caller gets: the provider's bytes as they are, unless the words or the face differ. */
 function bodyOf(asked: PreparedAsk, received: Received, target: Target): Buffer {
-  const { bytes, parsed, answer, usage } = received;
-  if (answer) return writeBody(asked, wordAnswer(asked, answer), { target, usage });
+  const { bytes, parsed, said, usage } = received;
+  if (said) return writeBody(asked, said, { target, usage });
   if (!asked.isAnnotated) return bytes;
-  return writeBody(asked, parsed as Readonly<Record<string, unknown>>, { target, usage });
+  return writeBody(asked, withCounts(parsed as Json, usage), { target, usage });
+}
+
+/** The interface's answer always says its tokens. */
+function withCounts(said: Json, { inputTokens, outputTokens }: Usage): Json {
+  const given = said['usage'] as Json | null | undefined;
+  if (typeof given?.['prompt_tokens'] === 'number') return said;
+  const counts = {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+  };
+  return { ...said, usage: { ...given, ...counts } };
 }
 
 interface Kept {

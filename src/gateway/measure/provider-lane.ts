@@ -11,8 +11,6 @@ interface KeyState {
 const bucket = 'requests';
 const refusedMs = 60_000;
 const limitedMsDefault = 1_000;
-/** How soon the operator's limit may have room again. */
-const fullMs = 1_000;
 
 /** What a key may be used with; undefined for providers that take none. */
 export interface Lane {
@@ -42,7 +40,7 @@ export class ProviderLane {
     let keyMs = Number.POSITIVE_INFINITY;
     for (const { state } of this.#keys) keyMs = Math.min(keyMs, state.closedUntil - now);
     if (keyMs > 0) return keyMs;
-    return this.#limiter && !this.#limiter.hasTokens(bucket) ? fullMs : 0;
+    return this.#limiter?.waitMs(bucket) ?? 0;
   }
 
   /** Why it is not open: every key was refused, or some limit is used up. */

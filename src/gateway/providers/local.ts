@@ -14,6 +14,7 @@ export const localName = 'local';
 const refreshMs = 5_000;
 /** While it is away, or still has to find out what it has. */
 const soonMs = 500;
+const againMs = 1_000;
 const listTimeoutMs = 5_000;
 const contextWindowDefault = 4_096;
 const timeouts = { firstTokenMs: 120_000, idleMs: 60_000, totalMs: 600_000 };
@@ -30,6 +31,7 @@ export class LocalModels implements AsyncDisposable {
   readonly #onChange: (provider: Provider) => void;
   #provider: Provider;
   #known = '';
+  #askedAt = Number.NEGATIVE_INFINITY;
   #isAway = false;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -71,6 +73,12 @@ export class LocalModels implements AsyncDisposable {
     void this.#refreshOn();
   }
 
+  /** Asks again for somebody who misses a model; undefined when that was done within the last second. */
+  lookAgain(): Promise<void> | undefined {
+    if (this.#refreshing) return this.#refreshing;
+    return performance.now() - this.#askedAt < againMs ? undefined : this.refresh();
+  }
+
   /** Asks for the models; those who ask at the same time share one question. Never rejects. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -94,6 +102,7 @@ export class LocalModels implements AsyncDisposable {
 
   async #refresh(): Promise<void> {
     const startedAt = performance.now();
+    this.#askedAt = startedAt;
     try {
       const { data } = await this.#client.listModels({}, { timeoutMs: listTimeoutMs });
       this.#probe = { latencyMs: performance.now() - startedAt };

@@ -3,6 +3,7 @@ import type { gatewayContract } from '../contract.ts';
 import { questionOf } from '../exchange/ask.ts';
 import { openAiFace } from '../faces/openai.ts';
 import type { GatewayParts } from '../parts.ts';
+import type { Provider } from '../providers/provider.ts';
 import { budgetHandlers } from './budgets.ts';
 import { cacheHandlers } from './cache.ts';
 import { chatHandlers } from './chats.ts';
@@ -16,7 +17,11 @@ import { spendHandlers } from './spend.ts';
 export function gatewayHandlers(parts: GatewayParts): Handlers<typeof gatewayContract> {
   const { host, providers, stations, router, cache, money } = parts;
   const { log } = host;
-  const sources = { standings: stations, localUrl: parts.local.url };
+  const sources = {
+    standings: stations,
+    remoteLimit: (provider: Provider) => parts.remoteLimits.of(provider),
+    localUrl: parts.local.url,
+  };
   return {
     ...chatHandlers(parts.exchange, parts.embeddings),
     ...modelHandlers(providers),

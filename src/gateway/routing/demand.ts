@@ -26,6 +26,11 @@ export function needsOf(request: ChatRequest): readonly Need[] {
   ];
 }
 
+/** Whether the request says that the model is to think, more than the least. */
+export function wantsReasoning({ reasoning }: ChatRequest): boolean {
+  return reasoning !== undefined && reasoning.effort !== 'none' && reasoning.effort !== 'minimal';
+}
+
 function hasImage({ messages }: ChatRequest): boolean {
   for (const { role, parts } of messages) {
     if (role !== 'user' && role !== 'tool') continue;

@@ -210,5 +210,8 @@ function unavailable(waits: readonly Refusal[]): Fault {
   const { provider, model } = soonest.target;
   const message = `nobody can answer now: of ${provider.name}/${model.name}, ${soonest.reason}`;
   const retryAfter = Math.max(1, Math.ceil(soonest.waitMs / 1000));
+  if (waits.every(({ rule }) => rule === 'rate-limit')) {
+    return new Fault('exhausted', message, { reason: 'provider_rate_limited', retryAfter });
+  }
   return new Fault('unavailable', message, { reason: 'provider_unavailable', retryAfter });
 }

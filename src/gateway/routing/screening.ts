@@ -2,7 +2,8 @@ import type { ChatRequest } from '../conversation/request.ts';
 import type { Dialect, DialectName } from '../dialects/dialect.ts';
 import type { Standing } from '../measure/standing.ts';
 import type { Model, Target } from '../providers/provider.ts';
-import { needsOf, type Need } from './demand.ts';
+import { needsOf, wantsReasoning, type Need } from './demand.ts';
+import { findLostLocally } from './local-fields.ts';
 import type { Exclusion, TaskKind } from './plan.ts';
 import type { TaskDemand } from './task-demands.ts';
 
@@ -44,11 +45,13 @@ const leastOutput = 256;
 export class Screen {
   readonly #options: ScreenOptions;
   readonly #needs: readonly Need[];
-  readonly #unsupported = new Map<DialectName, string | undefined>();
+  readonly #unsupported = new Map<DialectName | 'local', string | undefined>();
+  readonly #isThoughtful: boolean;
 
   constructor(options: ScreenOptions) {
     this.#options = options;
     this.#needs = needsOf(options.request);
+    this.#isThoughtful = wantsReasoning(options.request);
   }
 
   /** Of a target that the caller named: undefined when it can take the request now. */
@@ -64,7 +67,8 @@ export class Screen {
       this.#capability(target, false) ??
       this.#room(target, false) ??
       this.#rest(target, standing) ??
-      judgeByTask(target, wish)
+      judgeByTask(target, wish) ??
+      this.#thought(target)
     );
   }
 
@@ -74,10 +78,11 @@ export class Screen {
 
   /** The same as no refusal of `judgeChosen`, its standing aside, at a fraction of the cost. */
   fits(target: Target, wish: TaskWish): boolean {
-    const { model, provider } = target;
+    const { model } = target;
+    if (this.#isThoughtless(model)) return false;
     if (this.#missing(model, false) || this.#overflow(model, false)) return false;
     if (!isMeantFor(model, wish) || isBelowFloor(model, wish)) return false;
-    return provider.dialect === this.#options.dialect || !this.#unsupportedBy(provider.dialect);
+    return this.#unsaid(target) === undefined;
   }
 
   #capability(target: Target, isNamed: boolean): Refusal | undefined {
@@ -122,12 +127,25 @@ export class Screen {
   }
 
   #dialect(target: Target): Refusal | undefined {
-    const { dialect } = target.provider;
-    if (dialect === this.#options.dialect) return undefined;
-    const param = this.#unsupportedBy(dialect);
+    const param = this.#unsaid(target);
     if (param === undefined) return undefined;
     const reason = `${param} cannot be said to the provider ${target.provider.name}`;
     return hard(target, { rule: 'dialect', reason, param, code: 'unsupported_parameter' });
+  }
+
+  #thought(target: Target): Refusal | undefined {
+    if (!this.#isThoughtless(target.model)) return undefined;
+    return soft(target, 'capability', `the model ${target.model.name} does not know reasoning`);
+  }
+
+  #isThoughtless({ capabilities }: Model): boolean {
+    return this.#isThoughtful && !capabilities.has('reasoning');
+  }
+
+  /** The first field that the target's provider would not understand. */
+  #unsaid({ provider: { dialect, origin } }: Target): string | undefined {
+    const said = dialect === this.#options.dialect ? undefined : this.#unsupportedBy(dialect);
+    return said ?? (origin === 'local' ? this.#lostLocally() : undefined);
   }
 
   #unsupportedBy(dialect: DialectName): string | undefined {
@@ -136,6 +154,13 @@ export class Screen {
       this.#unsupported.set(dialect, dialects[dialect].unsupported(request));
     }
     return this.#unsupported.get(dialect);
+  }
+
+  #lostLocally(): string | undefined {
+    if (!this.#unsupported.has('local')) {
+      this.#unsupported.set('local', findLostLocally(this.#options.request));
+    }
+    return this.#unsupported.get('local');
   }
 }
 

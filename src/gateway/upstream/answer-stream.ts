@@ -130,9 +130,7 @@ export class AnswerStream implements UpstreamListener {
       if (rest && isWhole(rest, this.#options.dialect))
         this.#take(Buffer.concat([rest, blankLine]));
       if (this.#isOver) return;
-      if (!this.#intake.isComplete) {
-        throw UpstreamError.of('truncated', `${this.#provider} ended before its answer did`);
-      }
+      this.#requireComplete();
       this.#finish();
     });
   }
@@ -163,9 +161,15 @@ export class AnswerStream implements UpstreamListener {
     if (!this.#isBegun && intake.isStarted) this.#begin();
     else if (this.#isBegun) this.#timer.refresh();
     if (intake.isEnded) {
+      this.#requireComplete();
       this.#finish();
       this.#timer = setTimeout(() => this.#ongoing?.abort(lingered(this.#provider)), lingerMs);
     }
+  }
+
+  #requireComplete(): void {
+    if (this.#intake.isComplete) return;
+    throw UpstreamError.of('truncated', `${this.#provider} ended before its answer did`);
   }
 
   #begin(): void {

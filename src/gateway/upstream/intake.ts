@@ -96,7 +96,6 @@ export class PieceIntake implements Intake {
   }
 
   get isComplete(): boolean {
-    if (this.isEnded) return true;
     return this.#finished.size > 0 && this.#finished.size >= this.#begun.size;
   }
 

@@ -15,6 +15,7 @@ export function faultOf(error: unknown): Fault {
     code?: string;
     message?: string;
   };
+  if (code === 'ECONNRESET') return new Fault('cancelled', 'the caller gave up', { cause: error });
   if (!code?.startsWith('FST_') || !statusCode || statusCode >= 500) return Fault.from(error);
   if (statusCode === 413) return new Fault('too_large', 'the body is too large', { cause: error });
   const reason = statusCode === 415 ? 'unsupported_media_type' : 'invalid_request';

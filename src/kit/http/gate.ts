@@ -55,7 +55,7 @@ export class Gate {
 
   #permit(route: Route, reply: FastifyReply, identity: Identity): Identity {
     const isPeer = identity.permissions.includes(peerPermission);
-    if (!isPeer) this.#limit(route, reply, identity.subject);
+    if (!isPeer) this.#limit(route, reply, payerOf(identity));
     if (route.permission) requirePermission(identity.permissions, route.permission);
     return identity;
   }
@@ -80,6 +80,11 @@ export class Gate {
     void reply.header('x-ratelimit-reset', allowance.resetAt);
     if (!allowance.isAllowed) throw rateLimitFault(allowance.limit, allowance.retryAfter);
   }
+}
+
+/** Users count as one however often they log in; services by the API key that they use. */
+function payerOf({ kind, subject, sessionId }: Identity): string {
+  return kind === 'service' ? sessionId : subject;
 }
 
 const loopbackAddress = /^(127\.|::1$|::ffff:127\.)/;

@@ -10,8 +10,11 @@ export function writeAnswer({ id, model, choices, usage }: Answer): Fields {
   if (!choice) throw UpstreamError.of('broken', 'the provider answered without an answer');
   return {
     ...writeHead(id, model),
-    content: choice.parts.flatMap(writePart),
-    ...writeStop(choice),
+    content: writeParts(choice),
+    ...writeStop(
+      choice,
+      choice.parts.some(({ type }) => type === 'refusal'),
+    ),
     usage: writeUsage(usage),
   };
 }
@@ -21,13 +24,18 @@ export function writeHead(id: string, model: string): Fields {
   return { id, type: 'message', role: 'assistant', model };
 }
 
-export function writeStop({
-  finish,
-  stopSequence,
-}: Pick<Choice, 'finish' | 'stopSequence'>): Fields {
-  const reason =
-    finish === 'stop' && stopSequence !== undefined ? 'stop_sequence' : reasons[finish];
+/** Why a message ended; a model that refused in words of its own ended by `stop` elsewhere. */
+export function writeStop(
+  { finish, stopSequence }: Pick<Choice, 'finish' | 'stopSequence'>,
+  hasRefused = false,
+): Fields {
+  const reason = finish === 'stop' ? stopReason(stopSequence, hasRefused) : reasons[finish];
   return { stop_reason: reason, stop_sequence: stopSequence ?? null };
+}
+
+function stopReason(stopSequence: string | undefined, hasRefused: boolean): string {
+  if (hasRefused) return 'refusal';
+  return stopSequence === undefined ? reasons.stop : 'stop_sequence';
 }
 
 const reasons = {
@@ -62,6 +70,13 @@ export function signCall(signature: string): ReasoningPart {
   return { type: 'reasoning', text: '', signature: markSignature('call', signature) };
 }
 
+/** A call that the limit cut off says nothing that could be called: `max_tokens` tells of it. */
+function writeParts({ parts, finish }: Choice): Fields[] {
+  const last = parts.at(-1);
+  const isCut = finish === 'length' && last?.type === 'tool-call' && !isObjectText(last.arguments);
+  return (isCut ? parts.slice(0, -1) : parts).flatMap(writePart);
+}
+
 function writePart(part: AssistantPart): Fields[] {
   if (part.type === 'reasoning') {
     const { text, redacted, signature = '' } = part;
@@ -74,7 +89,11 @@ function writePart(part: AssistantPart): Fields[] {
   return signature === undefined ? [call] : [...writePart(signCall(signature)), call];
 }
 
-function readInput(text: string): unknown {
+/**
+ * The arguments of a call as the object that Anthropic's blocks hold. Throws `UpstreamError`
+ * (`broken`) where they are none.
+ */
+export function readInput(text: string): unknown {
   if (text.trim() === '') return {};
   try {
     const input: unknown = JSON.parse(text);
@@ -83,4 +102,14 @@ function readInput(text: string): unknown {
     // Told below, as for JSON that is no object.
   }
   throw UpstreamError.of('broken', 'the arguments of a tool call are not a JSON object');
+}
+
+/** Whether the arguments of a call are whole. */
+export function isObjectText(text: string): boolean {
+  try {
+    readInput(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -3,8 +3,9 @@ import type { AnswerEvent, Usage } from '../../conversation/answer.ts';
 import type { ReasoningPart } from '../../conversation/request.ts';
 import { UpstreamError } from '../../dialects/upstream-error.ts';
 import type { FaceStream } from '../face.ts';
-import { signCall, writeHead, writeStop, writeUsage } from './answer.ts';
+import { isObjectText, readInput, signCall, writeHead, writeStop, writeUsage } from './answer.ts';
 import type { Fields } from './fields.ts';
+import { HeldPieces, type ContentEvent } from './held-pieces.ts';
 
 type EventOf<T extends AnswerEvent['type']> = Extract<AnswerEvent, { type: T }>;
 
@@ -21,7 +22,14 @@ export class MessageStream implements FaceStream {
   /** Of the next block. */
   #index = 0;
   #open: 'text' | 'thinking' | 'tool_use' | undefined;
+  /** The last call that was opened, what came of its arguments, and all that were. */
   #call = -1;
+  #arguments = '';
+  readonly #called = new Set<number>();
+  readonly #held = new HeldPieces();
+  #hasRefused = false;
+  /** A call that a limit cut off is what Anthropic's own stream shows with `max_tokens`. */
+  #isCut = false;
   #usage = nothingUsed;
   #stop: Fields | undefined;
 
@@ -41,19 +49,19 @@ export class MessageStream implements FaceStream {
       case 'end':
         return this.#begin() + this.#end();
       default:
-        return event.choice === 0 ? this.#begin() + this.#writePiece(event) : '';
+        return event.choice === 0 ? this.#begin() + this.#take(event) : '';
     }
   }
 
-  #writePiece(event: EventOf<'text' | 'refusal' | 'reasoning' | 'tool-call' | 'finish'>): string {
+  #writePiece(event: ContentEvent): string {
     switch (event.type) {
       case 'reasoning':
         return this.#think(event);
       case 'tool-call':
         return this.#growCall(event);
-      case 'finish':
-        this.#stop = writeStop(event);
-        return '';
+      case 'refusal':
+        this.#hasRefused = true;
+        return this.#say(event.text);
       default:
         return this.#say(event.text);
     }
@@ -94,27 +102,57 @@ export class MessageStream implements FaceStream {
     return written + this.#grow({ type: 'signature_delta', signature }) + this.#close();
   }
 
-  #growCall({ call, id, name, signature, arguments: json }: EventOf<'tool-call'>): string {
-    if (call <= this.#call && json === '') return '';
-    const opened = call === this.#call ? '' : this.#openCall(call, { id, name, signature });
-    if (this.#open !== 'tool_use')
-      throw UpstreamError.of('broken', 'the pieces of the tool calls came out of order');
-    return (
-      opened + (json === '' ? '' : this.#grow({ type: 'input_json_delta', partial_json: json }))
-    );
+  /**
+   * Anthropic's stream has one block at a time, and OpenAI's may have pieces of several calls in any
+   * order: while a call still lacks some of its arguments, all that is not its own waits.
+   */
+  #take(event: ContentEvent | EventOf<'finish'>): string {
+    if (event.type === 'finish') return this.#finish(event);
+    if (this.#held.isEmpty && this.#isNext(event)) return this.#writePiece(event);
+    this.#held.add(event);
+    return '';
   }
 
-  #openCall(
-    call: number,
-    { id, name, signature }: Pick<EventOf<'tool-call'>, 'id' | 'name' | 'signature'>,
-  ): string {
-    if (call < this.#call || id === undefined || name === undefined)
-      throw UpstreamError.of('broken', 'the pieces of the tool calls came out of order');
-    this.#call = call;
+  #isNext(event: ContentEvent): boolean {
+    if (this.#open !== 'tool_use') return true;
+    if (event.type === 'tool-call' && (event.call === this.#call || this.#called.has(event.call)))
+      return true;
+    return this.#arguments.trimEnd().endsWith('}') && isObjectText(this.#arguments);
+  }
+
+  #finish(event: EventOf<'finish'>): string {
+    let written = '';
+    this.#isCut = event.finish === 'length';
+    for (const held of this.#held.take()) written += this.#writePiece(held);
+    if (!this.#isCut) this.#checkArguments();
+    this.#stop = writeStop(event, this.#hasRefused);
+    return written;
+  }
+
+  #growCall(event: EventOf<'tool-call'>): string {
+    const { call, arguments: json } = event;
+    const isOpen = call === this.#call && this.#open === 'tool_use';
+    if (!isOpen && this.#called.has(call)) return refuseMore(json);
+    const opened = isOpen ? '' : this.#openCall(event);
+    if (json === '') return opened;
+    this.#arguments += json;
+    return opened + this.#grow({ type: 'input_json_delta', partial_json: json });
+  }
+
+  #openCall({ call, id, name, signature }: EventOf<'tool-call'>): string {
+    if (id === undefined || name === undefined)
+      throw UpstreamError.of('broken', 'a tool call in the answer has no id or no name');
     const closed = this.#close();
     const signed = signature === undefined ? '' : this.#think(signCall(signature));
+    this.#call = call;
+    this.#called.add(call);
+    this.#arguments = '';
     this.#open = 'tool_use';
     return closed + signed + this.#startBlock({ type: 'tool_use', id, name, input: {} });
+  }
+
+  #checkArguments(): void {
+    if (this.#open === 'tool_use') readInput(this.#arguments);
   }
 
   #enter(kind: 'text' | 'thinking', block: Fields): string {
@@ -141,6 +179,7 @@ export class MessageStream implements FaceStream {
 
   #close(): string {
     if (this.#open === undefined) return '';
+    if (!this.#isCut) this.#checkArguments();
     this.#open = undefined;
     const index = this.#index;
     this.#index += 1;
@@ -160,4 +199,10 @@ export class MessageStream implements FaceStream {
 
 function frame(type: string, fields: Fields): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+}
+
+/** White space may follow the arguments of a call that is closed, more may not. */
+function refuseMore(json: string): string {
+  if (json.trim() === '') return '';
+  throw UpstreamError.of('broken', 'the arguments of a tool call are not a JSON object');
 }

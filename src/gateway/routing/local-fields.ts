@@ -1,0 +1,20 @@
+import type { ChatRequest } from '../conversation/request.ts';
+import { firstUnsaid } from '../dialects/harmless-fields.ts';
+
+/** Beyond what every provider is told, the models service knows these, and answers alike without. */
+const known: ReadonlySet<string> = new Set([
+  'min_p',
+  'repeat_penalty',
+  'stream_options.include_obfuscation',
+]);
+
+/**
+ * The first field of a request that would change the answer and that the suite's own models service
+ * leaves out without a word or refuses. `false` asks for nothing.
+ */
+export function findLostLocally({ extras, choices = 1 }: ChatRequest): string | undefined {
+  if (choices > 1) return 'n';
+  if (firstUnsaid(extras, known) === undefined) return undefined;
+  const asking = Object.entries(extras).filter(([, value]) => value !== false);
+  return firstUnsaid(Object.fromEntries(asking), known);
+}
