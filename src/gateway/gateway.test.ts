@@ -58,6 +58,17 @@ describe('a running gateway', () => {
     expect(refused.body.error.type).toBe('authentication_error');
   });
 
+  test('lists what a provider says of its own limit', async () => {
+    const headers = { 'x-ratelimit-remaining-requests': '42', 'x-ratelimit-reset-requests': '30s' };
+    upstream.script(json(openAiAnswer('limited'), 200, headers));
+    await ask();
+    const { body } = await gateway.call('GET', '/api/v1/providers');
+    const listed = body.providers.find(({ name }: { name: string }) => name === 'up');
+    expect(listed.rateLimit.remaining).toBe(42);
+    expect(Date.parse(listed.rateLimit.reset)).toBeGreaterThan(Date.now());
+    expect(listed).toMatchObject({ status: 'healthy', models: [{ name: 'm' }] });
+  });
+
   test('drops no request while its providers change', async () => {
     upstream.script(json(openAiAnswer('one')));
     other.script(json(openAiAnswer('two')));

@@ -102,7 +102,7 @@ test.each([
 ])('%s is refused by name', async (_title, wish, param) => {
   await using cache = await openCache();
   expect(() => cache.lookup(question({ wish }))).toThrow(
-    expect.objectContaining({ code: 'invalid', detail: { param } }),
+    expect.objectContaining({ code: 'invalid', reason: 'invalid_value', detail: { param } }),
   );
 });
 
@@ -372,4 +372,15 @@ test('below the threshold, or without a vector, nothing is shared', async () => 
   await fill(cache, ask('usr_t', 'How do I bake bread?'));
   missed(await cache.lookup(ask('usr_t', 'How is bread baked?'))).fill.abandon();
   missed(await cache.lookup(ask('usr_t', 'Baking bread, how?'))).fill.abandon();
+});
+
+test('the same words in another order, or with another sign, are another question', async () => {
+  const embed = () => Promise.resolve(new Float32Array([1, 2]));
+  await using cache = await openCache({ environment, embed });
+  await fill(cache, ask('usr_o', 'flights from paris to rome'));
+  await fill(cache, ask('usr_o', 'compute a+b'));
+  for (const other of ['flights from rome to paris', 'compute a-b']) {
+    missed(await cache.lookup(ask('usr_o', other))).fill.abandon();
+  }
+  hit(await cache.lookup(ask('usr_o', 'please: flights from paris to rome')));
 });

@@ -294,5 +294,6 @@ function ownBytes(body: Buffer): Buffer {
 }
 
 function invalid(param: string, rule: string): Fault {
-  return new Fault('invalid', `${param} ${rule}`, { detail: { param } });
+  const detail = { param };
+  return new Fault('invalid', `${param} ${rule}`, { reason: 'invalid_value', detail });
 }

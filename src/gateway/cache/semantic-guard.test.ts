@@ -35,6 +35,7 @@ test.each([
   ['what if i buy shares', 'what if i sell shares'],
   ['why does the price increase', 'why does the price decrease'],
   ['the wall on the left', 'the wall on the right'],
+  ['how do i reverse a list', 'how should i reverse a list'],
   ['can you hear me', 'can me hear you'],
 ])('%j and %j are different questions', (one, other) => {
   expect(maySame(one, other)).toBe(false);
@@ -44,6 +45,7 @@ test.each([
 test.each([
   ['What is the capital of France?', 'Please tell me the capital of France.'],
   ['How is bread baked?', 'how do you bake bread'],
+  ['How do I reverse a list?', 'how can I reverse a list'],
   ['how do i grow a tomato', 'How do I grow tomatoes?'],
   ['Who wrote "Emma"?', 'Tell me who the author of "Emma" is.'],
 ])('%j and %j may be the same question', (one, other) => {

@@ -43,12 +43,16 @@ function areEqual(one: readonly string[], other: readonly string[]): boolean {
 /** Whether they say the same of something else: one slot differs, by more than the plural. */
 function isOneWordSwapped(one: readonly string[], other: readonly string[]): boolean {
   if (one.length !== other.length) return false;
-  const differing = one.flatMap((token, at) => {
-    const there = other[at] ?? '';
-    return token === there ? [] : [isPluralOf(token, there) || isPluralOf(there, token)];
-  });
-  return differing.length === 1 && differing[0] === false;
+  const differing = one.flatMap((token, at) => (token === other[at] ? [] : [at]));
+  const [at] = differing;
+  if (at === undefined || differing.length > 1) return false;
+  const [token = '', there = ''] = [one[at], other[at]];
+  if (isPluralOf(token, there) || isPluralOf(there, token)) return false;
+  // `How do I` and `how can I` ask the same.
+  return !(one[at - 1] === 'how' && askingWords.has(token) && askingWords.has(there));
 }
+
+const askingWords: ReadonlySet<string> = new Set(['do', 'can', 'could', 'would']);
 
 function isPluralOf(long: string, short: string): boolean {
   return long === `${short}s` || long === `${short}es`;
@@ -81,8 +85,8 @@ function decide(token: string, isStart: () => boolean): string | undefined {
   return openingWords.has(lower) && isStart() ? undefined : lower;
 }
 
-function isVariable(word: string): boolean {
-  return /^\p{Script=Latin}[%+#]*$/u.test(word) && word !== 'a' && word !== 'i';
+function isVariable(token: string): boolean {
+  return /^\p{Script=Latin}[%+#]*$/u.test(token) && token !== 'a' && token !== 'i';
 }
 
 function isSentenceStart(text: string, index: number): boolean {

@@ -143,3 +143,13 @@ function toTheirs(usage: Usage): Record<string, number> {
     cache_write_1h_tokens: usage.longCacheWriteTokens ?? 0,
   };
 }
+
+test.each([
+  ['text-embedding-3-small', 0.02],
+  ['openai/text-embedding-3-large', 0.13],
+  ['text-embedding-ada-002', 0.1],
+])('the vectors of %s have their price whatever the provider is called', (model, input) => {
+  const question = { provider: 'x', baseUrl: 'https://proxy.test/v1', model, at };
+  expect(catalogue.find(question).prices).toEqual({ input, output: 0 });
+  expect(catalogue.find({ ...question, provider: 'vllm' }).prices?.input).toBe(0);
+});

@@ -1,5 +1,6 @@
 import type { ModelInfo, ModelPrice } from '@pydantic/genai-prices';
 import type { Prices } from '../providers/provider.ts';
+import { bareName } from './model-names.ts';
 import { findPreset } from './presets.ts';
 import { freePrices } from './prices.ts';
 
@@ -39,10 +40,23 @@ function findEntry(data: PriceData, question: CatalogueQuestion): CatalogueEntry
   const { provider, baseUrl, model, at } = question;
   const preset = findPreset(provider, baseUrl);
   if (preset?.isFree) return { prices: freePrices, contextWindow: undefined };
+  const name = nameFor(provider, model);
   const options = { timestamp: at, ...(preset?.priceId ? { providerId: preset.priceId } : {}) };
-  const found = data.calcPrice({}, nameFor(provider, model), options);
+  const found = data.calcPrice({}, name, options) ?? findEmbedding(data, name, at);
   if (!found) return { prices: undefined, contextWindow: undefined };
   return { prices: toPrices(found.model_price), contextWindow: windowOf(found.model) };
+}
+
+/** Makers whose vectors the package finds only under their own name. */
+const embeddingMakers = [
+  [/(?:^|\/)text-embedding-(?:3|ada)/, 'openai'],
+  [/(?:^|\/)embed-(?:v\d|english|multilingual)/, 'cohere'],
+] as const;
+
+function findEmbedding(data: PriceData, model: string, timestamp: Date) {
+  const maker = embeddingMakers.find(([pattern]) => pattern.test(model));
+  if (!maker) return undefined;
+  return data.calcPrice({}, bareName(model), { timestamp, providerId: maker[1] });
 }
 
 /** Fireworks says whole paths where the catalogue has the last part. */

@@ -1,4 +1,4 @@
-import type { AssistantPart } from './request.ts';
+import type { AssistantPart, Citation } from './request.ts';
 
 /** Why an answer ended. */
 export type Finish = 'stop' | 'length' | 'tool-calls' | 'content-filter';
@@ -57,6 +57,8 @@ export type AnswerEvent =
       readonly type: 'text';
       readonly choice: number;
       readonly text: string;
+      /** Of this text and what stands in front of it. */
+      readonly citations?: readonly Citation[] | undefined;
       /** OpenAI's, as it came. */
       readonly logprobs?: unknown;
     }

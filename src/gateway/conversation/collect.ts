@@ -1,4 +1,5 @@
 import { UpstreamError } from '../dialects/upstream-error.ts';
+import { textTokens } from '../routing/tokens.ts';
 import type { Answer, AnswerEvent, Choice, Finish, Usage } from './answer.ts';
 import type { AssistantPart, ReasoningPart } from './request.ts';
 
@@ -47,17 +48,15 @@ export class AnswerCollector {
   }
 }
 
-const charsPerToken = 4;
-
 /** What an answer took, as far as its own text tells: the prompt is not known here and counts 0. */
 export function estimateUsage(choices: readonly Pick<Choice, 'parts'>[]): Usage {
-  let chars = 0;
-  for (const { parts } of choices) for (const part of parts) chars += lengthOf(part);
-  return { inputTokens: 0, outputTokens: Math.ceil(chars / charsPerToken), isEstimated: true };
+  let tokens = 0;
+  for (const { parts } of choices) for (const part of parts) tokens += tokensOf(part);
+  return { inputTokens: 0, outputTokens: Math.ceil(tokens), isEstimated: true };
 }
 
-function lengthOf(part: AssistantPart): number {
-  return part.type === 'tool-call' ? part.name.length + part.arguments.length : part.text.length;
+function tokensOf(part: AssistantPart): number {
+  return textTokens(part.type === 'tool-call' ? part.name + part.arguments : part.text);
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -101,10 +100,17 @@ class GrowingChoice {
     if (event.type === 'text' && event.logprobs !== undefined) {
       this.#logprobs = joinLogprobs(this.#logprobs, event.logprobs);
     }
-    if (event.text === '') return;
+    if (event.text !== '') this.#grow(event.type, event.text);
     const last = this.#parts.at(-1);
-    if (last?.type === event.type) last.text += event.text;
-    else this.#parts.push({ type: event.type, text: event.text });
+    if (event.type === 'text' && event.citations && last?.type === 'text') {
+      last.citations = [...(last.citations ?? []), ...event.citations];
+    }
+  }
+
+  #grow(type: 'text' | 'refusal', text: string): void {
+    const last = this.#parts.at(-1);
+    if (last?.type === type) last.text += text;
+    else this.#parts.push({ type, text });
   }
 
   #reason({ text, signature, redacted }: Extract<ChoiceEvent, { type: 'reasoning' }>): void {

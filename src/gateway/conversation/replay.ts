@@ -31,7 +31,11 @@ function piecesOf(
   { choice, call }: { readonly choice: number; readonly call: number },
 ): AnswerEvent[] {
   if (part.type === 'text' || part.type === 'refusal') {
-    return cut(part.text).map((text) => ({ type: part.type, choice, text }));
+    const pieces: AnswerEvent[] = cut(part.text).map((text) => ({ type: part.type, choice, text }));
+    if (part.type === 'text' && part.citations) {
+      pieces.push({ type: 'text', choice, text: '', citations: part.citations });
+    }
+    return pieces;
   }
   if (part.type === 'reasoning') return [{ ...part, choice }];
   const { id, name, signature } = part;

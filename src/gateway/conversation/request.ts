@@ -54,9 +54,19 @@ export interface CacheMark {
   readonly ttl?: string;
 }
 
+/** A page that a text of an answer names; `start` and `end` are of the words, in characters. */
+export interface Citation {
+  readonly url: string;
+  readonly title: string;
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** Of answers only. */
+  readonly citations?: readonly Citation[] | undefined;
   readonly cache?: CacheMark | undefined;
 }
 

@@ -19,20 +19,25 @@ const noNames: ReadonlySet<string> = new Set();
 
 /**
  * The first of the fields that a dialect may not leave out, by its name. `known` are those that it
- * can say. A field that is null, or an empty list or object, counts as absent.
+ * can say. A field that is null, false or an empty list counts as absent, but for switches that false
+ * turns off; an empty object is a value, as `web_search_options: {}` is.
  */
 export function firstUnsaid(
   fields: Readonly<Record<string, unknown>>,
   known: ReadonlySet<string> = noNames,
 ): string | undefined {
   for (const name in fields) {
-    if (harmlessFields.has(name) || known.has(name) || isAbsent(fields[name])) continue;
+    if (harmlessFields.has(name) || known.has(name) || isAbsent(name, fields[name])) continue;
     return name;
   }
   return undefined;
 }
 
-function isAbsent(value: unknown): boolean {
+/** On unless a request says otherwise. */
+const switches: ReadonlySet<string> = new Set(['enable_thinking', 'include_reasoning', 'think']);
+
+function isAbsent(name: string, value: unknown): boolean {
   if (value === undefined || value === null) return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
+  if (value === false) return !switches.has(name);
+  return Array.isArray(value) && value.length === 0;
 }

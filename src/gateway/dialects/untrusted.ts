@@ -19,10 +19,17 @@ export function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A number of tokens; 0 for all that is none. */
+/** A number of tokens; 0 for all that cannot be one. */
 export function countIn(value: unknown): number {
-  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.floor(value) : 0;
+  return isTokenCount(value) ? value : 0;
 }
+
+/** Whether a provider's count can be believed: whole, not negative, and no answer is so long. */
+export function isTokenCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= tokensMax;
+}
+
+const tokensMax = 1e12;
 
 export function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

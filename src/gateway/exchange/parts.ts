@@ -4,6 +4,7 @@ import type { Guardrail } from '../guardrails/guardrail.ts';
 import type { Stations } from '../measure/stations.ts';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
 import type { Purse } from '../money/purse.ts';
+import type { RemoteLimits } from '../providers/remote-limits.ts';
 import type { Router } from '../routing/plan.ts';
 import type { HeaderBook } from '../upstream/request-headers.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
@@ -21,6 +22,7 @@ export interface ExchangeParts {
   readonly attempts: Attempts;
   readonly upstreams: Upstreams;
   readonly headers: HeaderBook;
+  readonly remoteLimits: RemoteLimits;
   readonly metrics: GatewayMetrics;
   readonly tracer: Tracer;
   /** Finds out which models there are where one is missing; undefined when that is known. */

@@ -1,5 +1,6 @@
 import { failSpan } from '../../kit/trace.ts';
 import { AnswerStream } from '../upstream/answer-stream.ts';
+import type { AnswerHeaders } from '../upstream/upstreams.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
 import { startAttemptSpan, withTrace, type Attempt } from './attempt-span.ts';
@@ -62,7 +63,8 @@ async function begin(asked: PreparedAsk, attempt: Attempt, asking: Asking): Prom
     const outgoing = withTrace(writeOutgoing(asked, { target, headers }, dialect), span);
     const isRaw = passesThrough(asked, target);
     const { timeouts } = provider;
-    const stream = AnswerStream.open(upstreams, outgoing, { dialect, isRaw, timeouts });
+    const onHead = (head: AnswerHeaders) => asking.parts.remoteLimits.note(provider, head);
+    const stream = AnswerStream.open(upstreams, outgoing, { dialect, isRaw, timeouts, onHead });
     stream.abortWith(cancellation);
     await stream.beginning;
     trip.started();

@@ -80,6 +80,7 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
       cancellation,
       timeoutMs: provider.timeouts.totalMs,
     });
+    asking.parts.remoteLimits.note(provider, whole.headers);
     requireSuccess(dialect, whole);
     const parsed = parseAnswer(provider.name, whole.bytes);
     if (passesThrough(asked, target)) {

@@ -3,6 +3,7 @@ import type { ChatRequest } from '../conversation/request.ts';
 import type { Guardrail } from './guardrail.ts';
 import { PatternSearch } from './pattern-search.ts';
 import { guardrailRefusal } from './refusal.ts';
+import { visitNames } from './request-names.ts';
 import { visitTexts } from './request-texts.ts';
 
 /** A pattern that requests must not contain, and what it is called to the caller. */
@@ -29,7 +30,9 @@ export class DenyList implements Guardrail {
   }
 
   inspectRequest(request: ChatRequest): ChatRequest {
-    visitTexts(request, (text) => this.#require(text));
+    const require = (text: string) => this.#require(text);
+    visitTexts(request, require);
+    visitNames(request, require);
     return request;
   }
 

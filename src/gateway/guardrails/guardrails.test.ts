@@ -106,6 +106,36 @@ test('a denied text is found wherever a provider would read it', () => {
     },
     { ...asked('fine'), output: { type: 'schema', name: 'o', schema: { title: text } } },
     { ...asked('fine'), extras: { prediction: { content: text } } },
+    { ...asked('fine'), extras: { 'SEC-12345': true } },
+    { ...asked('fine'), stop: ['stop', text] },
+    { ...asked('fine'), tools: [{ name: 'SEC-12345', parameters: {} }] },
+    { ...asked('fine'), toolChoice: { name: 'SEC-12345' } },
+    {
+      ...asked('fine'),
+      tools: [{ name: 'f', parameters: { properties: { 'SEC-12345': { type: 'string' } } } }],
+    },
+    {
+      ...asked('fine'),
+      tools: [{ name: 'f', parameters: { properties: { a: { description: text } } } }],
+    },
+    { ...asked('fine'), output: { type: 'schema', name: 'SEC-12345', schema: {} } },
+    { ...asked('fine'), output: { type: 'schema', name: 'o', schema: {}, description: text } },
+    {
+      ...asked('fine'),
+      output: { type: 'schema', name: 'o', schema: { properties: { 'SEC-12345': {} } } },
+    },
+    requestOf({ role: 'user', name: 'SEC-12345', parts: [] }),
+    requestOf({
+      role: 'user',
+      parts: [
+        { type: 'text', text: 'see SEC-1' },
+        { type: 'text', text: '2345' },
+      ],
+    }),
+    requestOf({
+      role: 'assistant',
+      parts: [{ type: 'tool-call', id: 'c', name: 'SEC-12345', arguments: '{}' }],
+    }),
   ];
   for (const request of requests) {
     const fault = faultOf(() => guard({ GATEWAY_DENY_FILE: file }, request));

@@ -108,16 +108,20 @@ export async function deleteHolds(sql: MoneySql, ids: readonly string[]): Promis
   await sql.query('delete from gateway.reservations where id = any($1::text[])', [ids]);
 }
 
+/** True when the subject had none. */
 export async function writeBudget(
   sql: MoneySql,
   subject: string,
   limits: readonly BudgetLimit[],
-): Promise<void> {
-  await sql.query(
+): Promise<boolean> {
+  // A row that took the place of none was locked by nobody.
+  const [row] = await sql.query<{ is_new: boolean }>(
     `insert into gateway.budgets (subject, limits) values ($1, $2::jsonb)
-     on conflict (subject) do update set limits = excluded.limits, updated_at = clock_timestamp()`,
+     on conflict (subject) do update set limits = excluded.limits, updated_at = clock_timestamp()
+     returning xmax = 0 as is_new`,
     [subject, JSON.stringify(limits)],
   );
+  return row?.is_new ?? false;
 }
 
 /** False when there was none. */

@@ -68,12 +68,15 @@ export class Budgets implements AsyncDisposable {
     if (this.#subjects.get(subject) === heardAt) this.#subjects.delete(subject);
   }
 
-  /** Puts a budget in place of the one that the subject had. */
-  async put(subject: string, limits: readonly BudgetLimit[]): Promise<Budget> {
+  /** Puts a budget in place of the one that the subject had; says whether it had none. */
+  async put(
+    subject: string,
+    limits: readonly BudgetLimit[],
+  ): Promise<{ budget: Budget; isNew: boolean }> {
     requireSound(limits);
-    await writeBudget(this.#options.sql, subject, limits);
+    const isNew = await writeBudget(this.#options.sql, subject, limits);
     await this.#announce(subject);
-    return this.read(subject);
+    return { budget: await this.read(subject), isNew };
   }
 
   /** Throws `not_found` when there is none. */

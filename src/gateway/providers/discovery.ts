@@ -27,6 +27,8 @@ export class Discovery {
   readonly #options: DiscoveryOptions;
   /** Providers whose last asking failed, by what was asked: each failure is told once. */
   readonly #failing = new Set<string>();
+  /** Providers that have more models than are kept: told once, too. */
+  readonly #cut = new Set<string>();
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
@@ -70,8 +72,17 @@ export class Discovery {
     });
     if (answer.status !== 200) throw new Fault('upstream', `it answered ${answer.status}`);
     const models = read(answer.json()).filter(({ name }) => isName(name));
+    if (models.length > modelsMax) this.#tellCut(definition, models.length);
     const byName = new Map(models.slice(0, modelsMax).map((model) => [model.name, model]));
     return [...byName.values()];
+  }
+
+  #tellCut(definition: ProviderDefinition, found: number): void {
+    const place = endpointOf(definition);
+    if (this.#cut.has(place)) return;
+    this.#cut.add(place);
+    const facts = { provider: definition.name, found, kept: modelsMax };
+    this.#options.log.warn(facts, 'a provider has more models than are kept of one');
   }
 }
 

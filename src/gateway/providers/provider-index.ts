@@ -4,8 +4,8 @@ import { targetId, type Provider, type ProviderList, type Target } from './provi
 export class ProviderIndex implements ProviderList {
   readonly #providers: readonly Provider[];
   readonly #byName: ReadonlyMap<string, Provider>;
-  readonly #byModel: ReadonlyMap<string, readonly Target[]>;
-  readonly #byPath: ReadonlyMap<string, readonly Target[]>;
+  readonly #byModel: Map<string, Target[]>;
+  readonly #byPath: Map<string, Target[]>;
 
   constructor(providers: readonly Provider[]) {
     const targets = providers.flatMap((provider) =>
@@ -15,6 +15,16 @@ export class ProviderIndex implements ProviderList {
     this.#byName = new Map(providers.map((provider) => [provider.name, provider]));
     this.#byModel = groupBy(targets, ({ model }) => model.name);
     this.#byPath = groupBy(targets, targetId);
+    const aliases = targets.flatMap((target) => {
+      const name = otherName(target);
+      // A provider that has both keeps them apart.
+      return name === undefined || target.provider.models.has(name) ? [] : [{ name, target }];
+    });
+    addAliases(this.#byModel, aliases);
+    const paths = aliases.map(({ name, target }) => {
+      return { name: `${target.provider.name}/${name}`, target };
+    });
+    addAliases(this.#byPath, paths);
   }
 
   all(): readonly Provider[] {
@@ -27,11 +37,21 @@ export class ProviderIndex implements ProviderList {
 
   /**
    * The same array each time. Who names a provider means it alone, also where another one has a
-   * model that is called so.
+   * model that is called so. Models of Ollama are found with and without the tag `latest`, behind
+   * those that are called exactly so.
    */
   targetsOf(model: string): readonly Target[] {
     return this.#byPath.get(model) ?? this.#byModel.get(model) ?? nobody;
   }
+}
+
+const latest = ':latest';
+
+/** The other name of a model whose tag goes without saying. */
+function otherName({ provider, model: { name } }: Target): string | undefined {
+  if (provider.dialect !== 'ollama') return undefined;
+  if (name.endsWith(latest)) return name.slice(0, -latest.length);
+  return name.includes(':') ? undefined : name + latest;
 }
 
 const nobody: readonly Target[] = [];
@@ -39,7 +59,7 @@ const nobody: readonly Target[] = [];
 function groupBy(
   targets: readonly Target[],
   nameOf: (target: Target) => string,
-): ReadonlyMap<string, readonly Target[]> {
+): Map<string, Target[]> {
   const groups = new Map<string, Target[]>();
   for (const target of targets) {
     const name = nameOf(target);
@@ -48,4 +68,13 @@ function groupBy(
     else groups.set(name, [target]);
   }
   return groups;
+}
+
+interface Alias {
+  readonly name: string;
+  readonly target: Target;
+}
+
+function addAliases(groups: Map<string, Target[]>, aliases: readonly Alias[]): void {
+  for (const { name, target } of aliases) groups.set(name, [...(groups.get(name) ?? []), target]);
 }

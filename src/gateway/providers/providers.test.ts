@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createLog } from '../../kit/log.ts';
-import type { Provider } from './provider.ts';
+import { fakeModel, fakeProvider } from '../routing/testing.ts';
+import { ProviderIndex } from './provider-index.ts';
+import { targetId, type Provider } from './provider.ts';
 import type { Providers } from './providers.ts';
 import {
   openProviderGround,
@@ -304,6 +306,38 @@ test('a provider that lists no models is asked for them, with its key', async ()
   lister.answers.set('/v1/models', { data: [{ id: 'newer' }] });
   await providers.refresh();
   expect([...(providers.find('p')?.models.keys() ?? [])]).toEqual(['newer']);
+});
+
+test('of an endless list the first 2000 models are kept, and that is told once', async () => {
+  const data = Array.from({ length: 2001 }, (_, at) => ({ id: `gpt-4o-${at}` }));
+  lister.answers.set('/v1/models', { data });
+  const log = createLog({ level: 'silent', isPretty: false });
+  const warn = vi.spyOn(log, 'warn');
+  const providers = await open({ log });
+  const { provider } = await providers.put('long', {
+    dialect: 'openai',
+    baseUrl: `${lister.origin}/v1`,
+  });
+  expect(provider.models.size).toBe(2000);
+  await providers.refresh();
+  const told = warn.mock.calls.filter(([facts]) => Object.hasOwn(facts as object, 'kept'));
+  expect(told.map(([facts]) => facts)).toEqual([{ provider: 'long', found: 2001, kept: 2000 }]);
+});
+
+test('a model of Ollama is found with and without the tag latest', () => {
+  const models = ['llama3:latest', 'phi', 'qwen:7b', 'both', 'both:latest'].map((name) =>
+    fakeModel(name),
+  );
+  const index = new ProviderIndex([
+    fakeProvider('o', models, { dialect: 'ollama' }),
+    fakeProvider('p', [fakeModel('llama3')]),
+  ]);
+  const found = (name: string) => index.targetsOf(name).map(targetId);
+  expect(found('llama3')).toEqual(['p/llama3', 'o/llama3:latest']);
+  expect(found('o/llama3')).toEqual(['o/llama3:latest']);
+  expect(found('phi:latest')).toEqual(['o/phi']);
+  expect(found('both')).toEqual(['o/both']);
+  expect(found('qwen:7b:latest')).toEqual([]);
 });
 
 test('the models of Ollama, Gemini and Anthropic are found where those list them', async () => {

@@ -137,6 +137,10 @@ function checkModels(models: readonly ModelSettings[], place: string): void {
   const seen = new Set<string>();
   for (const [at, model] of models.entries()) {
     refuseUnknown(model, ModelSettings, `${place}models.${at}.`);
+    // It is the request for the gateway's own choice.
+    if (model.name === 'auto-route') {
+      throw badSetting(`${place}models.${at}.name`, 'is a reserved name');
+    }
     if (seen.has(model.name)) throw badSetting(`${place}models.${at}.name`, 'stands twice');
     seen.add(model.name);
   }

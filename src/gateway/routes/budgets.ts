@@ -29,10 +29,12 @@ export function budgetHandlers({ budgets, log }: BudgetParts): BudgetHandlers {
       }
       return toAnswer(await budgets.read(subject));
     },
-    putBudget: async ({ params, body, identity }) => {
+    putBudget: async (call) => {
+      const { params, body, identity } = call;
       const subject = subjectOf(params, identity);
-      const budget = await budgets.put(subject, body.limits);
+      const { budget, isNew } = await budgets.put(subject, body.limits);
       record('put', subject, identity);
+      if (isNew) call.setStatus(201);
       return toAnswer(budget);
     },
     deleteBudget: async ({ params, identity }) => {

@@ -112,6 +112,7 @@ test.each([
 });
 
 test('an operator sets a budget, and its subject reads what is left', async () => {
+  expect((await call('operator', 'PUT', 'budgets/usr_me', { limits })).status).toBe(201);
   const put = await call('operator', 'PUT', 'budgets/usr_me', { limits });
   expect(put.status).toBe(200);
   const reservation = await money.purse.reserve(

@@ -3,8 +3,10 @@ import type { Contract } from '../../kit/contract.ts';
 import { createTestServer, silentLog } from '../../kit/testing.ts';
 import { gatewayEnvelope } from '../envelope.ts';
 import type { Standing } from '../measure/standing.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { Providers } from '../providers/providers.ts';
 import { openProviderGround, type ProviderGround } from '../providers/testing.ts';
+import { RemoteLimits } from '../providers/remote-limits.ts';
 import { CandidateRouter } from '../routing/router.ts';
 import { fakeModel, fakeProvider, fakeRequest, fakeStandings } from '../routing/testing.ts';
 import { providerRoutes } from '../schemas/providers.ts';
@@ -30,6 +32,8 @@ const measured: Record<string, Partial<Standing>> = {
 const accepting = { unsupported: () => undefined };
 const dialects = { openai: accepting, anthropic: accepting, gemini: accepting, ollama: accepting };
 
+const limits = new RemoteLimits();
+
 let ground: ProviderGround;
 let providers: Providers;
 let server: Awaited<ReturnType<typeof createTestServer>>;
@@ -42,8 +46,10 @@ beforeAll(async () => {
   const { http, issuer } = server;
   const standings = fakeStandings(measured);
   const router = new CandidateRouter({ providers, standings, dialects, random: () => 0 });
+  const remoteLimit = (provider: Provider) => limits.of(provider);
+  const sources = { standings, remoteLimit };
   http.serve(contract, {
-    ...providerHandlers({ providers, sources: { standings }, log: silentLog }),
+    ...providerHandlers({ providers, sources, log: silentLog }),
     ...routeHandlers({
       router,
       readQuestion: ({ model }) => ({
@@ -118,6 +124,7 @@ test.each([
   [{ ...body, models: [{ ...models[0], speed: 1 }] }, 'models.0.speed'],
   [{ ...body, apiKeys: 'sk' }, 'apiKeys'],
   [{ models: [] }, 'dialect'],
+  [{ ...body, models: [{ name: 'auto-route' }] }, 'models.0.name'],
 ])('a faulty body is refused with the field: %#', async (payload, param) => {
   const answer = await call('PUT', p, { payload });
   expect(answer).toMatchObject({ status: 400, body: { error: { param } } });
@@ -181,6 +188,12 @@ test('the list says how providers do, of the local one where it is', async () =>
   expect(busy).not.toHaveProperty('endpoint');
   expect(busy.models[0]).toMatchObject({ costPerMToken: 2, inputCostPerMToken: 1 });
   expect(sick.status).toBe('degraded');
+  const provider = providers.find('busy');
+  if (!provider) throw new Error('busy is gone');
+  const noted = { 'x-ratelimit-remaining-requests': '7', 'x-ratelimit-reset-requests': '20s' };
+  limits.note(provider, noted);
+  const [, told] = (await call('GET', '/api/v1/providers')).body.providers;
+  expect(told.rateLimit.remaining).toBe(7);
 });
 
 test('a decision names who would be asked, who not, and why', async () => {

@@ -10,7 +10,8 @@ const known: ReadonlySet<string> = new Set([
 
 /**
  * The first field of a request that would change the answer and that the suite's own models service
- * leaves out without a word or refuses. `false` asks for nothing.
+ * leaves out without a word or refuses. `false` asks for nothing, thoughts
+ * neither: no model there thinks.
  */
 export function findLostLocally({ extras, choices = 1 }: ChatRequest): string | undefined {
   if (choices > 1) return 'n';

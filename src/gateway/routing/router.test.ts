@@ -109,6 +109,46 @@ test('cost takes the cheapest, quality the best, whatever it costs', () => {
   expect(order(router.plan(ask(fakeRequest('hi'), 'quality')))[0]).toBe('cloud/dear');
 });
 
+test('who is to think goes to a model that does, or to another when none does', () => {
+  const thinker = fakeModel('thinker', {
+    prices: { input: 9, output: 9 },
+    capabilities: new Set([...fair.capabilities, 'reasoning']),
+  });
+  const router = routerOf({ providers: [cloud, local, fakeProvider('deep', [thinker])] });
+  const efforts = (effort: string) => ask(fakeRequest('hi', { reasoning: { effort } }));
+  const plan = router.plan(efforts('high'));
+  expect(order(plan)).toEqual(['deep/thinker']);
+  expect(rules(plan)).toEqual({ free: 'capability', fair: 'capability', dear: 'capability' });
+  expect(order(router.plan(efforts('minimal')))[0]).toBe('local/free');
+  expect(order(routerOf(scene).plan(efforts('high')))[0]).toBe('local/free');
+  const named = { model: 'fair', reasoning: { effort: 'high' } };
+  expect(order(router.plan(ask(fakeRequest('hi', named))))).toEqual(['cloud/fair']);
+});
+
+test.each([
+  ['verbosity', { extras: { verbosity: 'low' } }],
+  ['web_search_options', { extras: { user: 'u', web_search_options: { a: 1 } } }],
+  ['messages[0].prefix', { extras: { 'messages[0].prefix': true } }],
+  ['n', { choices: 2 }],
+])('what the local models would lose goes elsewhere or is refused: %s', (param, changes) => {
+  const question = (model: string) => {
+    const request = fakeRequest('hi', { ...changes, model, extrasDialect: 'openai' });
+    return { ...ask(request), dialect: 'openai' as const };
+  };
+  const plan = routerOf(scene).plan(question('auto-route'));
+  expect(order(plan)).toEqual(['cloud/fair', 'cloud/dear']);
+  expect(rules(plan)).toEqual({ free: 'dialect' });
+  expect(() => routerOf(scene).plan(question('free'))).toThrow(
+    expect.objectContaining({ reason: 'unsupported_parameter', detail: { param } }),
+  );
+});
+
+test('what the local models know, or what asks for nothing, goes to them', () => {
+  const extras = { min_p: 0.1, user: 'u', metadata: { a: 'b' }, search: false, think: false };
+  const question = { ...ask(fakeRequest('hi', { extras })), dialect: 'openai' as const };
+  expect(order(routerOf(scene).plan(question))[0]).toBe('local/free');
+});
+
 test('code goes to the cheapest that is good enough, or to a worse one when it is alone', () => {
   const code = fakeRequest('Write a Python function that sorts numbers');
   const plan = routerOf(scene).plan(ask(code));

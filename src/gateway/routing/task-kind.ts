@@ -40,6 +40,9 @@ const codeVerb =
   /\b(implement|refactor|debug|compile|fix|write|review|unit[- ]?test|port|optimi[sz]e|schreib\w*|programmier\w*|behebe|[ée]cris|corrige|escrib\w+|implementa|scrivi|napisz)\b/iu;
 const codeNoun =
   /\b(code|function|script|program|class|method|regex|regexp|sql|query|api|endpoint|algorithm|bug|unit tests?|dockerfile|typescript|javascript|python|rust|golang|java|kotlin|swift|c\+\+|bash|html|css|react|node(\.?js)?|funktion|skript|programm|code|fonction|funci[óo]n|c[óo]digo|funzione)\b|代码|函数|コード|関数|코드|функци|код\b/iu;
+/** What is called so outside of programs, too: `the function of society`, `a class of birds`. */
+const worldlyNoun =
+  /\b(function|class|program|script|method|query|java|rust|swift|python|code)s? (of|for) (the )?(social|society|culture|religion|language|art|law|education|government|state|family|conduct|ethics|honou?r|birds?|animals?|plants?|people|students|exercise|study|citizens)\b/giu;
 const codeTool =
   /(^|_)(bash|shell|exec|run_code|python|edit|write_file|read_file|apply_patch|grep)/i;
 
@@ -57,8 +60,12 @@ export const taskRules: readonly Rule[] = [
   {
     kind: 'code',
     name: 'it asks to work on code',
-    fits: ({ ask }) =>
-      codeNoun.test(ask) && (codeVerb.test(ask) || /代码|函数|コード|関数|코드/.test(ask)),
+    fits: ({ ask }) => {
+      const plain = ask.replace(worldlyNoun, ' ');
+      return (
+        codeNoun.test(plain) && (codeVerb.test(plain) || /代码|函数|コード|関数|코드/.test(plain))
+      );
+    },
   },
   {
     kind: 'code',

@@ -78,9 +78,13 @@ export const budgetRoutes = {
     url: `${budgetsPath}/:subject`,
     summary: 'Limit what a user or an API key’s service may take',
     description:
-      'Replaces the budget there was; what was used in the period counts. A request that does not fit is refused with 429 and the code `budget_exceeded`. While the database is away, those who have a budget are refused with 503. A single request may overrun its estimate; the next one is then refused.',
+      'Replaces the budget there was (200; 201 when there was none); what was used in the period counts. A request that does not fit is refused with 429 and the code `budget_exceeded`. While the database is away, those who have a budget are refused with 503. A single request may overrun its estimate; the next one is then refused.',
     permission: configuration,
-    schema: { params: subjectParams, body: newBudget, response: { 200: budget } },
+    schema: {
+      params: subjectParams,
+      body: newBudget,
+      response: { 200: budget, 201: budget },
+    },
   },
   deleteBudget: {
     method: 'DELETE',

@@ -6,7 +6,8 @@ const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 
 export const bodyBytesMax = 32 * 1024 * 1024;
-const messagesMax = 16_384;
+/** The body's size is the only bound of a list of messages: each takes two bytes at least. */
+export const itemsMax = bodyBytesMax / 2;
 
 const ModelName = Type.String({
   minLength: 1,
@@ -51,7 +52,7 @@ const Message = Type.Object(
 /** The interface's chat completion request; every field of OpenAI's API is taken too. */
 export const CompletionRequest = Type.Object(
   {
-    messages: Type.Array(Message, { minItems: 1, maxItems: messagesMax }),
+    messages: Type.Array(Message, { minItems: 1, maxItems: itemsMax }),
     model: nullable(ModelName),
     max_tokens: nullable(Type.Integer({ minimum: 1 })),
     temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),

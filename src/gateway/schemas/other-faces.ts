@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
-import { bodyBytesMax, ownFields } from './completions.ts';
+import { bodyBytesMax, itemsMax, ownFields } from './completions.ts';
 
 const ModelName = Type.String({ minLength: 1, maxLength: 256 });
 const Answer = Type.Object(
@@ -12,7 +12,7 @@ const Answer = Type.Object(
 const MessagesRequest = Type.Object(
   {
     model: Type.Optional(ModelName),
-    messages: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 100_000 }),
+    messages: Type.Array(Type.Unknown(), { minItems: 1, maxItems: itemsMax }),
     max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
     stream: Type.Optional(Type.Boolean()),
     ...ownFields,
@@ -24,7 +24,7 @@ const MessagesRequest = Type.Object(
 const ResponsesRequest = Type.Object(
   {
     model: Type.Optional(ModelName),
-    input: Type.Union([Type.String(), Type.Array(Type.Unknown(), { maxItems: 16_384 })]),
+    input: Type.Union([Type.String(), Type.Array(Type.Unknown(), { maxItems: itemsMax })]),
     stream: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
     ...ownFields,
   },

@@ -15,6 +15,8 @@ export interface AnswerStreamOptions {
   /** Events go through as bytes, unread but for what must be known of them. */
   readonly isRaw: boolean;
   readonly timeouts: Timeouts;
+  /** Told of the head of the answer. */
+  readonly onHead: (headers: AnswerHeaders) => void;
 }
 
 const wholeBytesMax = 16 * 1024 * 1024;
@@ -47,6 +49,8 @@ export class AnswerStream implements UpstreamListener {
   /** Chunks of an answer that is no stream: an error, or all at once. */
   #whole: Buffer[] | undefined;
   #cancellation: Cancellation | undefined;
+  /** When its last piece came. */
+  #lastAt = 0;
   #isBegun = false;
   #isOver = false;
 
@@ -108,6 +112,7 @@ export class AnswerStream implements UpstreamListener {
   head(status: number, headers: AnswerHeaders): void {
     this.#status = status;
     this.#headers = headers;
+    this.#options.onHead(headers);
     const isStream = status >= 200 && status < 300 && !isJson(headers, this.#options.dialect);
     if (!isStream) this.#whole = [];
   }
@@ -159,7 +164,7 @@ export class AnswerStream implements UpstreamListener {
     const intake = this.#intake;
     intake.take(events);
     if (!this.#isBegun && intake.isStarted) this.#begin();
-    else if (this.#isBegun) this.#timer.refresh();
+    else if (this.#isBegun) this.#lastAt = performance.now();
     if (intake.isEnded) {
       this.#requireComplete();
       this.#finish();
@@ -175,7 +180,8 @@ export class AnswerStream implements UpstreamListener {
   #begin(): void {
     this.#isBegun = true;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#beLate, this.#options.timeouts.idleMs);
+    this.#lastAt = performance.now();
+    this.#timer = setTimeout(this.#beIdle, this.#options.timeouts.idleMs);
     this.#begun.resolve();
   }
 
@@ -209,6 +215,13 @@ export class AnswerStream implements UpstreamListener {
     const message = `${this.#provider} sent a stream that makes no sense`;
     return UpstreamError.of('broken', message, { cause: error });
   }
+
+  /** A timer that is set anew for every piece would cost more than all else that is done for it. */
+  readonly #beIdle = (): void => {
+    const leftMs = this.#lastAt + this.#options.timeouts.idleMs - performance.now();
+    if (leftMs <= 1) this.#beLate();
+    else this.#timer = setTimeout(this.#beIdle, leftMs);
+  };
 
   readonly #beLate = (): void => {
     const what = this.#isBegun ? 'stopped in the middle of its answer' : 'sent no token in time';

@@ -1,4 +1,5 @@
 import type { Answer, Finish, Usage } from '../../conversation/answer.ts';
+import { estimateUsage } from '../../conversation/collect.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import { countIn, isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
 import { UpstreamError } from '../upstream-error.ts';
@@ -10,12 +11,13 @@ export function readAnswer(body: unknown): Answer {
   const parts = listIn(message.content).flatMap((block) => readBlock(recordIn(block)));
   const stopSequence = textIn(message.stop_sequence);
   const finish = readFinish(message.stop_reason);
+  const choices = [{ index: 0, parts, finish, ...(stopSequence ? { stopSequence } : {}) }];
   return {
     id: textIn(message.id) ?? '',
     model: textIn(message.model) ?? '',
     createdAt: Math.floor(Date.now() / 1000),
-    choices: [{ index: 0, parts, finish, ...(stopSequence ? { stopSequence } : {}) }],
-    usage: readUsage(recordIn(message.usage)),
+    choices,
+    usage: isRecord(message.usage) ? readUsage(message.usage) : estimateUsage(choices),
   };
 }
 
@@ -23,7 +25,7 @@ export function readAnswer(body: unknown): Answer {
 export function readBodyUsage(body: unknown): Usage {
   const message = expectMessage(body);
   if (textIn(message.stop_reason) === undefined) throw cutOff();
-  return readUsage(recordIn(message.usage));
+  return isRecord(message.usage) ? readUsage(message.usage) : readAnswer(message).usage;
 }
 
 /** Anthropic's counts of input leave out what its cache read and wrote; ours do not. */
@@ -70,7 +72,7 @@ export function cutOff(): UpstreamError {
 function expectMessage(body: unknown): Json {
   if (isRecord(body)) {
     if (body.type === 'error') throw new UpstreamError(readStreamFailure(body));
-    if (Array.isArray(body.content) && isRecord(body.usage)) return body;
+    if (Array.isArray(body.content)) return body;
   }
   throw UpstreamError.of('broken', 'the provider answered with something that is no message');
 }

@@ -1,7 +1,7 @@
 import type { ServerEvent } from '../../../kit/sse.ts';
 import type { AnswerEvent } from '../../conversation/answer.ts';
 import type { AnswerReader } from '../dialect.ts';
-import { parsePiece, recordIn, textIn, type Json } from '../untrusted.ts';
+import { isRecord, parsePiece, recordIn, textIn, type Json } from '../untrusted.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { cutOff, readFinish, readUsage } from './answer.ts';
 import { readStreamFailure } from './failure.ts';
@@ -47,7 +47,7 @@ export class MessageReader implements AnswerReader {
         id: textIn(message.id) ?? '',
         model: textIn(message.model) ?? '',
         createdAt: Math.floor(Date.now() / 1000),
-        usage: readUsage(this.#usage),
+        ...(isRecord(message.usage) ? { usage: readUsage(message.usage) } : {}),
       },
     ];
   }
@@ -92,7 +92,10 @@ export class MessageReader implements AnswerReader {
 
   #finish(delta: Json, usage: Json): AnswerEvent[] {
     this.#usage = mergeUsage(this.#usage, usage);
-    const events: AnswerEvent[] = [{ type: 'usage', usage: readUsage(this.#usage) }];
+    const events: AnswerEvent[] = [];
+    // Without a count of the answer, what the start says of the prompt is all that is known.
+    if (typeof usage.output_tokens === 'number')
+      events.push({ type: 'usage', usage: readUsage(this.#usage) });
     if (delta.stop_reason === null || delta.stop_reason === undefined) return events;
     this.#isFinished = true;
     const finish = readFinish(delta.stop_reason);

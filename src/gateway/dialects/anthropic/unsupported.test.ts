@@ -21,7 +21,11 @@ const foreignCall: Message[] = [
   { role: 'tool', parts: [{ type: 'tool-result', callId: 'c', content: [] }] },
 ];
 
+const instructions: Message = { role: 'system', parts: [{ type: 'text', text: 'Be brief' }] };
+
 const unsaid: [name: string, model: string, said: Partial<ChatRequest>][] = [
+  ['messages', 'claude-sonnet-4-5', { messages: [instructions] }],
+  ['messages', 'claude-sonnet-4-5', { messages: [instructions, ask('')] }],
   ['n', 'claude-sonnet-4-5', { choices: 2 }],
   ['seed', 'claude-sonnet-4-5', { seed: 0 }],
   ['frequency_penalty', 'claude-sonnet-4-5', { frequencyPenalty: 1 }],
@@ -29,6 +33,8 @@ const unsaid: [name: string, model: string, said: Partial<ChatRequest>][] = [
   ['logit_bias', 'claude-sonnet-4-5', { extras: { logit_bias: { 1: 2 } } }],
   ['logprobs', 'claude-sonnet-4-5', { extras: { logprobs: true } }],
   ['enable_thinking', 'claude-sonnet-4-5', { extras: { enable_thinking: false } }],
+  ['web_search_options', 'claude-sonnet-4-5', { extras: { web_search_options: {} } }],
+  ['messages[0].content[0].x', 'claude-sonnet-4-5', { extras: { 'messages[0].content[0].x': {} } }],
   ['verbosity', 'claude-sonnet-4-5', { extras: { verbosity: 'low' } }],
   ['temperature', 'claude-sonnet-4-5', { temperature: 1.5 }],
   ['temperature', 'claude-sonnet-4-5', { temperature: 0.2, reasoning: { effort: 'low' } }],
@@ -84,7 +90,10 @@ describe('what Anthropic has no word for', () => {
     ['claude-sonnet-4-5', { temperature: 0, topK: 5, stop: ['x'], tools: [tool] }],
     ['claude-sonnet-4-5', schema({ properties: { a: { type: 'string' } } })],
     ['claude-sonnet-4-5', { extras: { user: 'u', metadata: { a: 'b' }, store: true } }],
-    ['claude-sonnet-4-5', { extras: { logprobs: null, logit_bias: {}, tags: [] } }],
+    [
+      'claude-sonnet-4-5',
+      { extras: { logprobs: null, logit_bias: null, store: false, top_logprobs: false, tags: [] } },
+    ],
     ['claude-opus-4-6', { messages: foreignCall, reasoning: { effort: 'high' } }],
     ['claude-sonnet-4-5', { messages: [ask('a'), { role: 'assistant', parts: [] }] }],
     ['some-other-model', { temperature: 0.3 }],

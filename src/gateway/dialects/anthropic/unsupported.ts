@@ -8,6 +8,7 @@ import type {
 } from '../../conversation/request.ts';
 import { firstUnsaid } from '../harmless-fields.ts';
 import { signatureOf } from '../signatures.ts';
+import { findSilence } from '../silence.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
 import { nativeFields } from './request.ts';
 import { canHold } from './schema.ts';
@@ -36,7 +37,8 @@ export function findUnsupported(request: ChatRequest, model?: string): string | 
     findTools(request, traits) ??
     findOutput(request.output, traits) ??
     findInMessages(request, traits) ??
-    findExtra(request)
+    findExtra(request) ??
+    findSilence(request)
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Usage } from '../../conversation/answer.ts';
 import type { StreamWatch } from '../dialect.ts';
 import { eventsIn } from '../reading-watch.ts';
-import { parsePiece, recordIn, textIn, type Json } from '../untrusted.ts';
+import { isRecord, parsePiece, recordIn, textIn, type Json } from '../untrusted.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readUsage } from './answer.ts';
 import { readStreamFailure } from './failure.ts';
@@ -19,7 +19,8 @@ const error = Buffer.from('"error"');
  * costs a parse and changes nothing.
  */
 export class MessageWatch implements StreamWatch {
-  #usage: Json | undefined;
+  #usage: Json = {};
+  #isCounted = false;
   #isStarted = false;
   #isComplete = false;
   #isEnded = false;
@@ -37,7 +38,7 @@ export class MessageWatch implements StreamWatch {
   }
 
   get usage(): Usage | undefined {
-    return this.#usage && readUsage(this.#usage);
+    return this.#isCounted ? readUsage(this.#usage) : undefined;
   }
 
   see(events: Buffer): void {
@@ -53,14 +54,20 @@ export class MessageWatch implements StreamWatch {
 
   #note(event: Json): void {
     if (event.type === 'error') throw new UpstreamError(readStreamFailure(event));
-    if (event.type === 'message_start') this.#usage = recordIn(recordIn(event.message).usage);
+    if (event.type === 'message_start') this.#count(recordIn(event.message).usage);
     else if (event.type === 'message_delta') this.#finish(event);
     else if (event.type === 'message_stop') this.#isEnded = true;
   }
 
   #finish(event: Json): void {
-    this.#usage = mergeUsage(this.#usage ?? {}, recordIn(event.usage));
+    this.#count(event.usage);
     const reason = recordIn(event.delta).stop_reason;
     if (textIn(reason) !== undefined) this.#isComplete = true;
+  }
+
+  #count(usage: unknown): void {
+    if (!isRecord(usage)) return;
+    this.#usage = mergeUsage(this.#usage, usage);
+    this.#isCounted = true;
   }
 }

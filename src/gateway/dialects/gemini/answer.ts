@@ -1,4 +1,5 @@
 import type { Answer, Choice, Finish, Usage } from '../../conversation/answer.ts';
+import { estimateUsage } from '../../conversation/collect.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import { newId } from '../../../kit/ids.ts';
 import { markSignature } from '../signatures.ts';
@@ -12,16 +13,20 @@ export function readAnswer(body: unknown): Answer {
   const candidates = listIn(response.candidates);
   if (candidates.length === 0)
     throw UpstreamError.of('broken', 'the provider answered without an answer');
-  return {
-    ...readHead(response),
-    choices: candidates.map(readCandidate),
-    usage: readUsage(response),
-  };
+  const choices = candidates.map(readCandidate);
+  const usage = isCounted(response) ? readUsage(response) : estimateUsage(choices);
+  return { ...readHead(response), choices, usage };
 }
 
 /** What a whole answer took. */
 export function readBodyUsage(body: unknown): Usage {
-  return readUsage(expectResponse(body));
+  const response = expectResponse(body);
+  return isCounted(response) ? readUsage(response) : readAnswer(response).usage;
+}
+
+/** Whether a response, or a piece of one, says what it took. */
+export function isCounted({ usageMetadata }: Json): boolean {
+  return isRecord(usageMetadata) && typeof usageMetadata.promptTokenCount === 'number';
 }
 
 /** A response, or a piece of one; throws `UpstreamError` for an error or a refused prompt. */

@@ -2,6 +2,8 @@
 export interface ModelTraits {
   /** Wants signatures on calls, takes images in results of tools, and is told to think by a level. */
   readonly isThird: boolean;
+  /** Can be told how much to think. */
+  readonly canThink: boolean;
   /** Cannot be told not to think. */
   readonly alwaysThinks: boolean;
   readonly takesPenalties: boolean;
@@ -9,11 +11,14 @@ export interface ModelTraits {
 
 const second = /gemini-2(?:[.-]|$)/;
 const first = /gemini-(?:1(?:[.-]|$)|pro)/;
+/** Those before 2.5 refuse to be told how much to think, but for experiments with it in their name. */
+const thoughtless = /gemini-(?:1(?:[.-]|$)|pro|2\.0(?!.*thinking))|^gemma/;
 
 export function traitsOf(model: string): ModelTraits {
   const isThird = !second.test(model) && !first.test(model) && !model.startsWith('gemma');
   return {
     isThird,
+    canThink: !thoughtless.test(model),
     alwaysThinks: isThird || model.includes('2.5-pro'),
     takesPenalties: !model.includes('gemini-2.5'),
   };

@@ -3,7 +3,7 @@ import type { AnswerEvent } from '../../conversation/answer.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import type { AnswerReader } from '../dialect.ts';
 import { listIn, parsePiece, recordIn, textIn, type Json } from '../untrusted.ts';
-import { expectResponse, readFinish, readHead, readParts, readUsage } from './answer.ts';
+import { expectResponse, isCounted, readFinish, readHead, readParts, readUsage } from './answer.ts';
 
 /**
  * Reads the pieces of a streamed answer, of which there is one. Nothing follows the piece that says
@@ -54,6 +54,6 @@ export class ContentReader implements AnswerReader {
 }
 
 function usageOf(response: Json): AnswerEvent[] {
-  if (response.usageMetadata === undefined) return [];
+  if (!isCounted(response)) return [];
   return [{ type: 'usage', usage: readUsage(response) }];
 }

@@ -35,6 +35,14 @@ const results: Message = {
 };
 
 describe('a request to Gemini', () => {
+  test('is not told to think nothing where the model does not think anyway', () => {
+    const asked = chatOf({ reasoning: { effort: 'none' } });
+    expect(findUnsupported(asked, 'gemini-2.0-flash')).toBeUndefined();
+    expect(geminiDialect.writeChat(asked, 'gemini-2.0-flash').body).not.toHaveProperty(
+      'generationConfig',
+    );
+  });
+
   test.each<[string, string, Partial<ChatRequest>]>([
     ['n', model, { choices: 9 }],
     ['n', model, { choices: 2, isStream: true }],
@@ -43,6 +51,10 @@ describe('a request to Gemini', () => {
     ['stop', model, { stop: ['a', 'b', 'c', 'd', 'e', 'f'] }],
     ['reasoning_effort', 'gemini-3-pro', { reasoning: { effort: 'none' } }],
     ['reasoning_effort', 'gemini-2.5-pro', { reasoning: { effort: 'none' } }],
+    ['reasoning_effort', 'gemini-2.0-flash', { reasoning: { effort: 'low' } }],
+    ['reasoning_effort', 'gemini-1.5-pro', { reasoning: { budgetTokens: 99 } }],
+    ['messages', model, { messages: [{ role: 'system', parts: [{ type: 'text', text: 'a' }] }] }],
+    ['messages', model, { messages: [{ role: 'user', parts: [{ type: 'text', text: '' }] }] }],
     ['parallel_tool_calls', model, { tools: [weather], allowsParallelCalls: false }],
     ['response_format', model, { tools: [weather], output: { type: 'json' } }],
     ['name', model, { messages: [{ role: 'user', parts: [], name: 'ann' }] }],

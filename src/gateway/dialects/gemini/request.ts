@@ -43,7 +43,10 @@ function writeConfig(request: ChatRequest, traits: ModelTraits): Json {
 }
 
 /** `high` is the greatest level that there is. */
-function writeThinking(reasoning: Reasoning, { isThird }: ModelTraits): Json {
+function writeThinking(reasoning: Reasoning, traits: ModelTraits): Json | undefined {
+  const { isThird, canThink } = traits;
+  // What does not think needs not be told not to.
+  if (!canThink) return undefined;
   const budget = budgetOf(reasoning);
   if (budget === undefined) return { thinkingBudget: 0 };
   if (!isThird) return { thinkingBudget: budget, includeThoughts: true };

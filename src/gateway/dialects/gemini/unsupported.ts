@@ -1,4 +1,5 @@
-import type { ChatRequest, Message } from '../../conversation/request.ts';
+import type { ChatRequest, Reasoning } from '../../conversation/request.ts';
+import { findSilence } from '../silence.ts';
 import { firstUnsaid } from '../harmless-fields.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
 
@@ -9,7 +10,10 @@ const stopsMax = 5;
 export function findUnsupported(request: ChatRequest, model?: string): string | undefined {
   const traits = traitsOf(model ?? request.model.slice(request.model.lastIndexOf('/') + 1));
   return (
-    findUnsaid(request, traits) ?? findInMessages(request.messages) ?? firstUnsaid(request.extras)
+    findUnsaid(request, traits) ??
+    findInMessages(request) ??
+    firstUnsaid(request.extras) ??
+    findSilence(request)
   );
 }
 
@@ -18,8 +22,12 @@ function findUnsaid(request: ChatRequest, traits: ModelTraits): string | undefin
   const { choices = 1, reasoning, stop } = request;
   if (choices > (request.isStream ? 1 : choicesMax)) return 'n';
   if (stop && stop.length > stopsMax) return 'stop';
-  if (reasoning?.effort === 'none' && traits.alwaysThinks) return 'reasoning_effort';
+  if (reasoning && !saysThinking(reasoning, traits)) return 'reasoning_effort';
   return findPenalty(request, traits) ?? findInTools(request, traits);
+}
+
+function saysThinking({ effort }: Reasoning, { alwaysThinks, canThink }: ModelTraits): boolean {
+  return effort === 'none' ? !alwaysThinks : canThink;
 }
 
 function findPenalty(request: ChatRequest, traits: ModelTraits): string | undefined {
@@ -36,8 +44,8 @@ function findInTools(request: ChatRequest, { isThird }: ModelTraits): string | u
   return isSingle ? 'parallel_tool_calls' : undefined;
 }
 
-function findInMessages(messages: readonly Message[]): string | undefined {
-  for (const message of messages) {
+function findInMessages(request: ChatRequest): string | undefined {
+  for (const message of request.messages) {
     if (message.role !== 'tool' && message.name !== undefined) return 'name';
   }
   return undefined;

@@ -1,4 +1,5 @@
 import type { Answer, Finish, Usage } from '../../conversation/answer.ts';
+import { estimateUsage } from '../../conversation/collect.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import { newId } from '../../../kit/ids.ts';
 import { countIn, isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
@@ -10,16 +11,22 @@ export function readAnswer(body: unknown): Answer {
   const response = expectDone(body);
   const parts = readMessage(response);
   const hasCalls = parts.some(({ type }) => type === 'tool-call');
-  return {
-    ...readHead(response),
-    choices: [{ index: 0, parts, finish: readFinish(response, hasCalls) }],
-    usage: readUsage(response),
-  };
+  const choices = [{ index: 0, parts, finish: readFinish(response, hasCalls) }];
+  const usage = isCounted(response) ? readUsage(response) : estimateUsage(choices);
+  return { ...readHead(response), choices, usage };
 }
 
 /** What a whole answer took. */
 export function readBodyUsage(body: unknown): Usage {
-  return readUsage(expectDone(body));
+  const response = expectDone(body);
+  return isCounted(response)
+    ? readUsage(response)
+    : estimateUsage([{ parts: readMessage(response) }]);
+}
+
+/** Whether the last line of an answer says what it took. */
+export function isCounted(response: Json): boolean {
+  return typeof response.eval_count === 'number';
 }
 
 function expectDone(body: unknown): Json {
@@ -48,11 +55,11 @@ export function readHead(response: Json): Pick<Answer, 'id' | 'model' | 'created
 
 /** Ollama leaves out the count of a prompt that it remembered wholly. */
 export function readUsage(response: Json): Usage {
-  const isCounted = typeof response.prompt_eval_count === 'number';
+  const hasPrompt = typeof response.prompt_eval_count === 'number';
   return {
     inputTokens: countIn(response.prompt_eval_count),
     outputTokens: countIn(response.eval_count),
-    ...(isCounted ? {} : { isEstimated: true }),
+    ...(hasPrompt ? {} : { isEstimated: true }),
   };
 }
 

@@ -3,7 +3,14 @@ import type { AnswerEvent } from '../../conversation/answer.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import type { AnswerReader } from '../dialect.ts';
 import { parsePiece } from '../untrusted.ts';
-import { expectResponse, readFinish, readHead, readMessage, readUsage } from './answer.ts';
+import {
+  expectResponse,
+  isCounted,
+  readFinish,
+  readHead,
+  readMessage,
+  readUsage,
+} from './answer.ts';
 
 /** Reads the lines of a streamed answer; the one that is `done` is its end. */
 export class LineReader implements AnswerReader {
@@ -21,7 +28,8 @@ export class LineReader implements AnswerReader {
     if (line.done !== true) return events;
     const finish = readFinish(line, this.#calls > 0);
     events.push({ type: 'finish', choice: 0, finish });
-    events.push({ type: 'usage', usage: readUsage(line) }, { type: 'end' });
+    if (isCounted(line)) events.push({ type: 'usage', usage: readUsage(line) });
+    events.push({ type: 'end' });
     return events;
   }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer, Choice, Usage } from '../../conversation/answer.ts';
-import type { AssistantPart, ToolCallPart } from '../../conversation/request.ts';
+import type { AssistantPart, Citation, ToolCallPart } from '../../conversation/request.ts';
 import { estimateUsage } from '../../conversation/collect.ts';
+import { citationsIn } from './citations.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readFailure } from './failure.ts';
 import { finishOf } from './finish.ts';
@@ -48,10 +49,12 @@ function readCall(call: unknown): ToolCallPart {
     throw broken(`a call of the type ${String(type)} cannot be translated`);
   }
   const signature = providedSignature(extra);
+  const name = textIn(named['name']);
+  if (name === undefined) throw broken('a tool call has no name');
   return {
     type: 'tool-call',
     id: textIn(id) ?? newCallId(),
-    name: textIn(named['name']) ?? '',
+    name,
     arguments: argumentsText(named['arguments']),
     ...(signature !== undefined && { signature }),
   };
@@ -66,6 +69,20 @@ export function newCallId(): string {
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value;
   return isObject(value) ? JSON.stringify(value) : '';
+}
+
+/** The calls of a message or delta; the one of OpenAI's old `function_call` has no id. */
+export function callsIn(message: Json): readonly unknown[] {
+  const { function_call: old } = message;
+  const calls = listIn(message['tool_calls']);
+  return calls.length === 0 && isObject(old) ? [{ function: old }] : calls;
+}
+
+/** Throws `broken` for a message or delta that is spoken: nobody else has a word for audio. */
+export function refuseAudio(message: Json): void {
+  if (isObject(message['audio'])) {
+    throw broken('the provider answers with audio, which cannot be said here');
+  }
 }
 
 function isSaid(error: unknown): boolean {
@@ -111,13 +128,20 @@ function readParts(message: Json): AssistantPart[] {
   const parts: AssistantPart[] = [];
   for (const thought of providedThoughts(message)) parts.push({ type: 'reasoning', ...thought });
   readContent(message['content'], parts);
+  cite(parts, citationsIn(message));
   const refusal = textIn(message['refusal']);
   if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
-  for (const call of listIn(message['tool_calls'])) {
+  for (const call of callsIn(message)) {
     const read = readCall(call);
     parts.push(read.arguments === '' ? { ...read, arguments: '{}' } : read);
   }
+  if (parts.length === 0) refuseAudio(message);
   return parts;
+}
+
+function cite(parts: AssistantPart[], citations: readonly Citation[] | undefined): void {
+  const last = parts.at(-1);
+  if (citations && last?.type === 'text') parts[parts.length - 1] = { ...last, citations };
 }
 
 /** A text, or Mistral's list of `text` and `thinking`. */

@@ -279,7 +279,6 @@ describe('a request of another dialect', () => {
     [{ effort: 'xhigh' }, 'gpt-5.2', 'xhigh'],
     [{ effort: 'none' }, 'gpt-5.1', 'none'],
     [{ effort: 'none' }, 'gpt-5-mini', 'minimal'],
-    [{ effort: 'none' }, 'o3', 'low'],
     [{ effort: 'none' }, 'qwen3', undefined],
   ])('says how much to think: %o for %s', (reasoning, model, effort) => {
     expect(write({ reasoning }, model)['reasoning_effort']).toBe(effort);
@@ -291,5 +290,16 @@ describe('the dialect', () => {
     expect(openAiDialect.credential('k')).toEqual({ authorization: 'Bearer k' });
     expect(openAiDialect.chatPath('m', true)).toBe('/chat/completions');
     expect(openAiDialect.writeChat(asked, 'm').path).toBe('/chat/completions');
+  });
+
+  it('is not told to think little where it was told not to think, by models that always do', () => {
+    const calm: ChatRequest = {
+      ...asked,
+      reasoning: { effort: 'none' },
+      extrasDialect: 'anthropic',
+    };
+    expect(openAiDialect.unsupported(calm, 'o3')).toBe('thinking');
+    expect(openAiDialect.unsupported(calm, 'openai/o4-mini')).toBe('thinking');
+    expect(openAiDialect.unsupported(calm, 'gpt-5')).toBeUndefined();
   });
 });

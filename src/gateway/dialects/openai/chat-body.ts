@@ -42,14 +42,22 @@ export function findUnsupported(
   if (request.topK !== undefined) return 'top_k';
   // To be gone on with: OpenAI would answer anew.
   if (request.messages.at(-1)?.role === 'assistant') return 'messages';
-  const { reasoning } = request;
-  const mustThink = reasoning !== undefined && reasoning.effort !== 'none';
-  if (mustThink && thoughtless.test(model)) return 'reasoning_effort';
-  return firstUnsaid(request.extras);
+  return findThinking(request, model) ?? firstUnsaid(request.extras);
+}
+
+function findThinking(request: ChatRequest, model: string): string | undefined {
+  const { reasoning, extrasDialect } = request;
+  if (!reasoning) return undefined;
+  if (reasoning.effort !== 'none') return thoughtless.test(model) ? 'reasoning_effort' : undefined;
+  if (!alwaysThinking.test(model)) return undefined;
+  return extrasDialect === 'anthropic' ? 'thinking' : 'reasoning_effort';
 }
 
 /** OpenAI's models that refuse to be told how much to think. */
 const thoughtless = /(?:^|\/)(?:gpt-4|gpt-3\.5|chatgpt-4)/;
+
+/** OpenAI's models that cannot be told not to think. */
+const alwaysThinking = /(?:^|\/)o[1-9](?:$|[-.:@])/;
 
 /** Names of models that think: they take `max_completion_tokens` and refuse `max_tokens`. */
 const thinking = /(?:^|\/)(?:o[1-9]|gpt-[5-9])(?:$|[-.:@])/;
@@ -147,7 +155,6 @@ const efforts: Readonly<Record<string, string | undefined>> = { minimal: 'low', 
 /** No thought at all is what most models do unasked; those of OpenAI's that do not take the least. */
 function leastEffort(model: string): string | undefined {
   if (!thinking.test(model)) return undefined;
-  if (/(?:^|\/)o[1-9]/.test(model)) return 'low';
   return /(?:^|\/)gpt-5(?:$|-)/.test(model) ? 'minimal' : 'none';
 }
 

@@ -2,7 +2,8 @@ import type { ServerEvent } from '../../../kit/sse.ts';
 import type { AnswerEvent } from '../../conversation/answer.ts';
 import type { AnswerReader } from '../dialect.ts';
 import { UpstreamError } from '../upstream-error.ts';
-import { argumentsText, errorInside, newCallId } from './answer.ts';
+import { argumentsText, callsIn, errorInside, newCallId, refuseAudio } from './answer.ts';
+import { citationsIn } from './citations.ts';
 import { finishOf } from './finish.ts';
 import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
 import { providedSignature, providedThoughts, thinkingText } from './reasoning.ts';
@@ -37,11 +38,13 @@ export function refuseErrorEvent(event: string | undefined, chunk: Json): void {
 /** Reads a streamed chat completion of any OpenAI-compatible server. */
 export class OpenAiReader implements AnswerReader {
   readonly #choices = new Map<number, Calls>();
+  readonly #unfinished = new Set<number>();
+  readonly #finished = new Set<number>();
   #isStarted = false;
 
   read({ data, event }: ServerEvent): readonly AnswerEvent[] {
     const chunk = parseChunk(data);
-    if (!chunk) return data.trim() === '' ? [] : [{ type: 'end' }];
+    if (!chunk) return data.trim() !== '' && this.#isFinished ? [{ type: 'end' }] : [];
     refuseErrorEvent(event, chunk);
     const events: AnswerEvent[] = [];
     const choices = listIn(chunk['choices']);
@@ -55,16 +58,29 @@ export class OpenAiReader implements AnswerReader {
     return events;
   }
 
+  /** `[DONE]` ends nothing where a choice has not said why it ended: it was cut off. */
+  get #isFinished(): boolean {
+    return this.#finished.size > 0 && this.#unfinished.size === 0;
+  }
+
   #readChoice(choice: Json, events: AnswerEvent[]): void {
     const index = countIn(choice['index']) ?? 0;
     // Some servers end with a whole message in place of a delta.
     const delta = objectIn(choice['delta'] ?? choice['message']);
     readTexts({ delta, index, logprobs: choice['logprobs'] ?? undefined }, events);
-    for (const call of listIn(delta['tool_calls'])) {
-      events.push(this.#callsOf(index).read(objectIn(call), index));
+    refuseAudio(delta);
+    for (const call of callsIn(delta)) {
+      const event = this.#callsOf(index).read(objectIn(call), index);
+      if (event) events.push(event);
     }
     const reason = textIn(choice['finish_reason']);
-    if (reason === undefined) return;
+    if (reason === undefined) {
+      if (!this.#finished.has(index)) this.#unfinished.add(index);
+      return;
+    }
+    this.#unfinished.delete(index);
+    this.#finished.add(index);
+    this.#choices.get(index)?.requireNames();
     const finish = finishOf(reason, this.#choices.has(index));
     events.push({ type: 'finish', choice: index, finish });
   }
@@ -97,8 +113,12 @@ function readTexts({ delta, index, logprobs }: Said, events: AnswerEvent[]): voi
   }
   const { content } = delta;
   const text = typeof content === 'string' ? content : '';
-  if (text !== '' || logprobs !== undefined) {
-    const extra = logprobs === undefined ? undefined : { logprobs };
+  const citations = citationsIn(delta);
+  if (text !== '' || logprobs !== undefined || citations) {
+    const extra = {
+      ...(citations && { citations }),
+      ...(logprobs !== undefined && { logprobs }),
+    };
     events.push({ type: 'text', choice: index, text, ...extra });
   }
   for (const item of listIn(content)) readItem(objectIn(item), index, events);
@@ -116,45 +136,69 @@ function readItem(part: Json, choice: number, events: AnswerEvent[]): void {
   if (text !== undefined) events.push({ type: 'text', choice, text });
 }
 
+interface Call {
+  readonly call: number;
+  readonly id: string | undefined;
+  /** What came before the name did; undefined once it is told. */
+  held: { arguments: string; signature: string | undefined } | undefined;
+}
+
 /**
  * Which call a piece belongs to. OpenAI numbers them; others leave the number out, or give every
- * call the same one, and only a new id tells them apart.
+ * call the same one, and only a new id tells them apart. A call is told once its name is there.
  */
 class Calls {
-  readonly #byIndex = new Map<number, { readonly call: number; readonly id: string | undefined }>();
+  readonly #byIndex = new Map<number, Call>();
+  readonly #nameless = new Set<Call>();
   #count = 0;
   #last = 0;
 
-  read(piece: Json, choice: number): AnswerEvent {
+  /** Undefined while the name of its call is still to come. */
+  read(piece: Json, choice: number): AnswerEvent | undefined {
     if (piece['type'] === 'custom') {
       throw UpstreamError.of('broken', 'a call of the type custom cannot be translated');
     }
-    const id = textIn(piece['id']);
-    const { call, isNew } = this.#find(countIn(piece['index']), id);
+    const found = this.#find(countIn(piece['index']), textIn(piece['id']));
+    const { call, held } = found;
     const named = objectIn(piece['function']);
     const name = textIn(named['name']);
-    const signature = providedSignature(piece['extra_content']);
+    const json = (held?.arguments ?? '') + argumentsText(named['arguments']);
+    const signature = providedSignature(piece['extra_content']) ?? held?.signature;
+    if (held && name === undefined) {
+      found.held = { arguments: json, signature };
+      this.#nameless.add(found);
+      return undefined;
+    }
+    found.held = undefined;
+    this.#nameless.delete(found);
     return {
       type: 'tool-call',
       choice,
       call,
-      ...(isNew && { id: id ?? newCallId(), name: name ?? '' }),
-      arguments: argumentsText(named['arguments']),
+      ...(held && { id: found.id ?? newCallId(), name }),
+      arguments: json,
       ...(signature !== undefined && { signature }),
     };
   }
 
-  #find(index: number | undefined, id: string | undefined): { call: number; isNew: boolean } {
+  /** Throws `broken` where the answer ends with a call that nobody could make. */
+  requireNames(): void {
+    if (this.#nameless.size > 0) throw UpstreamError.of('broken', 'a tool call has no name');
+  }
+
+  #find(index: number | undefined, id: string | undefined): Call {
     const key = index ?? this.#keyOf(id);
     this.#last = key;
     const known = this.#byIndex.get(key);
-    if (known && (id === undefined || known.id === undefined || known.id === id)) {
-      return { call: known.call, isNew: false };
-    }
-    const call = this.#count;
+    if (known && (id === undefined || known.id === undefined || known.id === id)) return known;
+    const call: Call = {
+      call: this.#count,
+      id,
+      held: { arguments: '', signature: undefined },
+    };
     this.#count += 1;
-    this.#byIndex.set(key, { call, id });
-    return { call, isNew: true };
+    this.#byIndex.set(key, call);
+    return call;
   }
 
   #keyOf(id: string | undefined): number {

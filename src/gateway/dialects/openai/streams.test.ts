@@ -121,6 +121,89 @@ describe('a stream of chat completion chunks', () => {
     });
   });
 
+  it.each([
+    ['no finish at all', [chunk('m', { content: 'x' })]],
+    ['no chunk', []],
+    [
+      'no finish of one of two choices',
+      [
+        {
+          ...head,
+          model: 'm',
+          choices: [delta({ content: 'a' }), delta({ content: 'b' }, null, 1)],
+        },
+        chunk('m', {}, 'stop'),
+      ],
+    ],
+  ])('is cut off that says that it is done with %s', (_, chunks) => {
+    const stream = events(...chunks) + done;
+    expect(watchStream(stream)).toMatchObject({ isComplete: false, isEnded: true });
+    expect(readStream(stream).at(-1)?.type).not.toBe('end');
+    expect(failureOf(() => answerOf(stream))?.kind).toBe('truncated');
+  });
+
+  it('tells a call once its name has come, with all that came before', () => {
+    const piece = (named: object, id?: string) =>
+      chunk('m', { tool_calls: [{ index: 0, id, function: named }] });
+    const late = events(piece({ arguments: '{"a"' }, 'c'), piece({ arguments: ':' }));
+    expect(readStream(late).map(({ type }) => type)).toEqual(['start']);
+    const whole = late + events(piece({ name: 'f', arguments: '1}' }), chunk('m', {}, 'stop'));
+    const told = readStream(whole).filter(({ type }) => type === 'tool-call');
+    expect(told).toEqual([
+      { type: 'tool-call', choice: 0, call: 0, id: 'c', name: 'f', arguments: '{"a":1}' },
+    ]);
+    const never = late + events(chunk('m', {}, 'tool_calls'));
+    expect(failureOf(() => readStream(never))?.kind).toBe('broken');
+  });
+
+  it('calls a tool in the old words of OpenAI too', () => {
+    const call = (fields: object) => chunk('m', { function_call: fields });
+    const stream = events(
+      call({ name: 'f', arguments: '{"a"' }),
+      call({ arguments: ':1}' }),
+      chunk('m', {}, 'function_call'),
+    );
+    const answer = {
+      ...head,
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          message: { content: null, function_call: { name: 'f', arguments: '{"a":1}' } },
+          finish_reason: 'function_call',
+        },
+      ],
+    };
+    for (const { choices } of [answerOf(stream), readAnswer(answer)]) {
+      const id = expect.stringMatching(/^call_/);
+      expect(choices[0]).toMatchObject({
+        parts: [{ type: 'tool-call', id, name: 'f', arguments: '{"a":1}' }],
+        finish: 'tool-calls',
+      });
+    }
+  });
+
+  it('is broken where it is spoken', () => {
+    const audio = { id: 'a', data: 'AA==', transcript: 'Hi' };
+    expect(failureOf(() => readStream(events(chunk('m', { audio }))))?.kind).toBe('broken');
+    const message = { content: null, audio };
+    const answer = { ...head, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    expect(failureOf(() => readAnswer(answer))?.message).toContain('audio');
+  });
+
+  it.each([-1, 1.5, 1e13, Number.NaN])('counts nothing where %s tokens are said', (count) => {
+    const message = { content: 'x' };
+    const answer = {
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+      usage: {
+        prompt_tokens: count,
+        completion_tokens: 2,
+        prompt_tokens_details: { cached_tokens: count },
+      },
+    };
+    expect(readUsage(answer)).toEqual({ inputTokens: 0, outputTokens: 2, cachedInputTokens: 0 });
+  });
+
   it('keeps a refusal and log probabilities', () => {
     const token = { token: 'a', logprob: -0.1, bytes: null, top_logprobs: [] };
     const one = { ...delta({ content: 'a' }), logprobs: { content: [token], refusal: null } };
@@ -221,7 +304,7 @@ describe('a whole answer that is none', () => {
   });
 
   it('is counted by its text where the provider does not count', () => {
-    const body = choice({ message: { content: '12345678' }, finish_reason: 'stop' });
+    const body = choice({ message: { content: 'so it is' }, finish_reason: 'stop' });
     const estimate = { inputTokens: 0, outputTokens: 2, isEstimated: true };
     expect(readAnswer(body).usage).toEqual(estimate);
     expect(readUsage(body)).toEqual(estimate);

@@ -1,5 +1,6 @@
 import type { Usage } from '../../conversation/answer.ts';
-import { countIn, isObject, objectIn, type Json } from './json-values.ts';
+import { isTokenCount } from '../untrusted.ts';
+import { isObject, objectIn, type Json } from './json-values.ts';
 
 /**
  * Token counts from an answer or a chunk, wherever the provider puts them; undefined where it says
@@ -11,13 +12,13 @@ export function usageIn(body: Json): Usage | undefined {
 }
 
 function readCounts(usage: Json): Usage | undefined {
-  const inputTokens = countIn(usage['prompt_tokens']);
-  const written = countIn(usage['completion_tokens']);
+  const inputTokens = tokensIn(usage['prompt_tokens']);
+  const written = tokensIn(usage['completion_tokens']);
   if (inputTokens === undefined && written === undefined) return undefined;
   const input = inputTokens ?? 0;
   const promptDetails = objectIn(usage['prompt_tokens_details']);
   const cached = cachedCount(usage, promptDetails);
-  const cacheWrite = countIn(promptDetails['cache_write_tokens']);
+  const cacheWrite = tokensIn(promptDetails['cache_write_tokens']);
   const reasoning = reasoningCount(usage);
   return {
     inputTokens: input,
@@ -30,20 +31,26 @@ function readCounts(usage: Json): Usage | undefined {
 
 /** xAI and Gemini leave thoughts out of `completion_tokens`, but not out of `total_tokens`. */
 function withHiddenThoughts(usage: Json, input: number, written: number): number {
-  const total = countIn(usage['total_tokens']) ?? 0;
+  const total = tokensIn(usage['total_tokens']) ?? 0;
   return Math.max(written, total - input);
 }
 
 /** OpenAI's, DeepSeek's, and Moonshot's place for what came from the provider's cache. */
 function cachedCount(usage: Json, promptDetails: Json): number | undefined {
   return (
-    countIn(promptDetails['cached_tokens']) ??
-    countIn(usage['prompt_cache_hit_tokens']) ??
-    countIn(usage['cached_tokens'])
+    tokensIn(promptDetails['cached_tokens']) ??
+    tokensIn(usage['prompt_cache_hit_tokens']) ??
+    tokensIn(usage['cached_tokens'])
   );
 }
 
 function reasoningCount(usage: Json): number | undefined {
   const details = objectIn(usage['completion_tokens_details']);
-  return countIn(details['reasoning_tokens']) ?? countIn(usage['reasoning_tokens']);
+  return tokensIn(details['reasoning_tokens']) ?? tokensIn(usage['reasoning_tokens']);
+}
+
+/** Undefined where the provider says nothing; 0 for what cannot be a count of tokens. */
+function tokensIn(value: unknown): number | undefined {
+  if (typeof value !== 'number') return undefined;
+  return isTokenCount(value) ? value : 0;
 }

@@ -22,7 +22,7 @@ export class OpenAiWatch implements StreamWatch {
   usage: Usage | undefined;
 
   get isComplete(): boolean {
-    return this.isEnded || (this.#finished.size > 0 && this.#unfinished.size === 0);
+    return this.#finished.size > 0 && this.#unfinished.size === 0;
   }
 
   see(events: Buffer): void {

@@ -108,15 +108,20 @@ export class MessageStream implements FaceStream {
    */
   #take(event: ContentEvent | EventOf<'finish'>): string {
     if (event.type === 'finish') return this.#finish(event);
-    if (this.#held.isEmpty && this.#isNext(event)) return this.#writePiece(event);
+    if (this.#isTold(event) || (this.#held.isEmpty && this.#isBlockWhole()))
+      return this.#writePiece(event);
     this.#held.add(event);
     return '';
   }
 
-  #isNext(event: ContentEvent): boolean {
+  /** A piece of a call whose block was begun. */
+  #isTold(event: ContentEvent): boolean {
+    return event.type === 'tool-call' && this.#called.has(event.call);
+  }
+
+  /** Whether the block that is open has all that it can have. */
+  #isBlockWhole(): boolean {
     if (this.#open !== 'tool_use') return true;
-    if (event.type === 'tool-call' && (event.call === this.#call || this.#called.has(event.call)))
-      return true;
     return this.#arguments.trimEnd().endsWith('}') && isObjectText(this.#arguments);
   }
 
@@ -131,7 +136,7 @@ export class MessageStream implements FaceStream {
 
   #growCall(event: EventOf<'tool-call'>): string {
     const { call, arguments: json } = event;
-    const isOpen = call === this.#call && this.#open === 'tool_use';
+    const isOpen = this.#open === 'tool_use' && call === this.#call;
     if (!isOpen && this.#called.has(call)) return refuseMore(json);
     const opened = isOpen ? '' : this.#openCall(event);
     if (json === '') return opened;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../../kit/errors.ts';
 import { anthropicDialect } from '../../dialects/anthropic.ts';
+import { openAiDialect } from '../../dialects/openai.ts';
 import { openAiFace } from '../openai.ts';
 
 const user = { role: 'user', content: 'Hi' };
@@ -249,9 +250,20 @@ describe('a chat completion request', () => {
       'messages[1].prefix',
     ],
     [{ logit_bias: { 1: 2 } }, 'logit_bias'],
+    [{ web_search_options: {} }, 'web_search_options'],
+    [
+      { messages: [{ ...user, content: [{ type: 'text', text: 'x', tone: {} }] }] },
+      'messages[0].content[0].tone',
+    ],
   ])('is refused by name where another dialect has no words for %o', (fields, name) => {
     const request = openAiFace.read({ messages: [user], model: 'claude-sonnet-4', ...fields });
     const found = anthropicDialect.unsupported(request, 'claude-sonnet-4-20250514');
     expect(found).toBe(name);
+  });
+
+  it('keeps what else a part says in its place for an upstream of the same words', () => {
+    const messages = [{ ...user, content: [{ type: 'text', text: 'x', tone: {} }] }];
+    const request = openAiFace.read({ messages, model: 'm' });
+    expect(openAiDialect.writeChat(request, 'm').body['messages']).toEqual(messages);
   });
 });

@@ -18,7 +18,7 @@ import {
   wrong,
   type Json,
 } from './fields.ts';
-import { readMark, readText, readUserPart } from './read-parts.ts';
+import { keepPartRest, readMark, readText, readUserPart } from './read-parts.ts';
 
 /** What a message says that has no place in a conversation, by its place in the body. */
 export type Extras = Record<string, unknown>;
@@ -40,7 +40,7 @@ function readMessage(message: Json, at: string, extras: Extras): Message {
     case 'system':
     case 'developer':
       keepRest(message, at, extras);
-      return { role: 'system', parts: readTexts(message, at), ...readName(message, at) };
+      return { role: 'system', parts: readTexts(message, at, extras), ...readName(message, at) };
     case 'user':
       keepRest(message, at, extras);
       return { role, parts: readUserParts(message, at, extras), ...readName(message, at) };
@@ -89,7 +89,7 @@ function readName(message: Json, at: string): { name?: string } {
   return name === undefined ? {} : { name };
 }
 
-function readTexts(message: Json, at: string): TextPart[] {
+function readTexts(message: Json, at: string, extras: Extras): TextPart[] {
   const { content, cache_control: mark } = message;
   const place = `${at}.content`;
   if (typeof content === 'string') {
@@ -98,6 +98,7 @@ function readTexts(message: Json, at: string): TextPart[] {
   return contentList(content, place).map((item, index) => {
     const part = objectAt(item, `${place}[${index}]`);
     if (part['type'] !== 'text') throw wrong(`${place}[${index}].type`, 'must be text');
+    keepPartRest(part, `${place}[${index}]`, extras);
     return readText(part, `${place}[${index}]`);
   });
 }
@@ -117,8 +118,10 @@ function readUserParts(message: Json, at: string, extras: Extras): UserPart[] {
   const parts: UserPart[] = [];
   for (const [index, item] of contentList(content, place).entries()) {
     const part = readUserPart(item, `${place}[${index}]`);
-    if (part) parts.push(part);
-    else extras[`${place}[${index}]`] = item;
+    if (part) {
+      parts.push(part);
+      keepPartRest(item, `${place}[${index}]`, extras);
+    } else extras[`${place}[${index}]`] = item;
   }
   return parts;
 }

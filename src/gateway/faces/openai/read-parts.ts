@@ -26,6 +26,20 @@ export function readUserPart(value: unknown, at: string): UserPart | undefined {
   }
 }
 
+/** Fields of parts of the types that are read. */
+const known = new Set(['type', 'text', 'image_url', 'input_audio', 'file', 'cache_control']);
+
+/** Keeps what else a part of a known type says, by its place in the body. */
+export function keepPartRest(value: unknown, at: string, extras: Record<string, unknown>): void {
+  const part = objectAt(value, at);
+  for (const name in part) {
+    if (known.has(name) || isAbsent(part[name])) continue;
+    if (!/^[\w-]+$/.test(name) || name === '__proto__')
+      throw wrong(at, 'has a field with a name that cannot be');
+    extras[`${at}.${name}`] = part[name];
+  }
+}
+
 /** A part of type `text`, with the cache mark that OpenRouter and others take. */
 export function readText(part: Json, at: string): TextPart {
   const text = textAt(part['text'], `${at}.text`);

@@ -1,4 +1,5 @@
 import type { AnswerEvent, Usage } from '../../conversation/answer.ts';
+import { writeCitations } from '../../dialects/openai/citations.ts';
 import { writeThoughts } from '../../dialects/openai/reasoning.ts';
 import type { FaceStream } from '../face.ts';
 import { chatId, writeFinish, writeProof } from './write-answer.ts';
@@ -54,7 +55,7 @@ export class ChatStream implements FaceStream {
     const { choice } = event;
     switch (event.type) {
       case 'text':
-        return this.#chunk(choice, { content: event.text }, { logprobs: event.logprobs });
+        return this.#chunk(choice, writeText(event), { logprobs: event.logprobs });
       case 'refusal':
         return this.#chunk(choice, { refusal: event.text });
       case 'reasoning':
@@ -84,6 +85,10 @@ export class ChatStream implements FaceStream {
 interface ChunkEnd {
   readonly logprobs?: unknown;
   readonly finish?: string;
+}
+
+function writeText({ text, citations }: Extract<AnswerEvent, { type: 'text' }>) {
+  return { content: text, ...(citations && { annotations: writeCitations(citations) }) };
 }
 
 function writePiece({ call, id, name, arguments: text, signature }: CallPiece) {

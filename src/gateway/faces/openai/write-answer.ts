@@ -1,5 +1,6 @@
 import type { Answer, Choice, Finish } from '../../conversation/answer.ts';
 import type { ToolCallPart } from '../../conversation/request.ts';
+import { writeCitations } from '../../dialects/openai/citations.ts';
 import { writeThoughts } from '../../dialects/openai/reasoning.ts';
 import { writeUsage } from './write-usage.ts';
 
@@ -53,7 +54,9 @@ function writeChoice({ index, parts, finish, logprobs }: Choice): Written {
       refusal: refusal === '' ? null : refusal,
       ...writeThoughts(parts.filter((part) => part.type === 'reasoning')),
       ...(calls.length > 0 && { tool_calls: calls.map(writeCall) }),
-      annotations: [],
+      annotations: writeCitations(
+        parts.flatMap((part) => (part.type === 'text' ? (part.citations ?? []) : [])),
+      ),
     },
     logprobs: logprobs ?? null,
     finish_reason: finishes[finish],

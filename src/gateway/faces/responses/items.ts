@@ -1,3 +1,4 @@
+import type { Citation } from '../../conversation/request.ts';
 import { writeProof, type Proof } from './proofs.ts';
 
 /** An event of the stream, without its `sequence_number`. */
@@ -50,6 +51,7 @@ type PartType = 'output_text' | 'refusal';
 interface Part {
   readonly type: PartType;
   text: string;
+  readonly annotations: Record<string, unknown>[];
 }
 
 /** What the model says, in parts of text and refusal. */
@@ -71,7 +73,7 @@ export class MessageItem extends Item {
     let part = this.#parts.at(-1);
     if (part?.type !== type) {
       events.push(...this.finishParts());
-      part = { type, text: '' };
+      part = { type, text: '', annotations: [] };
       this.#parts.push(part);
       events.push(this.#partEvent('response.content_part.added', { part: writePart(part) }));
     }
@@ -79,6 +81,19 @@ export class MessageItem extends Item {
     const logprobs = type === 'output_text' ? { logprobs: [] } : undefined;
     events.push(this.#partEvent(`response.${type}.delta`, { delta: text, ...logprobs }));
     return events;
+  }
+
+  /** Names the pages that the text so far speaks of. */
+  cite(citations: readonly Citation[]): ItemEvent[] {
+    const part = this.#parts.at(-1);
+    if (part?.type !== 'output_text') return [];
+    return citations.map(({ url, title, start, end }) => {
+      const place = { start_index: start, end_index: end };
+      const annotation = { type: 'url_citation', ...place, url, title };
+      part.annotations.push(annotation);
+      const at = { annotation_index: part.annotations.length - 1, annotation };
+      return this.#partEvent('response.output_text.annotation.added', at);
+    });
   }
 
   protected override finishParts(): ItemEvent[] {
@@ -97,9 +112,9 @@ export class MessageItem extends Item {
   }
 }
 
-function writePart({ type, text }: Part): Record<string, unknown> {
+function writePart({ type, text, annotations }: Part): Record<string, unknown> {
   if (type === 'refusal') return { type, refusal: text };
-  return { type, text, annotations: [], logprobs: [] };
+  return { type, text, annotations: [...annotations], logprobs: [] };
 }
 
 /** A thought, as a summary of one part; its proof goes along encrypted. */

@@ -33,7 +33,7 @@ export class Output {
     switch (event.type) {
       case 'text':
       case 'refusal':
-        return event.text === '' ? [] : this.#say(event);
+        return [...(event.text === '' ? [] : this.#say(event)), ...this.#cite(event)];
       case 'reasoning':
         return this.#think(event);
       case 'tool-call':
@@ -51,6 +51,11 @@ export class Output {
     }
     events.push(...this.#open.say(type === 'text' ? 'output_text' : 'refusal', text));
     return events;
+  }
+
+  #cite(event: Extract<ChoiceEvent, { type: 'text' | 'refusal' }>): ItemEvent[] {
+    if (event.type !== 'text' || !event.citations) return [];
+    return this.#open instanceof MessageItem ? this.#open.cite(event.citations) : [];
   }
 
   #think(event: Extract<ChoiceEvent, { type: 'reasoning' }>): ItemEvent[] {
