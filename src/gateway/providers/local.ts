@@ -73,10 +73,11 @@ export class LocalModels implements AsyncDisposable {
     void this.#refreshOn();
   }
 
-  /** Asks again for somebody who misses a model; undefined when that was done within the last second. */
+  /** Asks again for somebody who misses a model; undefined when it answered within the last second. */
   lookAgain(): Promise<void> | undefined {
-    if (this.#refreshing) return this.#refreshing;
-    return performance.now() - this.#askedAt < againMs ? undefined : this.refresh();
+    const isUnknown = this.#isAway || this.#provider.models.size === 0;
+    const isNew = !isUnknown && performance.now() - this.#askedAt < againMs;
+    return isNew ? undefined : this.refresh();
   }
 
   /** Asks for the models; those who ask at the same time share one question. Never rejects. */
