@@ -68,14 +68,6 @@ export class RateLimiter {
     return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / this.#tokensPerMs);
   }
 
-  /** What `take` would leave untouched: whole requests left, and when the bucket is full again. */
-  peek(key: string, now = Date.now()): Pick<Allowance, 'remaining' | 'resetAt'> {
-    const { tokens } = this.#refill(key, now);
-    const missing = this.#rate.burst - tokens;
-    const resetAt = Math.ceil((now + missing / this.#tokensPerMs) / 1000);
-    return { remaining: Math.floor(tokens), resetAt };
-  }
-
   #refill(key: string, now: number): Bucket {
     const bucket = this.#buckets.get(key);
     if (!bucket) {

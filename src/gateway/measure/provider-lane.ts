@@ -69,11 +69,6 @@ export class ProviderLane {
     return second.state.inFlight < first.state.inFlight ? second : first;
   }
 
-  /** What the operator's limit has left; undefined where there is none. */
-  allowance(): { readonly remaining: number; readonly resetAt: number } | undefined {
-    return this.#limiter?.peek(bucket);
-  }
-
   /** The provider limits a key. */
   limit({ state }: Lane, now: number, retryAfterMs = limitedMsDefault): void {
     state.closedUntil = Math.max(state.closedUntil, now + retryAfterMs);

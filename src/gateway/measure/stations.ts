@@ -88,11 +88,6 @@ export class Stations implements Standings {
     };
   }
 
-  /** What the operator's limit of a provider has left; undefined where there is none. */
-  allowance(provider: Provider) {
-    return this.#lane(provider).allowance();
-  }
-
   /** Forgets the failures of a provider whose settings changed. */
   renew(providerName: string): void {
     for (const [id, station] of this.#stations)

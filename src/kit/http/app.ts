@@ -60,6 +60,8 @@ function addParser(app: FastifyInstance, type: string, parse: (text: string) => 
       if (type === formMediaType) requireFormRoute(request);
       requireUtf8(request);
       const text = String(body);
+      // Many clients name a type also where they send nothing, with DELETE for instance.
+      if (text === '' && !request.routeOptions.schema?.body) return done(null, undefined);
       if (request.routeOptions.config.keepsText) request.text = text;
       done(null, parse(text));
     } catch (error) {
