@@ -47,6 +47,28 @@ test("OpenAI's bytes go through as they are, both ways", async () => {
   expect(answer.headers.get('x-gateway-cost')).toBe('0.000105');
 });
 
+test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses'])(
+  "no provider sees the gateway's own fields, sent to %s",
+  async (path) => {
+    await gateway.put('ant', {
+      dialect: 'anthropic',
+      baseUrl: `${upstream.url}/v1`,
+      models: [{ name: 'a' }],
+    });
+    const own = { routing_strategy: 'quality', cache: { enabled: false }, fallbacks: ['m'] };
+    for (const model of ['m', 'a']) {
+      upstream.script(json({ error: { message: 'enough', type: 'invalid_request_error' } }, 400));
+      const body = { model, max_tokens: 5, messages, input: 'hi', ...own };
+      const { input: _, ...chat } = body;
+      const { messages: __, max_tokens: ___, ...response } = body;
+      await gateway.call('POST', path, path.endsWith('responses') ? response : chat);
+      const sent = upstream.received.at(-1)?.body;
+      expect(sent.model).toBe(model);
+      for (const name of Object.keys(own)) expect(sent).not.toHaveProperty(name);
+    }
+  },
+);
+
 test("the interface's endpoint says who answered and what it cost", async () => {
   upstream.script(json(openAiAnswer('hello')));
   const answer = await gateway.call('POST', '/api/v1/chat/completions', { model: 'm', messages });

@@ -11,6 +11,11 @@ export function wrong(param: string, message: string): Fault {
   });
 }
 
+/** Refuses a field whose name would lead into the messages, past everything that looked at them. */
+export function requireFieldName(name: string): void {
+  if (/[.[\]]/.test(name) || name === '__proto__') throw wrong(name, 'is no name of a field');
+}
+
 /** The refusal of what this face knows but the gateway does not do. */
 export function unsupported(param: string, message: string): Fault {
   return new Fault('invalid', `${param} ${message}`, {

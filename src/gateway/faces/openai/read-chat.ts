@@ -1,5 +1,6 @@
 import type { ChatRequest, Reasoning } from '../../conversation/request.ts';
 import {
+  requireFieldName,
   booleanOrNone,
   count,
   isAbsent,
@@ -69,10 +70,6 @@ const known = new Set([
   'reasoning_effort',
   'stream',
   'stream_options',
-  // The gateway's own.
-  'routing_strategy',
-  'cache',
-  'fallbacks',
 ]);
 
 function keepRest(body: Json, extras: Extras): void {
@@ -81,8 +78,7 @@ function keepRest(body: Json, extras: Extras): void {
     if (known.has(name) || isAbsent(value)) continue;
     const why = refused.get(name);
     if (why !== undefined) throw unsupported(name, why);
-    // Such a name would lead into the messages, past everything that looked at them.
-    if (/[.[\]]/.test(name) || name === '__proto__') throw wrong(name, 'is no name of a field');
+    requireFieldName(name);
     if (!isDefault(name, value)) extras[name] = value;
   }
 }

@@ -147,7 +147,6 @@ describe('a response request', () => {
       prompt_cache_key: 'k',
       user: 'u',
       stream: true,
-      routing_strategy: 'quality',
     };
     expect(openAiDialect.writeChat(responsesFace.read(body), 'm').body).toEqual({
       model: 'm',

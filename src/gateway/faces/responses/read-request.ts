@@ -6,6 +6,7 @@ import type {
   ToolChoice,
 } from '../../conversation/request.ts';
 import {
+  requireFieldName,
   booleanOrNone,
   count,
   isAbsent,
@@ -79,7 +80,7 @@ function refuseStateful(body: Json): void {
   if (logprobs >= 0) throw unsupported(`include[${logprobs}]`, 'is not supported');
 }
 
-/** Read here, of no meaning without OpenAI's own tools and storage, or the gateway's own. */
+/** Read here, or of no meaning without OpenAI's own tools and storage. */
 const known = new Set([
   ...refused.keys(),
   'model',
@@ -100,16 +101,12 @@ const known = new Set([
   'metadata',
   'truncation',
   'include',
-  'routing_strategy',
-  'cache',
-  'fallbacks',
 ]);
 
 function keepRest(body: Json, extras: Extras): void {
   for (const name in body) {
     if (known.has(name) || isAbsent(body[name])) continue;
-    // Such a name would lead into the messages, past everything that looked at them.
-    if (/[.[\]]/.test(name) || name === '__proto__') throw wrong(name, 'is no name of a field');
+    requireFieldName(name);
     extras[name] = body[name];
   }
 }
