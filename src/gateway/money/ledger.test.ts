@@ -267,9 +267,8 @@ test('the journal is private and empty when all was moved, and gone after a prop
     await using money = await start();
     await money.ledger.append(spendOf('usr_1'));
     const [name = ''] = await journalFiles();
-    const before = await stat(join(folder(), name));
-    expect(before.size).toBeGreaterThan(100);
-    expect(before.mode & 0o777).toBe(0o600);
+    // It may be moved already: that it is written first is shown where the database is away.
+    expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
     await money.ledger.flush();
     expect((await stat(join(folder(), name))).size).toBe(0);
   }
