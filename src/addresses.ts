@@ -8,6 +8,8 @@ export interface AddressBook {
   readonly consoleUrl: string;
   /** The port on which a service of this process listens. */
   portOf(service: string): number;
+  /** The ports on which it listens besides, by name. */
+  furtherPortsOf(service: Service): Readonly<Record<string, number>>;
   /** The address by which others reach a service, without a slash at the end. */
   urlOf(service: string): string;
   /** The ports that this process is going to listen on, by who wants them. */
@@ -22,16 +24,20 @@ export function addressBook(
   const { host, portBase } = config.suite;
   const names: readonly string[] = serviceNames;
   const portOf = (service: string) => portBase + 1 + names.indexOf(service);
+  const furtherPortsOf = ({ ports = {} }: Service) =>
+    Object.fromEntries(Object.entries(ports).map(([name, offset]) => [name, portBase + offset]));
   const local = (port: number) => `http://${reachable(host)}:${port}`;
   return {
     consolePort: portBase,
     consoleUrl: local(portBase),
     portOf,
+    furtherPortsOf,
     urlOf: (service) => config.addressOf(service) ?? local(portOf(service)),
     portsHere: (hasConsole) =>
       new Map([
         ...(hasConsole ? [['console', portBase] as const] : []),
         ...hosted.map(({ contract }) => [contract.name, portOf(contract.name)] as const),
+        ...hosted.flatMap((service) => Object.entries(furtherPortsOf(service))),
       ]),
   };
 }

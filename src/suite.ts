@@ -112,7 +112,8 @@ export class Suite implements AsyncDisposable {
     await http.listen(this.#config.suite.host, this.addresses.portOf(contract.name));
   }
 
-  #hostOf({ contract: { name, version } }: Service, parts: HostParts): Host<never> {
+  #hostOf(service: Service, parts: HostParts): Host<never> {
+    const { name, version } = service.contract;
     const { trust, exporter: _, ...shared } = parts;
     const startedAt = performance.now();
     return {
@@ -121,6 +122,9 @@ export class Suite implements AsyncDisposable {
       config: this.#config.ownOf(name) as never,
       url: this.addresses.urlOf(name),
       peers: this.#peers(),
+      address: this.#config.suite.host,
+      ports: this.addresses.furtherPortsOf(service),
+      authenticator: trust.authenticator,
       revocations: trust.revocations,
       ownToken: trust.serviceToken(name),
       client: (contract) => this.#clientOf(contract, { ...parts, name }),

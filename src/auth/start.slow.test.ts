@@ -3,14 +3,8 @@ import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../kit/database/database.ts';
-import {
-  adminPassword,
-  openGround,
-  openTestDatabase,
-  startAuth,
-  type Ground,
-  type RunningAuth,
-} from './testing.ts';
+import { openTestDatabase } from '../kit/database/testing.ts';
+import { adminPassword, openGround, startAuth, type Ground, type RunningAuth } from './testing.ts';
 
 let database: Database;
 let ground: Ground;

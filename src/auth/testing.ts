@@ -6,7 +6,8 @@ import type { JSONWebKeySet } from 'jose';
 import { openBus } from '../kit/bus/bus.ts';
 import { readConfig, type Environment } from '../kit/config.ts';
 import { createEgress } from '../kit/egress/egress.ts';
-import { openDatabase, type Database } from '../kit/database/database.ts';
+import type { Database } from '../kit/database/database.ts';
+import { emptySchema, openTestDatabase } from '../kit/database/testing.ts';
 import { Fault } from '../kit/errors.ts';
 import { HttpServer } from '../kit/http/server.ts';
 import { Authenticator } from '../kit/identity/authenticator.ts';
@@ -74,20 +75,13 @@ export interface Reply {
 export const adminPassword = 'correct horse battery staple';
 const issuerUrl = 'http://auth.test';
 
-/** PGlite, or the PostgreSQL server that the environment names for a run of its own. */
-export function openTestDatabase(): Promise<Database> {
-  const isPostgres = process.env['ENNEAD_TEST_DATABASE'] === 'postgres';
-  return openDatabase(isPostgres ? { url: process.env['ENNEAD_TEST_POSTGRES_URL'] } : {});
-}
-
 /** An empty data folder, and a database with the service's empty tables: the one given, or its own. */
 export async function openGround(shared?: Database): Promise<Ground> {
   const lifetime = new Lifetime(silentLog);
   const dataFolder = await mkdtemp(join(tmpdir(), 'ennead-auth-'));
   lifetime.defer('the data folder', () => rm(dataFolder, { recursive: true }));
   const database = shared ?? lifetime.own('the database', await openTestDatabase());
-  await database.query('drop schema if exists auth cascade');
-  await database.migrate('auth', auth.migrations);
+  await emptySchema(database, 'auth', auth.migrations);
   return { database, dataFolder, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
 }
 
@@ -113,6 +107,8 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
     config: configOf(options.environment),
     url: issuerUrl,
     peers: options.peers ?? [],
+    address: '127.0.0.1',
+    ports: {},
     dataFolder: ground.dataFolder,
     serviceKeysFolder: join(ground.dataFolder, 'service-keys'),
     database: ground.database,
@@ -121,6 +117,7 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
     http,
     tracer: new Tracer(() => {}),
     log,
+    authenticator: refuseAll,
     revocations,
     ownToken: { get: () => Promise.reject(new Error('auth calls nobody')), forget: () => {} },
     client: () => {
@@ -137,6 +134,9 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
   }
   return running(host, lifetime);
 }
+
+/** Auth has no servers beside HTTP. */
+const refuseAll = { identify: () => Promise.reject(new Error('nobody is known here')) };
 
 function running(host: Host<AuthConfig>, lifetime: Lifetime): RunningAuth {
   const { app } = host.http;

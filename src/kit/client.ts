@@ -19,6 +19,8 @@ export interface ClientOptions {
 export interface CallOptions {
   /** The span that causes the call. */
   readonly parent?: Span;
+  /** `none` records no span here nor there, for what is asked over and over. */
+  readonly trace?: 'none';
   readonly signal?: AbortSignal;
   /** For the whole answer, or for the first byte of a stream; 30 s when absent. */
   readonly timeoutMs?: number;
@@ -114,10 +116,11 @@ class Caller {
     }
   }
 
-  #startSpan(route: Route, { parent }: CallOptions): Span {
+  #startSpan(route: Route, { parent, trace }: CallOptions): Span {
     return this.#options.tracer.start(`${route.method} ${route.url}`, {
       kind: SpanKind.CLIENT,
       parent: parent?.spanContext(),
+      isSampled: trace !== 'none',
       attributes: { 'http.request.method': route.method, 'peer.service': this.#service },
     });
   }

@@ -43,6 +43,11 @@ export interface Route {
   readonly bodyCheck?: 'handler';
   /** The handler sees the body's own text too, as `Call.text`. */
   readonly keepsText?: true;
+  /**
+   * The body is taken as it comes, of any media type and content coding, as `Call.bytes`; the handler
+   * reads `content-type` and `content-encoding` itself.
+   */
+  readonly takesBytes?: true;
   /** Largest request body in bytes; 1 MiB when absent. */
   readonly bodyBytesMax?: number;
   readonly schema: RouteSchema;

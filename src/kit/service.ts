@@ -6,6 +6,7 @@ import type { Database } from './database/database.ts';
 import type { Egress } from './egress/egress.ts';
 import type { Envelope } from './envelope.ts';
 import type { HttpServer } from './http/server.ts';
+import type { Authenticator } from './identity/authenticator.ts';
 import type { ServiceToken } from './identity/service-token.ts';
 import type { RevocationList } from './identity/revocations.ts';
 import type { Log } from './log.ts';
@@ -27,6 +28,10 @@ export interface Host<Config> {
   /** Where this service is reached, without a slash at the end. */
   readonly url: string;
   readonly peers: readonly Peer[];
+  /** The address on which servers of this process listen. */
+  readonly address: string;
+  /** The service's further ports, by name; 0 is any free one. */
+  readonly ports: Readonly<Record<string, number>>;
   /** The suite's data folder, 0700. */
   readonly dataFolder: string;
   /** Where the API keys of service identities lie, one file a service. */
@@ -39,6 +44,8 @@ export interface Host<Config> {
   readonly http: HttpServer;
   readonly tracer: Tracer;
   readonly log: Log;
+  /** Tells whose a credential is, for servers beside HTTP. */
+  readonly authenticator: Pick<Authenticator, 'identify'>;
   /** What this process refuses although it was signed. */
   readonly revocations: RevocationList;
   /** A typed client of another service that speaks with this service's own identity. */
@@ -58,6 +65,8 @@ export interface Service<C extends Contract = Contract, S extends Settings = Set
   /** The default rate limit; the environment may change it. */
   readonly rate: Rate;
   readonly settings: S;
+  /** Ports besides its own, by name, as distances from the suite's port base. */
+  readonly ports?: Readonly<Record<string, number>>;
   /** Folder of its numbered `.sql` files; absent when it keeps no tables. */
   readonly migrations?: URL;
   /** What its own identity may do on other services: as little as it can work with. */

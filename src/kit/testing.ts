@@ -7,7 +7,7 @@ import {
   type JWTPayload,
 } from 'jose';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBus } from './bus/bus.ts';
@@ -114,6 +114,8 @@ export interface StartOptions {
   readonly environment?: Environment;
   /** The database to use, migrated or not; one of its own in memory when absent. */
   readonly database?: Database;
+  /** Its further ports; any free ones when absent. */
+  readonly ports?: Readonly<Record<string, number>>;
   /** Stands in for the clients of other services. */
   readonly client?: Host<never>['client'];
 }
@@ -136,6 +138,8 @@ export async function startService<C extends Contract, S extends Settings>(
     config: readConfig({ own: settings }, options.environment ?? {}).own,
     url: `http://${contract.name}.test`,
     peers: [],
+    address: '127.0.0.1',
+    ports: { ...anyPorts(service), ...options.ports },
     dataFolder,
     serviceKeysFolder: join(dataFolder, 'service-keys'),
     database,
@@ -144,6 +148,7 @@ export async function startService<C extends Contract, S extends Settings>(
     http,
     tracer: new Tracer((span) => spans.push(span)),
     log: silentLog,
+    authenticator: issuer.authenticator,
     revocations: issuer.revocations,
     ownToken: { get: () => issuer.sign(), forget: () => {} },
     client: options.client ?? refuseClient,
@@ -158,6 +163,19 @@ export async function startService<C extends Contract, S extends Settings>(
     spans,
     [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose](),
   };
+}
+
+function anyPorts({ ports = {} }: Pick<Service, 'ports'>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.keys(ports).map((name) => [name, 0]));
+}
+
+/** A port of the loopback that was free a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 function refuseClient(): never {

@@ -18,6 +18,8 @@ export interface SpanOptions {
   readonly kind?: SpanKind;
   /** The span that caused this one, here or on another machine; absent starts a trace. */
   readonly parent?: SpanContext | undefined;
+  /** False passes the span on but records it nowhere; a span that starts a trace is sampled else. */
+  readonly isSampled?: boolean;
   readonly attributes?: Attributes;
 }
 
@@ -58,11 +60,11 @@ export class Tracer {
 
   /** Starts a span. A parent that was not sampled gives a span that is passed on but not recorded. */
   start(name: string, options: SpanOptions = {}): Span {
-    const { parent } = options;
+    const { parent, isSampled = true } = options;
     const context: SpanContext = {
       traceId: parent?.traceId ?? this.#ids.next(16),
       spanId: this.#ids.next(8),
-      traceFlags: parent ? parent.traceFlags : TraceFlags.SAMPLED,
+      traceFlags: isSampled ? (parent?.traceFlags ?? TraceFlags.SAMPLED) : TraceFlags.NONE,
     };
     return new RecordedSpan(context, { name, options, sink: this.#sink });
   }

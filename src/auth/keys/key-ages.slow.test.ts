@@ -4,13 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
-import {
-  openGround,
-  openTestDatabase,
-  startAuth,
-  type Ground,
-  type RunningAuth,
-} from '../testing.ts';
+import { openTestDatabase } from '../../kit/database/testing.ts';
+import { openGround, startAuth, type Ground, type RunningAuth } from '../testing.ts';
 import { keysOf, kidOf, logIn, readHeldStates, refresh, rotate, validate } from './testing.ts';
 
 let database: Database;

@@ -38,6 +38,8 @@ export interface CacheQuestion {
   readonly face: string;
   /** The request as it came, parsed. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** The body's own text; spares who asks for the same again most of the work. */
+  readonly text?: string | undefined;
   /** Temperature 0 is cached unless told otherwise. */
   readonly temperature: number | undefined;
   /** The request's `cache` object. */

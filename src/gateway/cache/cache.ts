@@ -4,12 +4,13 @@ import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { AnswerCache, CachedAnswer, CacheQuestion, Fill, Lookup } from './answer-cache.ts';
 import { entryBytesMax, hitOf, isFresh, type CacheEntry, type Eviction } from './cache-entry.ts';
-import { cacheKeyOf, shownKey, type Scope } from './cache-key.ts';
+import { shownKey, type Scope } from './cache-key.ts';
 import { ttlSecondsMax, type CacheConfig } from './cache-settings.ts';
 import type { CacheSql } from './cache-store.ts';
 import { DatabaseLevel } from './database-level.ts';
 import { Flight } from './flight.ts';
-import { MemoryLevel } from './memory-level.ts';
+import { KeyBook } from './key-book.ts';
+import { MemoryLevel, ownBytes } from './memory-level.ts';
 import { SemanticCache, type Embed } from './semantic-cache.ts';
 import { readSemanticQuestion, type SemanticQuestion } from './semantic-question.ts';
 
@@ -57,6 +58,7 @@ export class Cache implements AnswerCache, AsyncDisposable {
   readonly #topic: Topic<Eviction>;
   readonly #config: CacheConfig;
   readonly #memory: MemoryLevel;
+  readonly #keys = new KeyBook();
   readonly #database: DatabaseLevel | undefined;
   readonly #semantic: SemanticCache | undefined;
   readonly #semanticStats: Pick<CacheStats, 'semanticThreshold'> = {};
@@ -99,11 +101,12 @@ export class Cache implements AnswerCache, AsyncDisposable {
   lookup(question: CacheQuestion): Lookup | Promise<Lookup> {
     const ttlSeconds = this.#ttlOf(question);
     if (ttlSeconds === 0) return { state: 'off' };
-    const { tenant, face, body, wish } = question;
+    const { tenant, face, text, wish } = question;
     const scope = { tenant, face, namespace: wish.key ?? '' };
-    const key = cacheKeyOf(scope, body);
+    const key = this.#keys.keyOf(scope, question);
     const entry = this.#memory.get(key);
     if (entry && isFresh(entry, wish.ttl)) {
+      this.#keys.keep(scope, text, key);
       this.#database?.touch(key);
       return this.#countHit(hitOf(entry));
     }
@@ -283,14 +286,6 @@ export class Cache implements AnswerCache, AsyncDisposable {
     this.#evictions += 1;
     return this.#memory.evict(eviction);
   }
-}
-
-/** The bytes alone, when they are a part of a larger buffer that they would keep alive. */
-function ownBytes(body: Buffer): Buffer {
-  if (body.buffer.byteLength === body.length) return body;
-  const own = Buffer.allocUnsafeSlow(body.length);
-  body.copy(own);
-  return own;
 }
 
 function invalid(param: string, rule: string): Fault {

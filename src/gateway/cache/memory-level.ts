@@ -45,3 +45,11 @@ export class MemoryLevel {
     this.#entries.clear();
   }
 }
+
+/** The bytes alone, when they are a part of a larger buffer that they would keep alive. */
+export function ownBytes(body: Buffer): Buffer {
+  if (body.buffer.byteLength === body.length) return body;
+  const own = Buffer.allocUnsafeSlow(body.length);
+  body.copy(own);
+  return own;
+}

@@ -1,11 +1,7 @@
-import { openDatabase, type Database } from '../../kit/database/database.ts';
+import type { Database } from '../../kit/database/database.ts';
+import { openTestTables } from '../../kit/database/testing.ts';
 
-/** PGlite, or the PostgreSQL server that the environment names for a run of its own; empty tables. */
-export async function openGatewayDatabase(): Promise<Database> {
-  const isPostgres = process.env['ENNEAD_TEST_DATABASE'] === 'postgres';
-  const url = isPostgres ? process.env['ENNEAD_TEST_POSTGRES_URL'] : undefined;
-  const database = await openDatabase(url === undefined ? {} : { url });
-  await database.query('drop schema if exists gateway cascade');
-  await database.migrate('gateway', new URL('../migrations/', import.meta.url));
-  return database;
+/** A database with empty tables of the gateway. */
+export function openGatewayDatabase(): Promise<Database> {
+  return openTestTables('gateway', new URL('../migrations/', import.meta.url));
 }

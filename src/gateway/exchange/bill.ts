@@ -45,7 +45,8 @@ export async function billHit(
   { provider, model, inputTokens, outputTokens }: CachedAnswer,
   { purse, metrics }: BillParts,
 ): Promise<void> {
-  const reservation = await purse.reserve(payer, nothing);
+  const reserving = purse.reserve(payer, nothing);
+  const reservation = reserving instanceof Promise ? await reserving : reserving;
   const usage = { inputTokens, outputTokens };
   const spend = { payer, provider, model, usage, dollars: 0, outcome: 'cached' } as const;
   const written = reservation.settle(spend);

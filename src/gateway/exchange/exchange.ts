@@ -31,7 +31,9 @@ export class Exchange {
     let asking: Asking | undefined;
     try {
       const asked = prepare(ask, this.#parts.guardrails);
-      const lookup = await this.#lookUp(asked);
+      const found = this.#lookUp(asked);
+      const lookup = found instanceof Promise ? await found : found;
+      this.#parts.metrics.cacheAsked(lookup.state);
       if (lookup.state === 'hit') return await giveHit(asked, lookup, this.#parts);
       asking = await this.#open(asked, lookup, course);
       return await askWhole(asked, asking);
@@ -56,7 +58,9 @@ export class Exchange {
     let asking: Asking | undefined;
     try {
       const asked = prepare(ask, this.#parts.guardrails);
-      const lookup = await this.#lookUp(asked);
+      const found = this.#lookUp(asked);
+      const lookup = found instanceof Promise ? await found : found;
+      this.#parts.metrics.cacheAsked(lookup.state);
       if (lookup.state === 'hit') return await tellHit(asked, lookup, { edge, parts: this.#parts });
       asking = await this.#open(asked, lookup, course);
       await askStream(asked, asking, edge);
@@ -69,7 +73,8 @@ export class Exchange {
   /** Plans, and holds money for it; those who wait for the same answer are let go where that fails. */
   async #open(asked: PreparedAsk, lookup: Unanswered, course: Course): Promise<Asking> {
     try {
-      const plan = await this.#planOrLookAgain(asked);
+      const planned = this.#planOrLookAgain(asked);
+      const plan = planned instanceof Promise ? await planned : planned;
       const opened = openBill(asked, plan, this.#parts);
       const bill = opened instanceof Promise ? await opened : opened;
       return new Asking({ parts: this.#parts, plan, bill, course, lookup });
@@ -80,31 +85,29 @@ export class Exchange {
   }
 
   /** A model that was pulled just now, or a runtime that started just now, is found too. */
-  async #planOrLookAgain(asked: PreparedAsk): Promise<Plan> {
+  #planOrLookAgain(asked: PreparedAsk): Plan | Promise<Plan> {
     try {
       return this.#plan(asked);
     } catch (error) {
       const isMissing = error instanceof Fault && error.code === 'not_found';
       const looking = isMissing ? this.#parts.lookAgain() : undefined;
       if (!looking) throw error;
-      await looking;
-      return this.#plan(asked);
+      return looking.then(() => this.#plan(asked));
     }
   }
 
-  async #lookUp(asked: PreparedAsk): Promise<Lookup> {
+  /** At once where the cache has it in memory: a promise takes longer than that. */
+  #lookUp(asked: PreparedAsk): Lookup | Promise<Lookup> {
     const { payer, body, request, wish } = asked;
-    const found = this.#parts.cache.lookup({
+    return this.#parts.cache.lookup({
       tenant: payer.subject,
       face: wordsOf(asked),
       body,
+      text: asked.text,
       temperature: request.temperature,
       wish,
       cancellation: asked.cancellation,
     });
-    const lookup = found instanceof Promise ? await found : found;
-    this.#parts.metrics.cacheAsked(lookup.state);
-    return lookup;
   }
 
   #plan(asked: PreparedAsk): Plan {

@@ -3,7 +3,7 @@ import type { Target } from '../providers/provider.ts';
 import type { RequestHeaders } from '../upstream/request-headers.ts';
 import type { Outgoing } from '../upstream/upstreams.ts';
 import { hasOwnFields, noHeaders, ownFields, type PreparedAsk } from './ask.ts';
-import { spliceMembers } from './splice.ts';
+import { appendMember, spliceMembers } from './splice.ts';
 
 export type Dialects = Readonly<Record<DialectName, Dialect>>;
 
@@ -38,8 +38,12 @@ function patch({ body, text, request, face }: PreparedAsk, model: string): strin
   if (face.dialect === 'openai' && request.isStream && !request.wantsUsage) {
     // What a stream took is only said when it is asked for.
     const given = body['stream_options'];
-    const options = { ...(given as object | undefined), include_usage: true };
-    changes.set('stream_options', JSON.stringify(options));
+    const options = JSON.stringify({ ...(given as object | undefined), include_usage: true });
+    // The usual case, for which nothing has to be looked for in the text.
+    if (given === undefined && changes.size === 0) {
+      return appendMember(text, 'stream_options', options);
+    }
+    changes.set('stream_options', options);
   }
   return changes.size === 0 ? text : spliceMembers(text, changes);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { spliceMembers } from './splice.ts';
+import { appendMember, spliceMembers } from './splice.ts';
 
 const change = (text: string, changes: Readonly<Record<string, string | undefined>>) =>
   spliceMembers(text, new Map(Object.entries(changes)));
@@ -21,6 +21,11 @@ test('members are replaced, dropped and added, and the others keep their bytes',
   expect(change(text, { stream: 'true' })).toMatch(/,"stream":true}$/);
   expect(change('{}', { a: '1' })).toBe('{"a":1}');
   expect(change('{"a":1}', { a: undefined })).toBe('{}');
+});
+
+test('a member is added behind the last one, whatever the text around it', () => {
+  expect(appendMember('{"a":{"b":1}}', 'c', '[2]')).toBe('{"a":{"b":1},"c":[2]}');
+  expect(appendMember(' { "a" : "}" }\n', 'c', '{"d":3}')).toBe(' { "a" : "}" ,"c":{"d":3}}\n');
 });
 
 test('what is spliced is what the parsed object would be', () => {

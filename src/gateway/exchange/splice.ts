@@ -37,6 +37,15 @@ export function spliceMembers(text: string, changes: Changes): string {
   return isChanged ? `{${kept.join(',')}}` : text;
 }
 
+/**
+ * The text of a JSON object with a member more at its end, whose value comes as JSON text. The text
+ * must be valid, and have other members but none of that name.
+ */
+export function appendMember(text: string, name: string, value: string): string {
+  const close = text.lastIndexOf('}');
+  return `${text.slice(0, close)},${JSON.stringify(name)}:${value}${text.slice(close)}`;
+}
+
 function* membersOf(text: string, open: number): Generator<Member> {
   let at = skipSpace(text, open + 1);
   while (text[at] === '"') {

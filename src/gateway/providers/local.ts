@@ -15,7 +15,8 @@ const refreshMs = 5_000;
 /** While it is away, or still has to find out what it has. */
 const soonMs = 500;
 const againMs = 1_000;
-const listTimeoutMs = 5_000;
+/** Asked every few seconds, so it leaves no trace. */
+const polling = { timeoutMs: 5_000, trace: 'none' } as const;
 const contextWindowDefault = 4_096;
 const timeouts = { firstTokenMs: 120_000, idleMs: 60_000, totalMs: 600_000 };
 /** The models in the box are for a first try; of others the name tells, if it is known. */
@@ -105,7 +106,7 @@ export class LocalModels implements AsyncDisposable {
     const startedAt = performance.now();
     this.#askedAt = startedAt;
     try {
-      const { data } = await this.#client.listModels({}, { timeoutMs: listTimeoutMs });
+      const { data } = await this.#client.listModels({}, polling);
       this.#probe = { latencyMs: performance.now() - startedAt };
       this.#isAway = false;
       if (this.#isNew(data)) this.#show(data, await this.#sizes());
@@ -132,7 +133,7 @@ export class LocalModels implements AsyncDisposable {
 
   /** Bytes by the model; only Ollama's API tells them. */
   async #sizes(): Promise<ReadonlyMap<string, number>> {
-    const { models } = await this.#client.ollamaTags({}, { timeoutMs: listTimeoutMs });
+    const { models } = await this.#client.ollamaTags({}, polling);
     return new Map(models.map(({ name, size }) => [name.replace(/:latest$/, ''), size]));
   }
 }

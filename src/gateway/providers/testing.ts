@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBus, type Bus } from '../../kit/bus/bus.ts';
 import { readConfig, type Environment } from '../../kit/config.ts';
-import { openDatabase, type Database } from '../../kit/database/database.ts';
+import type { Database } from '../../kit/database/database.ts';
+import { openGatewayDatabase } from '../cache/testing.ts';
 import { createEgress } from '../../kit/egress/egress.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import type { Log } from '../../kit/log.ts';
@@ -30,20 +31,12 @@ export interface ReplicaOptions {
   readonly log?: Log;
 }
 
-/** PGlite, or the PostgreSQL server that the environment names for a run of its own. */
-function openTestDatabase(): Promise<Database> {
-  const isPostgres = process.env['ENNEAD_TEST_DATABASE'] === 'postgres';
-  return openDatabase(isPostgres ? { url: process.env['ENNEAD_TEST_POSTGRES_URL'] } : {});
-}
-
 /** An empty ground whose egress reaches loopback and nothing else. */
 export async function openProviderGround(): Promise<ProviderGround> {
   const lifetime = new Lifetime(silentLog);
   const dataFolder = await mkdtemp(join(tmpdir(), 'ennead-gateway-'));
   lifetime.defer('the data folder', () => rm(dataFolder, { recursive: true }));
-  const database = lifetime.own('the database', await openTestDatabase());
-  await database.query('drop schema if exists gateway cascade');
-  await database.migrate('gateway', new URL('../migrations/', import.meta.url));
+  const database = lifetime.own('the database', await openGatewayDatabase());
   const bus = lifetime.own('the bus', await openBus({ log: silentLog }));
   const policy = { allow: [], isLoopbackAllowed: true };
   const egress = lifetime.own('egress', createEgress(policy, { lookup: refuseNames }));

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { Fault } from '../errors.ts';
-import { startProcess } from './entry-file.ts';
+import { startProcess } from '../entry-file.ts';
 
 /** The PostgreSQL major version inside the PGlite that this code was written for. */
 export const clusterMajor = '18';
@@ -62,7 +62,7 @@ async function initialiseInto(folder: string): Promise<void> {
 }
 
 function runInitialiser(folder: string): Promise<void> {
-  const child = startProcess('cluster-initialiser', [folder]);
+  const child = startProcess({ beside: import.meta.url, name: 'cluster-initialiser' }, [folder]);
   let complaint = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-4000);

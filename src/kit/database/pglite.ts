@@ -12,7 +12,7 @@ import {
   type ReservedConnection,
   type StatementResult,
 } from './connections.ts';
-import { startThread } from './entry-file.ts';
+import { startThread } from '../entry-file.ts';
 import { PgliteStream } from './pglite-stream.ts';
 import type { ThreadSettings } from './pglite-thread.ts';
 import { valueParsers } from './sql-values.ts';
@@ -44,7 +44,7 @@ export async function openPglite(folder: string, options: PgliteOptions): Promis
 /** Starts the thread that owns the cluster of a folder; throws when PGlite cannot open it. */
 export async function startPgliteThread(clusterFolder: string): Promise<Worker> {
   const settings: ThreadSettings = { clusterFolder };
-  const worker = startThread('pglite-thread', settings);
+  const worker = startThread({ beside: import.meta.url, name: 'pglite-thread' }, settings);
   const exit = new AbortController();
   worker.once('exit', () => exit.abort());
   try {

@@ -26,6 +26,30 @@ export function listTestDatabases(postgresUrl: string | undefined): TestDatabase
   ];
 }
 
+/** PGlite, or the PostgreSQL server that the environment names for a run of its own. */
+export function openTestDatabase(): Promise<Database> {
+  const isPostgres = process.env['ENNEAD_TEST_DATABASE'] === 'postgres';
+  const url = isPostgres ? process.env['ENNEAD_TEST_POSTGRES_URL'] : undefined;
+  return openDatabase(url === undefined ? {} : { url });
+}
+
+/** The same with a service's empty tables, whatever was in its schema before. */
+export async function openTestTables(schema: string, migrations: URL): Promise<Database> {
+  const database = await openTestDatabase();
+  await emptySchema(database, schema, migrations);
+  return database;
+}
+
+/** Drops whatever is in a schema and makes its tables. */
+export async function emptySchema(
+  database: Database,
+  schema: string,
+  migrations: URL,
+): Promise<void> {
+  await database.query(`drop schema if exists ${schema} cascade`);
+  await database.migrate(schema, migrations);
+}
+
 /** A process that runs the text of a test's module. */
 export type ModuleProcess = ChildProcessByStdio<null, Readable, Readable>;
 

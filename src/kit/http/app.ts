@@ -70,6 +70,18 @@ function addParser(app: FastifyInstance, type: string, parse: (text: string) => 
   });
 }
 
+/** Adds routes whose bodies are taken as they come; they are there once the app is ready. */
+export function takingBytes(app: FastifyInstance, addRoutes: (app: FastifyInstance) => void): void {
+  app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) =>
+      parsed(null, body),
+    );
+    addRoutes(scope);
+    done();
+  });
+}
+
 /** Forms need no preflight (Fetch, section 3.3), so only routes that ask for them get them. */
 function requireFormRoute({ routeOptions }: FastifyRequest): void {
   if (routeOptions.config.acceptsForm) return;

@@ -8,7 +8,7 @@ import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
 import type { JsonLines } from '../json-lines.ts';
 import type { PushedAnswer } from '../pushed-answer.ts';
 import type { EventStream } from '../sse.ts';
-import type { WrittenJson } from '../written-json.ts';
+import type { WrittenBytes } from '../written-json.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,6 +35,8 @@ export interface Call<R extends Route = Route> extends RequestOf<R> {
   readonly headers: IncomingHttpHeaders;
   /** The body as it came; empty on routes that do not keep it. */
   readonly text: string;
+  /** The body as it came, on routes that take bytes; empty elsewhere. */
+  readonly bytes: Buffer;
   readonly origin: Origin;
   readonly requestId: string;
   /** The request's server span: the parent of whatever it causes. */
@@ -53,7 +55,7 @@ export type Answer<R extends Route> =
   | EventStream
   | JsonLines
   | PushedAnswer
-  | WrittenJson
+  | WrittenBytes
   | Response;
 
 /** Does what a route promises; throws a Fault otherwise. */
@@ -103,6 +105,11 @@ export class HttpCall {
     return this.#request.text ?? '';
   }
 
+  get bytes(): Buffer {
+    const { body } = this.#request;
+    return Buffer.isBuffer(body) ? body : noBytes;
+  }
+
   get headers(): IncomingHttpHeaders {
     return this.#request.headers;
   }
@@ -141,6 +148,8 @@ export class HttpCall {
   }
 }
 
+const noBytes = Buffer.alloc(0);
+
 interface CallEdge {
   readonly context: CallContext;
   /** Ends the calls that are open when the server can wait no longer. */
@@ -158,7 +167,7 @@ export class OpenCalls {
     if (this.#reason) cancellation.cancel(this.#reason);
     if (raw.destroyed) cancellation.cancel(callerGone());
     this.#open.add(cancellation);
-    raw.once('close', () => {
+    raw.on('close', () => {
       this.#open.delete(cancellation);
       if (!raw.writableFinished) cancellation.cancel(callerGone());
     });

@@ -9,6 +9,7 @@ export interface CredentialRules {
   readonly acceptsQueryToken: boolean;
 }
 
+const bearerPrefix = 'Bearer ';
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/=-]+)$/i;
 const safeMethods = new Set(['GET', 'HEAD']);
 
@@ -26,6 +27,17 @@ export function readCredential(request: IncomingMessage, rules: CredentialRules)
     (rules.acceptsSessionCookie ? readSessionCookie(request) : undefined);
   if (other) return other;
   throw invalidToken('a token is needed: Authorization: Bearer <token>', 'token_missing');
+}
+
+/**
+ * What stands behind `Bearer` in the only Authorization header, whatever its form: only for looking up
+ * what was found good before.
+ */
+export function peekBearer(request: IncomingMessage): string | undefined {
+  const { authorization } = request.headers;
+  if (!authorization?.startsWith(bearerPrefix)) return undefined;
+  if (countHeader(request, 'authorization') > 1) return undefined;
+  return authorization.slice(bearerPrefix.length);
 }
 
 function readBearer(request: IncomingMessage, authorization: string): string {

@@ -5,7 +5,7 @@ import type { Authenticator } from '../identity/authenticator.ts';
 import type { Identity } from '../identity/identity.ts';
 import { peerPermission, requirePermission } from '../permissions.ts';
 import type { RateLimiter } from '../rate-limit.ts';
-import { readCredential } from './credential.ts';
+import { peekBearer, readCredential } from './credential.ts';
 
 export interface GateOptions {
   readonly contract: Contract;
@@ -42,6 +42,9 @@ export class Gate {
   #identify(route: Route, reply: FastifyReply): Identity | Promise<Identity> {
     const { contract, authenticator } = this.#options;
     try {
+      const shown = peekBearer(reply.request.raw);
+      const known = shown === undefined ? undefined : authenticator.recall(shown);
+      if (known) return known;
       const credential = readCredential(reply.request.raw, {
         acceptsSessionCookie: contract.acceptsSessionCookie ?? false,
         acceptsQueryToken: false,

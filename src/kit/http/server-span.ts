@@ -40,7 +40,9 @@ export function contextOf(
   request: Pick<FastifyRequest, 'headers' | 'url'>,
   span: Span,
 ): CallContext {
-  const path = request.url.split('?')[0] ?? '/';
+  const { url } = request;
+  const end = url.indexOf('?');
+  const path = end < 0 ? url : url.slice(0, end);
   return { requestId: requestIdOf(request, span), path, span, identity: undefined };
 }
 

@@ -54,6 +54,14 @@ export class Verifier {
     return known ? this.#recheck(known) : this.#verifyFirst(token);
   }
 
+  /** Whose token it is, where it was verified before and is kept. Throws as `verify` does. */
+  recall(token: string): Identity | undefined {
+    const known = this.#find(token);
+    if (!known) return undefined;
+    this.#options.requireFreshRevocations?.();
+    return this.#recheck(known);
+  }
+
   /** Whether the token was verified before and is kept. */
   isKnown(token: string): boolean {
     return this.#find(token) !== undefined;

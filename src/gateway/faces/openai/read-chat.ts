@@ -91,16 +91,18 @@ function isDefault(name: string, value: unknown): boolean {
 const oneToTwo = { min: 0, max: 2 };
 const share = { min: 0, max: 1 };
 const penalty = { min: -2, max: 2 };
-const choicesMax = 128;
+const choices = { ...count, max: 128 };
+const tops = { ...count, min: -1 };
+const seeds = { ...count, min: Number.MIN_SAFE_INTEGER };
 
 function readSampling(body: Json, request: Writable<ChatRequest>): void {
   request.temperature = numberOrNone(body['temperature'], 'temperature', oneToTwo);
   request.topP = numberOrNone(body['top_p'], 'top_p', share);
-  request.topK = numberOrNone(body['top_k'], 'top_k', { ...count, min: -1 });
+  request.topK = numberOrNone(body['top_k'], 'top_k', tops);
   request.frequencyPenalty = numberOrNone(body['frequency_penalty'], 'frequency_penalty', penalty);
   request.presencePenalty = numberOrNone(body['presence_penalty'], 'presence_penalty', penalty);
-  request.seed = numberOrNone(body['seed'], 'seed', { ...count, min: Number.MIN_SAFE_INTEGER });
-  request.choices = numberOrNone(body['n'], 'n', { ...count, max: choicesMax });
+  request.seed = numberOrNone(body['seed'], 'seed', seeds);
+  request.choices = numberOrNone(body['n'], 'n', choices);
   request.stop = readStop(body['stop']);
   const maxTokens = numberOrNone(body['max_tokens'], 'max_tokens', count);
   request.maxTokens =
