@@ -10,9 +10,20 @@ if (!process.env.ENNEAD_TEST_POSTGRES_URL) {
 }
 prepare();
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
-const tested = ['auth', 'gateway/cache', 'gateway/money', 'gateway/providers', 'gateway/routes'];
-const folders = tested.map((folder) => `src/${folder}/`);
-const { status } = spawnSync(process.execPath, [vitest, 'run', '--maxWorkers=1', ...folders], {
+const tested = [
+  'auth',
+  'gateway/cache',
+  'gateway/money',
+  'gateway/providers',
+  'gateway/routes',
+  'tracer/alerts',
+  'tracer/intake',
+  'tracer/routes',
+  'tracer/series',
+  'tracer/tracer.test.ts',
+];
+const paths = tested.map((path) => `src/${path}`);
+const { status } = spawnSync(process.execPath, [vitest, 'run', '--maxWorkers=1', ...paths], {
   stdio: 'inherit',
   env: { ...process.env, ENNEAD_TEST_DATABASE: 'postgres' },
 });

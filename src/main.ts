@@ -9,6 +9,7 @@ import { providersCommand } from './commands/providers.ts';
 import { sessionsCommand } from './commands/sessions.ts';
 import { keysCommand } from './commands/signing-keys.ts';
 import { tokensCommand } from './commands/tokens.ts';
+import { tracesCommand } from './commands/traces.ts';
 import { usersCommand } from './commands/users.ts';
 import { Fault } from './kit/errors.ts';
 import { serviceNames } from './service-names.ts';
@@ -79,6 +80,7 @@ const administration = [
   providersCommand,
   tokensCommand,
   modelsCommand,
+  tracesCommand,
 ];
 
 for (const makeCommand of administration) {

@@ -52,7 +52,7 @@ export function formatBytes(bytes: number): string {
 }
 
 /** Text without control and direction characters: a user name must not rewrite the screen. */
-function plain(value: Shown): string {
+export function plain(value: Shown): string {
   return String(value ?? '').replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');
 }
 

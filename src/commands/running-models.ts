@@ -6,15 +6,10 @@ import { readJsonLines } from '../models/inference/external/lines.ts';
 import { isSameName } from '../models/library/model-name.ts';
 import type { PullProgress } from '../models/library/pull/puller.ts';
 import type { AdministrationOptions } from './administration.ts';
-import { AuthSession, tracer } from './auth-session.ts';
-import { findCredential } from './credentials.ts';
+import { tracer } from './auth-session.ts';
+import { logIn } from './login.ts';
 import type { ModelAccess, ModelPlace } from './model-access.ts';
 import { toListed, toShown, type ShownModel } from './model-listing.ts';
-
-interface Login extends AsyncDisposable {
-  readonly token: () => Promise<string>;
-  readonly forgetToken?: () => void;
-}
 
 /** The models of the running suite, by its API and with the operator's identity. */
 export async function openRunningModels(
@@ -37,22 +32,6 @@ export async function openRunningModels(
     },
     pull: (name) => pull(`${place.modelsUrl}/api/pull`, name, token),
     [Symbol.asyncDispose]: () => login[Symbol.asyncDispose](),
-  };
-}
-
-async function logIn(
-  { suite, authUrl: url, dataFolder }: ModelPlace,
-  { token, otp }: AdministrationOptions,
-): Promise<Login> {
-  const credential = await findCredential(suite, token);
-  if (credential.kind === 'token') {
-    return { token: async () => credential.token, [Symbol.asyncDispose]: async () => {} };
-  }
-  const session = new AuthSession({ url, credential, otp, dataFolder });
-  return {
-    token: session.token,
-    forgetToken: session.forget,
-    [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
   };
 }
 

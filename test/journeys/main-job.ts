@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import OpenAI from 'openai';
 import { expect } from 'vitest';
-import type { ReceivedSpan } from '../span-receiver.ts';
 
 /** Runs the `curl` line that the suite printed, as a person would, and answers the access token. */
 export function logInAsPrinted(output: string): string {
@@ -47,16 +46,35 @@ async function completeAt(baseURL: string, token: string): Promise<OpenAI.ChatCo
   return completion;
 }
 
+interface TracedSpan {
+  readonly service: string;
+  readonly name: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+}
+
+/** The spans of the newest completion's trace, as the tracer tells of it. */
+export async function completionSpans(
+  tracerUrl: string,
+  token: string,
+): Promise<readonly TracedSpan[]> {
+  const read = async (path: string) => {
+    const answer = await fetch(`${tracerUrl}/api/v1/traces${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return answer.json() as Promise<{ traces: { traceId: string }[]; spans: TracedSpan[] }>;
+  };
+  const name = encodeURIComponent('POST /api/v1/chat/completions');
+  const [newest] = (await read(`?name=${name}&limit=1`)).traces;
+  return newest ? (await read(`/${newest.traceId}`)).spans : [];
+}
+
 /** True when a completion's spans hang together: gateway's server span -> its call -> models' server span. */
-export function hasCompletionTrace(spans: readonly ReceivedSpan[]): boolean {
+export function isCompletionTrace(spans: readonly TracedSpan[]): boolean {
   return spans.some((inner) => {
     if (inner.service !== 'models' || inner.name !== 'POST /v1/chat/completions') return false;
     const call = spans.find(({ spanId }) => spanId === inner.parentSpanId);
     const outer = spans.find(({ spanId }) => spanId === call?.parentSpanId);
-    return (
-      call?.service === 'gateway' &&
-      outer?.name === 'POST /api/v1/chat/completions' &&
-      outer.traceId === inner.traceId
-    );
+    return call?.service === 'gateway' && outer?.name === 'POST /api/v1/chat/completions';
   });
 }

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePortBase, startEnnead, temporaryFolder, type Ennead, serviceUrl } from '../ennead.ts';
-import { startSpanReceiver } from '../span-receiver.ts';
 import { serviceNames } from '../../src/service-names.ts';
-import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
+import {
+  completeWithOpenAi,
+  completionSpans,
+  isCompletionTrace,
+  logInAsPrinted,
+} from './main-job.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let receiver: Awaited<ReturnType<typeof startSpanReceiver>>;
 let base: number;
 let token: string;
 const processes = new Map<string, Ennead>();
@@ -18,25 +21,19 @@ function start(name: string): Promise<void> {
     ENNEAD_DATA_DIR: join(folder.path, name),
     ENNEAD_SERVICE_KEYS_DIR: join(folder.path, 'service-keys'),
     ENNEAD_PORT_BASE: String(base),
-    ENNEAD_TRACER_URL: receiver.url,
   });
   processes.set(name, ennead);
   return ennead.ready;
 }
 
 beforeAll(async () => {
-  [folder, receiver, base] = await Promise.all([
-    temporaryFolder(),
-    startSpanReceiver(),
-    freePortBase(),
-  ]);
+  [folder, base] = await Promise.all([temporaryFolder(), freePortBase()]);
   await start('auth');
   await Promise.all(serviceNames.filter((name) => name !== 'auth').map(start));
 }, 120_000);
 
 afterAll(async () => {
   await Promise.all([...processes.values()].map((ennead) => ennead.stop('SIGKILL')));
-  receiver.close();
   await folder.remove();
 });
 
@@ -44,7 +41,8 @@ describe('a process for each service, each with a data folder of its own', () =>
   test("OpenAI's client gets a completion and a stream, and the spans hang together", async () => {
     token = logInAsPrinted(processes.get('auth')?.output() ?? '');
     await completeWithOpenAi(urlOf('gateway'), token);
-    await expect.poll(() => hasCompletionTrace(receiver.spans), { timeout: 5_000 }).toBe(true);
+    const spans = () => completionSpans(urlOf('tracer'), token);
+    await expect.poll(async () => isCompletionTrace(await spans()), { timeout: 10_000 }).toBe(true);
   });
 
   test('every service answers its health', async () => {

@@ -9,16 +9,19 @@ import {
   type Ennead,
   serviceUrl,
 } from '../ennead.ts';
-import { startSpanReceiver } from '../span-receiver.ts';
 import { serviceNames } from '../../src/service-names.ts';
 import { services as allServices } from '../../src/services.ts';
 import { expectAnonymousRefused, expectRubbishRefused } from './refusals.ts';
-import { completeWithOpenAi, hasCompletionTrace, logInAsPrinted } from './main-job.ts';
+import {
+  completeWithOpenAi,
+  completionSpans,
+  isCompletionTrace,
+  logInAsPrinted,
+} from './main-job.ts';
 
 const contracts = allServices.map(({ contract }) => [contract.name, contract] as const);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let receiver: Awaited<ReturnType<typeof startSpanReceiver>>;
 let base: number;
 let variables: Record<string, string>;
 let ennead: Ennead;
@@ -27,15 +30,10 @@ let token: string;
 const urlOf = (name: string) => serviceUrl(base, name);
 
 beforeAll(async () => {
-  [folder, receiver, base] = await Promise.all([
-    temporaryFolder(),
-    startSpanReceiver(),
-    freePortBase(),
-  ]);
+  [folder, base] = await Promise.all([temporaryFolder(), freePortBase()]);
   variables = {
     ENNEAD_DATA_DIR: join(folder.path, 'data'),
     ENNEAD_PORT_BASE: String(base),
-    ENNEAD_TRACER_URL: receiver.url,
   };
   ennead = startEnnead(['up'], variables);
   await ennead.ready;
@@ -43,13 +41,12 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await ennead.stop('SIGKILL');
-  receiver.close();
   await folder.remove();
 });
 
 describe('all nine services in one process', () => {
   test('the start prints addresses, first credentials and a curl line that logs in', () => {
-    for (const name of serviceNames.filter((one) => one !== 'tracer')) {
+    for (const name of serviceNames) {
       expect(ennead.output()).toContain(urlOf(name));
     }
     expect(ennead.output()).toMatch(/administrator admin, password \S+/);
@@ -70,7 +67,7 @@ describe('all nine services in one process', () => {
 
   test("the console's address shows every service with its address and health", async () => {
     const page = await (await fetch(`http://127.0.0.1:${base}/`)).text();
-    for (const name of serviceNames.filter((one) => one !== 'tracer')) {
+    for (const name of serviceNames) {
       expect(page).toContain(`${urlOf(name)}/docs`);
     }
     expect(page.match(/> healthy</g)?.length).toBeGreaterThanOrEqual(8);
@@ -78,7 +75,8 @@ describe('all nine services in one process', () => {
 
   test("OpenAI's client gets a completion and a stream, and the spans hang together", async () => {
     await completeWithOpenAi(urlOf('gateway'), token);
-    await expect.poll(() => hasCompletionTrace(receiver.spans), { timeout: 5_000 }).toBe(true);
+    const spans = () => completionSpans(urlOf('tracer'), token);
+    await expect.poll(async () => isCompletionTrace(await spans()), { timeout: 10_000 }).toBe(true);
   });
 
   test.each(contracts)(

@@ -1,0 +1,180 @@
+import { countBottlenecks } from '../explain/bottlenecks.ts';
+import { Contributor, type Contribution } from '../series/contribution.ts';
+import { Deltas } from '../series/deltas.ts';
+import { analyse } from '../trace/analyse.ts';
+import type { BaselineOf, TraceAnalysis, TraceStatus } from '../trace/analysis.ts';
+import { asNumber } from '../trace/signature.ts';
+import type { SpanHead } from '../trace/span.ts';
+import { baselineKey, type BaselineTable } from './baseline-table.ts';
+import type { Completion, LoggedError, TraceEvent } from './messages.ts';
+import type { OpenTrace } from './open-trace.ts';
+import { storable } from './pending-write.ts';
+import type { CompleteRow } from './trace-store.ts';
+
+const statusNumbers: Readonly<Record<TraceStatus, number>> = { success: 0, error: 1, timeout: 2 };
+
+/** What a completion needs of its trace once it is written. */
+export interface CompletingTrace {
+  readonly trace: OpenTrace;
+  /** Its spans when it was analysed. */
+  readonly heads: readonly SpanHead[];
+}
+
+/** A completion that is being written. */
+export interface OpenCompletion {
+  readonly completion: Completion;
+  readonly traces: readonly CompletingTrace[];
+}
+
+/** Analyses complete traces and says what they add to the series. */
+export class Completing {
+  readonly #contributor = new Contributor();
+  #deltas = newDeltas();
+  #baselines: BaselineTable = new Map();
+  #number = 0;
+
+  /** The histories that slow spans are told by. */
+  setBaselines(table: BaselineTable): void {
+    this.#baselines = table;
+  }
+
+  /** Makes one statement's input of complete traces. */
+  build(traces: readonly OpenTrace[]): OpenCompletion {
+    const rows: CompleteRow[] = [];
+    const errors: LoggedError[] = [];
+    const events: TraceEvent[] = [];
+    const completing: CompletingTrace[] = [];
+    for (const trace of traces) {
+      const heads = [...trace.spans.values()];
+      const analysis = analyse(heads);
+      const contribution = this.#contributor.contributionOf(analysis);
+      this.#deltas.add(contribution.samples, 1);
+      this.#takeBack(trace.counted);
+      const bottlenecks = countBottlenecks(analysis, this.#baselineOf);
+      rows.push(completeRow(trace, { analysis, contribution, bottlenecks }));
+      const error = loggedError(trace, analysis);
+      if (error) errors.push(error);
+      events.push(traceEvent(trace, analysis, bottlenecks));
+      completing.push({ trace, heads });
+    }
+    const completion = this.#completion(rows, traces, { errors, events });
+    return { completion, traces: completing };
+  }
+
+  /** Forgets which series the database knows: what was built last has not reached it. */
+  forget(): void {
+    this.#deltas = newDeltas();
+  }
+
+  readonly #baselineOf: BaselineOf = (operation) => this.#baselines.get(baselineKey(operation));
+
+  #takeBack(counted: readonly SpanHead[]): void {
+    if (counted.length === 0) return;
+    this.#deltas.add(this.#contributor.contributionOf(analyse(counted)).samples, -1);
+  }
+
+  #completion(
+    rows: readonly CompleteRow[],
+    traces: readonly OpenTrace[],
+    told: Pick<Completion, 'errors' | 'events'>,
+  ): Completion {
+    this.#number += 1;
+    return {
+      number: this.#number,
+      count: rows.length,
+      rows: JSON.stringify(rows),
+      traceIds: traces.map(({ traceId }) => traceId),
+      partialIds: traces.filter(isNewPartial).map(({ traceId }) => traceId),
+      additions: this.#deltas.drain(),
+      ...told,
+    };
+  }
+}
+
+/** It may be the late part of a trace that is not in memory any more. */
+function isNewPartial({ hasRoot, completions }: OpenTrace): boolean {
+  return !hasRoot && completions === 0;
+}
+
+function newDeltas(): Deltas {
+  return new Deltas({ nowUs: () => Date.now() * 1_000 });
+}
+
+interface Finding {
+  readonly analysis: TraceAnalysis;
+  readonly contribution: Contribution;
+  readonly bottlenecks: number;
+}
+
+function completeRow(
+  trace: OpenTrace,
+  { analysis, contribution, bottlenecks }: Finding,
+): CompleteRow {
+  const { summary, split } = analysis;
+  return {
+    trace_id: trace.traceId,
+    day: trace.day,
+    received_at: trace.receivedAtMs,
+    start_us: summary.startUs,
+    end_us: summary.endUs,
+    name: storable(summary.name),
+    service: storable(summary.service),
+    agent: storable(summary.agent),
+    agents: summary.agents.map(storable),
+    signature: asNumber(trace.signature),
+    status: statusNumbers[summary.status],
+    span_count: summary.spanCount,
+    error_count: summary.errorCount,
+    tags: trace.tagsOf(summary.rootSpanId) ?? null,
+    is_partial: summary.isPartial,
+    network_us: split.networkUs,
+    processing_us: split.processingUs,
+    ...spendOf(contribution),
+    bottlenecks,
+    error: summary.error ? storable(JSON.stringify(summary.error)) : null,
+    known_revision: trace.revision,
+    known_completions: trace.completions,
+  };
+}
+
+/** Tokens and cost of the calls of models; null where there are none. */
+function spendOf({ calls }: Contribution) {
+  if (calls.length === 0) return { input_tokens: null, output_tokens: null, cost_usd: null };
+  let input = 0;
+  let output = 0;
+  let cost = 0;
+  for (const call of calls) {
+    input += call.inputTokens;
+    output += call.outputTokens;
+    cost += call.costUsd ?? 0;
+  }
+  return { input_tokens: input, output_tokens: output, cost_usd: cost };
+}
+
+function loggedError({ traceId }: OpenTrace, { summary }: TraceAnalysis): LoggedError | undefined {
+  const { error, startUs, name, service } = summary;
+  if (!error) return undefined;
+  const { spanId, code, message, agent } = error;
+  const atMs = Math.floor(startUs / 1_000);
+  return { traceId, atMs, spanId, code, message, agent, name, service };
+}
+
+function traceEvent(
+  { traceId, completions }: OpenTrace,
+  { summary }: TraceAnalysis,
+  bottlenecks: number,
+): TraceEvent {
+  const { name, startUs, endUs, status, spanCount, agents, agent } = summary;
+  return {
+    traceId,
+    name,
+    startMs: Math.floor(startUs / 1_000),
+    durationMs: Math.round((endUs - startUs) / 1_000),
+    status,
+    spans: spanCount,
+    bottlenecks,
+    agents,
+    agent,
+    isFirst: completions === 0,
+  };
+}

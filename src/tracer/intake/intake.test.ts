@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../kit/database/database.ts';
+import { openTracerDatabase } from '../series/testing.ts';
+import { exportOf, newTraceId, startTracer, type Answer } from '../testing.ts';
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTracerDatabase();
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+const rootId = '1'.repeat(16);
+const childId = '2'.repeat(16);
+
+/** How often a trace of this name was counted. */
+async function countedAs(tracer: Awaited<ReturnType<typeof startTracer>>, name: string) {
+  const { body } = await tracer.call('GET', '/api/v1/metrics/aggregate?timeRange=1h');
+  const found = body.aggregations.find(({ key }: Answer) => key === name);
+  return found?.metrics.totalRequests ?? 0;
+}
+
+describe('open traces', () => {
+  it('go on after a restart, and are counted once', async () => {
+    const traceId = newTraceId();
+    const name = 'restarted';
+    const slow = { TRACER_QUIET_MS: '60000' };
+    {
+      await using before = await startTracer({ database, environment: slow });
+      const root = { traceId, spanId: rootId, from: 0, to: 9, name };
+      await before.send(exportOf('shop', [root]));
+    }
+    await using after = await startTracer({ database });
+    const child = { traceId, spanId: childId, parentSpanId: rootId, from: 1, to: 2 };
+    await after.send(exportOf('db', [child]));
+    const detail = await after.until(`/api/v1/traces/${traceId}`, (body) => body.isComplete);
+    expect(detail).toMatchObject({ name, revision: 1, totalSpans: 2, agents: ['shop', 'db'] });
+    expect(await countedAs(after, name)).toBe(1);
+  });
+
+  it('of two replicas become one, counted once', async () => {
+    await using one = await startTracer({ database });
+    await using other = await startTracer({ database });
+    const traceId = newTraceId();
+    const name = 'shared';
+    const root = { traceId, spanId: rootId, from: 0, to: 9, name };
+    const child = { traceId, spanId: childId, parentSpanId: rootId, from: 1, to: 2 };
+    await Promise.all([one.send(exportOf('shop', [root])), other.send(exportOf('db', [child]))]);
+    const isWhole = (body: Answer) => body.isComplete && body.totalSpans === 2;
+    await one.until(`/api/v1/traces/${traceId}`, isWhole);
+    // Whatever the other replica still does with it changes nothing.
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    const detail = await other.until(`/api/v1/traces/${traceId}`, isWhole);
+    expect(detail).toMatchObject({ name, agents: ['shop', 'db'] });
+    expect(await countedAs(one, name)).toBe(1);
+    const { body } = await one.call('GET', '/api/v1/traces?name=shared');
+    expect(body).toMatchObject({ total: 1, traces: [{ spans: 2 }] });
+  });
+
+  it('that were complete long ago take spans that come late', async () => {
+    const traceId = newTraceId();
+    const name = 'forgotten';
+    {
+      await using before = await startTracer({ database });
+      const root = { traceId, spanId: rootId, from: 0, to: 9, name };
+      await before.send(exportOf('shop', [root]));
+      await before.until(`/api/v1/traces/${traceId}`, (body) => body.isComplete);
+    }
+    await using after = await startTracer({ database });
+    const child = { traceId, spanId: childId, parentSpanId: rootId, from: 1, to: 2 };
+    await after.send(exportOf('db', [{ ...child, isError: true, message: 'late' }]));
+    const detail = await after.until(
+      `/api/v1/traces/${traceId}`,
+      (body) => body.isComplete && body.revision === 2,
+    );
+    expect(detail).toMatchObject({ name, status: 'error', totalSpans: 2 });
+    expect(await countedAs(after, name)).toBe(1);
+    const { body } = await after.call(
+      'GET',
+      '/api/v1/metrics/aggregate?timeRange=1h&groupBy=status',
+    );
+    const statuses = Object.fromEntries(
+      body.aggregations.map(({ key, metrics }: Answer) => [key, metrics.totalRequests]),
+    );
+    expect(statuses['error']).toBe(1);
+  });
+});
+
+describe('more than intake can hold', () => {
+  it('is refused with a time to come back, and nothing of it is lost', async () => {
+    await using tracer = await startTracer({ environment: { TRACER_QUEUED_MEGABYTES: '1' } });
+    const ids = Array.from({ length: 24 }, newTraceId);
+    const long = [['text', 'x'.repeat(200_000)]] as const;
+    const sends = ids.map((traceId) =>
+      tracer.send(
+        exportOf('shop', [{ traceId, spanId: rootId, from: 0, to: 1, attributes: long }]),
+      ),
+    );
+    const answers = await Promise.all(sends);
+    const statuses = new Set(answers.map(({ status }) => status));
+    expect(statuses).toEqual(new Set([200, 429]));
+    for (const [index, { status, headers }] of answers.entries()) {
+      const stored = await tracer.call('GET', `/api/v1/traces/${ids[index]}`);
+      expect(stored.status).toBe(status === 200 ? 200 : 404);
+      if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,235 @@
+import type { Worker } from 'node:worker_threads';
+import type { Database } from '../../kit/database/database.ts';
+import { startThread } from '../../kit/entry-file.ts';
+import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
+import type { BaselineTable } from './baseline-table.ts';
+import type {
+  AcceptedExport,
+  Completion,
+  ExportForm,
+  IntakeReply,
+  IntakeRequest,
+  IntakeSettings,
+  Refusal,
+  TraceEvent,
+  Write,
+} from './messages.ts';
+import { SpanWriter } from './span-writer.ts';
+
+export interface IntakeOptions extends IntakeSettings {
+  readonly database: Database;
+  readonly log: Log;
+  /** Bytes of exports that may wait for their answers. */
+  readonly queuedBytesMax: number;
+  /** Told of traces that are complete, once that is stored. */
+  readonly onComplete: (events: readonly TraceEvent[]) => void;
+}
+
+/** What intake is doing now. */
+export interface IntakeState {
+  readonly openTraces: number;
+  readonly openSpans: number;
+  /** Exports that wait for their answers. */
+  readonly queuedExports: number;
+}
+
+interface Waiting {
+  readonly bytes: number;
+  readonly resolve: (answer: AcceptedExport) => void;
+  readonly reject: (error: Fault) => void;
+}
+
+const adoptMs = 60_000;
+
+/** Takes exports of spans: an export that is answered is stored. */
+export class Intake implements AsyncDisposable {
+  readonly #options: IntakeOptions;
+  readonly #thread: Worker;
+  readonly #writer: SpanWriter;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #adopting: NodeJS.Timeout;
+  /** What is being written or read. */
+  readonly #work = new Set<Promise<void>>();
+  #lastId = 0;
+  #queuedBytes = 0;
+  #openTraces = 0;
+  #openSpans = 0;
+  #isClosed = false;
+  #drained: (() => void) | undefined;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+    this.#writer = new SpanWriter(options.database);
+    const { quietMs, partialMs, exportBytesMax, openSpansMax } = options;
+    const settings: IntakeSettings = { quietMs, partialMs, exportBytesMax, openSpansMax };
+    this.#thread = startThread({ beside: import.meta.url, name: 'intake-thread' }, settings);
+    this.#thread.on('message', (reply: IntakeReply) => this.#take(reply));
+    this.#thread.on('error', (error) => this.#fail(error));
+    this.#adopting = setInterval(() => this.#adopt(Date.now() - adoptMs), adoptMs);
+    this.#adopting.unref();
+  }
+
+  get state(): IntakeState {
+    return {
+      openTraces: this.#openTraces,
+      openSpans: this.#openSpans,
+      queuedExports: this.#waiting.size,
+    };
+  }
+
+  /**
+   * Stores an export and answers what was taken of it. A Fault `invalid` or `too_large` says that it
+   * can't be read, `exhausted` that too much waits already, `unavailable` that it is not stored.
+   */
+  submit(body: Uint8Array, form: ExportForm): Promise<AcceptedExport> {
+    if (this.#isClosed) return Promise.reject(stopping());
+    const bytes = body.length;
+    if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > this.#options.queuedBytesMax) {
+      const message = 'too many spans wait to be stored; send them again later';
+      return Promise.reject(new Fault('exhausted', message, { retryAfter: 1 }));
+    }
+    this.#lastId += 1;
+    const id = this.#lastId;
+    this.#queuedBytes += bytes;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { bytes, resolve, reject });
+      this.#post({ kind: 'export', id, body, form }, ownMemory(body));
+    });
+  }
+
+  /** Takes up what was open when the process ended, or another replica. */
+  start(): void {
+    // The embedded database is this process's alone, so whatever is open was its own.
+    const isAlone = this.#options.database.dialect === 'pglite';
+    this.#adopt(isAlone ? Number.MAX_SAFE_INTEGER : Date.now() - adoptMs);
+  }
+
+  setBaselines(table: BaselineTable): void {
+    this.#post({ kind: 'baselines', table });
+  }
+
+  /** Refuses new exports and stores those that wait; open traces go on at the next start. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#adopting);
+    if (this.#waiting.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
+    await Promise.allSettled(this.#work);
+    this.#post({ kind: 'close' });
+    await this.#thread.terminate();
+  }
+
+  #take(reply: IntakeReply): void {
+    switch (reply.kind) {
+      case 'accepted':
+        return this.#answer(reply.answer.id, ({ resolve }) => resolve(reply.answer));
+      case 'refused': {
+        const fault = faultOf(reply.refusal);
+        return this.#answer(reply.id, ({ reject }) => reject(fault));
+      }
+      case 'write':
+        return this.#track(this.#write(reply.write));
+      case 'complete':
+        return this.#track(this.#complete(reply.completion));
+      case 'load':
+        return this.#track(this.#load(reply.traceIds));
+      case 'state':
+        this.#openTraces = reply.openTraces;
+        this.#openSpans = reply.openSpans;
+    }
+  }
+
+  async #write({ exports, ...write }: Write): Promise<void> {
+    try {
+      const revisions = await this.#writer.write(write);
+      this.#post({ kind: 'written', revisions });
+      for (const answer of exports) this.#answer(answer.id, ({ resolve }) => resolve(answer));
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'spans could not be stored');
+      this.#post({ kind: 'write-failed' });
+      const cause = Fault.from(error);
+      const fault = new Fault('unavailable', 'the spans could not be stored; send them again', {
+        cause,
+        retryAfter: 5,
+      });
+      for (const { id } of exports) this.#answer(id, ({ reject }) => reject(fault));
+    }
+  }
+
+  async #complete(completion: Completion): Promise<void> {
+    try {
+      const changed = await this.#writer.complete(completion);
+      if (changed) return this.#post({ kind: 'not-completed', changed });
+      this.#post({ kind: 'completed' });
+      this.#options.onComplete(completion.events);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'complete traces could not be stored');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      this.#post({ kind: 'not-completed', changed: [] });
+    }
+  }
+
+  async #load(traceIds: readonly string[]): Promise<void> {
+    try {
+      const loaded = await this.#writer.load(traceIds);
+      this.#post({ kind: 'loaded', ...loaded });
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'open traces could not be read');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      this.#post({ kind: 'not-loaded' });
+    }
+  }
+
+  #adopt(beforeMs: number): void {
+    this.#track(this.#adoptForsaken(beforeMs));
+  }
+
+  async #adoptForsaken(beforeMs: number): Promise<void> {
+    try {
+      const traceIds = await this.#writer.findForsaken(beforeMs);
+      if (traceIds.length > 0) this.#post({ kind: 'adopt', traceIds });
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'open traces could not be looked for');
+    }
+  }
+
+  #answer(id: number, settle: (waiting: Waiting) => void): void {
+    const waiting = this.#waiting.get(id);
+    if (!waiting) return;
+    this.#waiting.delete(id);
+    this.#queuedBytes -= waiting.bytes;
+    settle(waiting);
+    if (this.#waiting.size === 0) this.#drained?.();
+  }
+
+  #track(work: Promise<void>): void {
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
+  }
+
+  #post(request: IntakeRequest, moved: ArrayBuffer[] = []): void {
+    this.#thread.postMessage(request, moved);
+  }
+
+  /** The thread threw: nothing that waits will be answered by it. */
+  #fail(error: unknown): void {
+    this.#options.log.fatal({ err: error }, 'the intake of spans stopped');
+    this.#isClosed = true;
+    for (const id of this.#waiting.keys()) this.#answer(id, ({ reject }) => reject(stopping()));
+  }
+}
+
+function faultOf({ code, message, reason, status }: Refusal): Fault {
+  if (code === 'internal')
+    return new Fault(code, 'the export failed', { cause: new Error(message) });
+  return new Fault(code, message, { status, ...(reason === undefined ? {} : { reason }) });
+}
+
+function stopping(): Fault {
+  return new Fault('unavailable', 'no spans are taken now', { retryAfter: 5 });
+}
+
+/** A body that has its memory to itself can be moved instead of copied. */
+function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
+}

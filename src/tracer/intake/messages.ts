@@ -1,0 +1,152 @@
+import type { Additions } from '../series/series.ts';
+import type { ExportFormat } from '../otlp/answers.ts';
+import type { TraceStatus } from '../trace/analysis.ts';
+import type { BaselineTable } from './baseline-table.ts';
+
+/** How the bytes of an export are to be read. */
+export interface ExportForm {
+  readonly format: ExportFormat;
+  /** Its `Content-Encoding`. */
+  readonly coding: string | undefined;
+}
+
+/** What the thread is started with. */
+export interface IntakeSettings {
+  /** A trace whose root has ended is complete when nothing came for so long. */
+  readonly quietMs: number;
+  /** A trace without a root is complete when nothing came for so long. */
+  readonly partialMs: number;
+  /** Largest export, inflated. */
+  readonly exportBytesMax: number;
+  /** Spans of open traces kept in memory; beyond it the oldest are completed early. */
+  readonly openSpansMax: number;
+}
+
+/** A trace as the database knows it, with what was stored of it. */
+export interface LoadedTrace {
+  readonly traceId: string;
+  readonly day: number;
+  readonly receivedAt: number;
+  /** How often its open row was written, and how often it was found complete. */
+  readonly revision: number;
+  readonly completions: number;
+  /** In the order in which they were stored. */
+  readonly chunks: readonly number[];
+  /** How many of the chunks the series have counted. */
+  readonly countedChunks: number;
+}
+
+/** What the main side posts. */
+export type IntakeRequest =
+  | {
+      readonly kind: 'export';
+      readonly id: number;
+      readonly body: Uint8Array;
+      readonly form: ExportForm;
+    }
+  | { readonly kind: 'written'; readonly revisions: readonly WrittenRevision[] }
+  | { readonly kind: 'write-failed' }
+  | { readonly kind: 'completed' }
+  | {
+      readonly kind: 'not-completed';
+      /** What is not as it was thought to be, and must be loaded; of a failure that passes, none. */
+      readonly changed: readonly string[];
+    }
+  | {
+      readonly kind: 'loaded';
+      readonly traces: readonly LoadedTrace[];
+      /** Deflated, by number. */
+      readonly chunks: ReadonlyMap<number, Uint8Array>;
+      /** Asked for and not there any more. */
+      readonly gone: readonly string[];
+    }
+  | { readonly kind: 'not-loaded' }
+  /** Traces that are open in the database; those not known here are taken up. */
+  | { readonly kind: 'adopt'; readonly traceIds: readonly string[] }
+  | { readonly kind: 'baselines'; readonly table: BaselineTable }
+  | { readonly kind: 'close' };
+
+/** The revision that a written row has now. */
+export interface WrittenRevision {
+  readonly traceId: string;
+  readonly revision: number;
+}
+
+/** One statement's worth of new spans. */
+export interface Write {
+  readonly number: number;
+  readonly day: number;
+  /** Deflated bodies of exports, one after the other. */
+  readonly body: Uint8Array;
+  /** JSON array of `OpenRow`s. */
+  readonly rows: string;
+  readonly exports: readonly AcceptedExport[];
+  readonly spanCount: number;
+}
+
+export interface AcceptedExport {
+  readonly id: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  /** Why some were rejected. */
+  readonly reason: string | undefined;
+}
+
+/** One statement's worth of complete traces. */
+export interface Completion {
+  readonly number: number;
+  readonly count: number;
+  /** JSON array of `CompleteRow`s. */
+  readonly rows: string;
+  readonly traceIds: readonly string[];
+  /** Those that have no root, and may belong to a trace of another day. */
+  readonly partialIds: readonly string[];
+  readonly additions: Additions;
+  readonly errors: readonly LoggedError[];
+  readonly events: readonly TraceEvent[];
+}
+
+/** An entry of the error log. */
+export interface LoggedError {
+  readonly traceId: string;
+  readonly atMs: number;
+  readonly spanId: string;
+  readonly code: string;
+  readonly message: string;
+  readonly agent: string;
+  readonly name: string;
+  readonly service: string;
+}
+
+/** What is told to the world of a trace that is complete. */
+export interface TraceEvent {
+  readonly traceId: string;
+  readonly name: string;
+  readonly startMs: number;
+  readonly durationMs: number;
+  readonly status: TraceStatus;
+  readonly spans: number;
+  readonly bottlenecks: number;
+  readonly agents: readonly string[];
+  readonly agent: string;
+  /** False when it was told before and has changed since. */
+  readonly isFirst: boolean;
+}
+
+/** What the thread posts. */
+export type IntakeReply =
+  | { readonly kind: 'refused'; readonly id: number; readonly refusal: Refusal }
+  /** Nothing of it is to be stored. */
+  | { readonly kind: 'accepted'; readonly answer: AcceptedExport }
+  | { readonly kind: 'write'; readonly write: Write }
+  | { readonly kind: 'complete'; readonly completion: Completion }
+  | { readonly kind: 'load'; readonly traceIds: readonly string[] }
+  | { readonly kind: 'state'; readonly openTraces: number; readonly openSpans: number };
+
+/** A Fault as it crosses threads. */
+export interface Refusal {
+  readonly code: 'invalid' | 'too_large' | 'internal';
+  readonly status: number;
+  readonly reason: string | undefined;
+  readonly message: string;
+}

@@ -1,0 +1,115 @@
+import type { Signature } from '../trace/signature.ts';
+import { supersedes, type SpanHead } from '../trace/span.ts';
+import type { LoadedTrace } from './messages.ts';
+
+/** Beyond it a trace's spans are stored and counted, but no longer analysed. */
+const analysedSpansMax = 250_000;
+
+/** What is kept of a span beside its head. */
+export interface SpanExtras {
+  /** Its attributes, deflated, in hexadecimal, where it may be the root. */
+  readonly tags: string | undefined;
+  readonly signature: Signature;
+}
+
+/**
+ * A trace to which spans may still come, as far as it is known in memory. Its rows in the database
+ * say the same up to the last write.
+ */
+export class OpenTrace {
+  readonly traceId: string;
+  readonly spans = new Map<string, SpanHead>();
+  readonly agents = new Set<string>();
+  /** Days since the epoch: the partition of its row. */
+  day: number;
+  readonly receivedAtMs: number;
+  lastSeenMs: number;
+  /** The number of the last write that holds spans of it; 0 when none does. */
+  lastWrite = 0;
+  /** How often its open row has been written, and how often it was found complete. */
+  revision = 0;
+  completions = 0;
+  /** Its spans as the series have counted them. */
+  counted: readonly SpanHead[] = [];
+  /** The database may know more of it: it is loaded before it is completed. */
+  isStale = false;
+  hasRoot = false;
+  hasError = false;
+  startUs = Number.MAX_SAFE_INTEGER;
+  endUs = 0;
+  /** Spans and failed spans that no write holds yet. */
+  newSpans = 0;
+  newErrors = 0;
+  /** The span that names it until its analysis does. */
+  root: SpanHead | undefined;
+  #low = 0;
+  #high = 0;
+  readonly #tags = new Map<string, string>();
+
+  constructor(traceId: string, at: { readonly day: number; readonly nowMs: number }) {
+    this.traceId = traceId;
+    this.day = at.day;
+    this.receivedAtMs = at.nowMs;
+    this.lastSeenMs = at.nowMs;
+  }
+
+  /** Takes a span; one that is known already counts once. */
+  add(head: SpanHead, { tags, signature }: SpanExtras): void {
+    const known = this.spans.get(head.spanId);
+    if (known) {
+      if (supersedes(head, known)) this.spans.set(head.spanId, head);
+    } else {
+      this.newSpans += 1;
+      if (head.isError) this.newErrors += 1;
+      if (this.spans.size < analysedSpansMax) this.spans.set(head.spanId, head);
+    }
+    if (tags !== undefined) this.#tags.set(head.spanId, tags);
+    this.#low |= signature.low;
+    this.#high |= signature.high;
+    this.#note(head);
+  }
+
+  get signature(): Signature {
+    return { low: this.#low, high: this.#high };
+  }
+
+  /** The attributes of a span, deflated, in hexadecimal; kept of those that may be the root. */
+  tagsOf(spanId: string): string | undefined {
+    return this.#tags.get(spanId);
+  }
+
+  /** Takes over what the database knows; the spans are added after it. */
+  reload(stored: LoadedTrace): void {
+    this.day = stored.day;
+    this.revision = stored.revision;
+    this.completions = stored.completions;
+    this.isStale = false;
+    this.spans.clear();
+    this.#tags.clear();
+    this.hasRoot = false;
+    this.root = undefined;
+  }
+
+  /** Remembers that the series count it as it is now, and that it has no open row any more. */
+  markCounted(counted: readonly SpanHead[]): void {
+    this.counted = counted;
+    this.completions += 1;
+    this.revision = 0;
+  }
+
+  #note(head: SpanHead): void {
+    this.agents.add(head.agent);
+    this.startUs = Math.min(this.startUs, head.startUs);
+    this.endUs = Math.max(this.endUs, head.endUs);
+    if (head.isError) this.hasError = true;
+    if (head.parentSpanId === undefined) this.hasRoot = true;
+    if (!this.root || outranks(head, this.root)) this.root = head;
+  }
+}
+
+/** A root before a span with a parent, then the earlier one. */
+function outranks(head: SpanHead, other: SpanHead): boolean {
+  const isRoot = head.parentSpanId === undefined;
+  if (isRoot !== (other.parentSpanId === undefined)) return isRoot;
+  return head.startUs < other.startUs;
+}

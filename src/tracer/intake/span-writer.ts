@@ -1,0 +1,65 @@
+import type { Database } from '../../kit/database/database.ts';
+import { logErrors } from '../series/error-log-store.ts';
+import { applyAdditions } from '../series/series-store.ts';
+import type { Completion, LoadedTrace, Write, WrittenRevision } from './messages.ts';
+import {
+  completeTraces,
+  findCompleted,
+  findForsaken,
+  loadOpenTraces,
+  readChunks,
+  writeSpans,
+} from './trace-store.ts';
+
+/** Traces taken up at once; the rest follows a minute later. */
+const forsakenMax = 10_000;
+
+/** What was read of open traces. */
+export interface Loaded {
+  readonly traces: readonly LoadedTrace[];
+  readonly chunks: ReadonlyMap<number, Buffer>;
+  readonly gone: readonly string[];
+}
+
+/** What intake does in the database: few statements, each all or nothing. */
+export class SpanWriter {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Stores spans; answers the revisions of their traces' rows. */
+  write(write: Pick<Write, 'day' | 'body' | 'rows'>): Promise<WrittenRevision[]> {
+    return writeSpans(this.#database, write);
+  }
+
+  /** Stores complete traces; answers undefined when done, else those to load before it can be. */
+  async complete(completion: Completion): Promise<readonly string[] | undefined> {
+    const { partialIds, traceIds } = completion;
+    if (partialIds.length > 0) {
+      // Spans without a root may be late ones of a trace that was complete before.
+      const known = await findCompleted(this.#database, partialIds);
+      if (known.size > 0) return [...known];
+    }
+    const additions = applyAdditions(completion.additions, 3);
+    const errors = logErrors(completion.errors, 3 + additions.parameters.length);
+    const isDone = await completeTraces(this.#database, completion, {
+      ctes: [...additions.ctes, ...errors.ctes],
+      parameters: [...additions.parameters, ...errors.parameters],
+    });
+    return isDone ? undefined : traceIds;
+  }
+
+  async load(traceIds: readonly string[]): Promise<Loaded> {
+    const traces = await loadOpenTraces(this.#database, traceIds);
+    const found = new Set(traces.map(({ traceId }) => traceId));
+    const ids = new Set(traces.flatMap((trace) => trace.chunks));
+    const chunks = await readChunks(this.#database, [...ids]);
+    return { traces, chunks, gone: traceIds.filter((traceId) => !found.has(traceId)) };
+  }
+
+  findForsaken(beforeMs: number): Promise<string[]> {
+    return findForsaken(this.#database, { beforeMs, limit: forsakenMax });
+  }
+}

@@ -1,0 +1,229 @@
+import type { Database } from '../../kit/database/database.ts';
+import { chunksPerDay } from './days.ts';
+import type { Completion, LoadedTrace, Write, WrittenRevision } from './messages.ts';
+
+/** A trace as a write describes it: what its new spans add. */
+export interface OpenRow {
+  readonly trace_id: string;
+  readonly day: number;
+  readonly received_at: number;
+  readonly start_us: number;
+  readonly end_us: number;
+  readonly name: string;
+  readonly service: string;
+  readonly agent: string;
+  readonly agents: readonly string[];
+  readonly signature: number;
+  readonly status: number;
+  readonly span_count: number;
+  readonly error_count: number;
+  /** PostgreSQL's hexadecimal form. */
+  readonly tags: string | null;
+  readonly is_partial: boolean;
+}
+
+/** A complete trace. */
+export interface CompleteRow extends OpenRow {
+  readonly network_us: number;
+  readonly processing_us: number;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly cost_usd: number | null;
+  readonly bottlenecks: number;
+  readonly error: string | null;
+  /** What the rows must be like for this to be true of them. */
+  readonly known_revision: number;
+  readonly known_completions: number;
+}
+
+const openTypes = `
+  trace_id uuid, day integer, received_at bigint, start_us bigint, end_us bigint, name text,
+  service text, agent text, agents text[], signature bigint, status smallint,
+  span_count integer, error_count integer, tags bytea, is_partial boolean`;
+
+const openNames = `
+  trace_id, day, received_at, start_us, end_us, name, service, agent, agents, signature, status,
+  span_count, error_count, tags, is_partial`;
+
+const completeNames = `${openNames}, network_us, processing_us, input_tokens, output_tokens,
+  cost_usd, bottlenecks, error`;
+
+const completeTypes = `${openTypes}, network_us bigint, processing_us bigint, input_tokens bigint,
+  output_tokens bigint, cost_usd double precision, bottlenecks integer, error text,
+  known_revision integer, known_completions integer`;
+
+/** A row that knows a root is not renamed by spans that do not. */
+function unlessKnown(column: string): string {
+  return `${column} = case when excluded.is_partial and not t.is_partial
+    then t.${column} else excluded.${column} end`;
+}
+
+const writeText = `
+  with stored as (
+    insert into tracer.chunk (id, body) values (
+      $1::bigint * ${chunksPerDay} + nextval('tracer.chunk_number') % ${chunksPerDay}, $2::bytea)
+    returning id)
+  insert into tracer.open_trace as t (${openNames}, chunks)
+  select r.*, array[stored.id] from json_to_recordset($3::json) as r(${openTypes}), stored
+  on conflict (trace_id) do update set
+    start_us = least(t.start_us, excluded.start_us),
+    end_us = greatest(t.end_us, excluded.end_us),
+    ${unlessKnown('name')}, ${unlessKnown('service')}, ${unlessKnown('agent')},
+    tags = case when excluded.is_partial and not t.is_partial
+      then t.tags else coalesce(excluded.tags, t.tags) end,
+    agents = case when t.agents @> excluded.agents then t.agents
+      else array(select distinct unnest(t.agents || excluded.agents)) end,
+    signature = t.signature | excluded.signature,
+    status = greatest(t.status, excluded.status),
+    span_count = t.span_count + excluded.span_count,
+    error_count = t.error_count + excluded.error_count,
+    is_partial = t.is_partial and excluded.is_partial,
+    chunks = t.chunks || excluded.chunks,
+    revision = t.revision + 1
+  returning trace_id, revision`;
+
+/** Stores new spans, and what they say of their traces; answers the rows' revisions. */
+export async function writeSpans(
+  database: Database,
+  { day, body, rows }: Pick<Write, 'day' | 'body' | 'rows'>,
+): Promise<WrittenRevision[]> {
+  const written = await database.query<{ trace_id: string; revision: number }>(writeText, [
+    day,
+    asBuffer(body),
+    rows,
+  ]);
+  return written.map((row) => ({ traceId: fromUuid(row.trace_id), revision: row.revision }));
+}
+
+const set = (names: string): string =>
+  names
+    .split(',')
+    .map((name) => name.trim())
+    .map((name) => `${name} = excluded.${name}`)
+    .join(', ');
+
+/**
+ * Moves open traces to the complete ones and adds what the parts say, in one statement. All rows are
+ * moved, or nothing is done and the answer is false: some changed since they were read.
+ */
+export async function completeTraces(
+  database: Database,
+  { rows, count }: Pick<Completion, 'rows' | 'count'>,
+  parts: { readonly ctes: readonly string[]; readonly parameters: readonly unknown[] },
+): Promise<boolean> {
+  const text = `
+    with given as materialized (
+      select * from json_to_recordset($1::json) as r(${completeTypes})),
+    closed as (
+      delete from tracer.open_trace o using given g
+      where o.trace_id = g.trace_id and o.revision = g.known_revision
+      returning o.trace_id, o.chunks),
+    completed as (
+      insert into tracer.trace as t (${completeNames}, completions, chunks)
+      select ${completeNames.replaceAll(/(\w+)/g, 'g.$1')}, g.known_completions + 1, c.chunks
+      from given g join closed c on c.trace_id = g.trace_id
+      on conflict (trace_id, day) do update set ${set(completeNames)},
+        completions = excluded.completions, chunks = t.chunks || excluded.chunks
+      where t.completions = excluded.completions - 1
+      returning 1)
+    ${parts.ctes.map((cte) => `, ${cte}`).join('')}
+    select 1 / (case when count(*) = $2::integer then 1 else 0 end) as checked from completed`;
+  try {
+    await database.query(text, [rows, count, ...parts.parameters]);
+    return true;
+  } catch (error) {
+    if (isDivisionByZero(error)) return false;
+    throw error;
+  }
+}
+
+/** How a statement says that rows were not as they were known: SQLSTATE 22012. */
+function isDivisionByZero(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === '22012';
+}
+
+interface StoredRow {
+  readonly trace_id: string;
+  readonly day: number;
+  readonly received_at: number;
+  readonly chunks: number[];
+  readonly counted: number[] | null;
+  readonly completions: number | null;
+  readonly revision: number;
+}
+
+const loadedColumns = `o.trace_id, coalesce(t.day, o.day) as day, o.received_at, o.chunks,
+  t.chunks as counted, t.completions, o.revision`;
+
+/** Open traces as the database knows them; what is not answered is not open any more. */
+export async function loadOpenTraces(
+  database: Database,
+  traceIds: readonly string[],
+): Promise<LoadedTrace[]> {
+  const rows = await database.query<StoredRow>(
+    `select ${loadedColumns} from tracer.open_trace o
+     left join lateral (
+       select * from tracer.trace t where t.trace_id = o.trace_id order by t.day desc limit 1
+     ) t on true
+     where o.trace_id = any($1::uuid[])`,
+    [traceIds],
+  );
+  return rows.map(loadedTrace);
+}
+
+/** Open traces to which nobody has added for a while, the oldest first. */
+export async function findForsaken(
+  database: Database,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await database.query<{ trace_id: string }>(
+    `select trace_id from tracer.open_trace where received_at < $1 order by received_at limit $2`,
+    [beforeMs, limit],
+  );
+  return rows.map(({ trace_id: id }) => fromUuid(id));
+}
+
+/** Which of these traces were complete before, on any day that is kept. */
+export async function findCompleted(
+  database: Database,
+  traceIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await database.query<{ trace_id: string }>(
+    'select distinct trace_id from tracer.trace where trace_id = any($1::uuid[])',
+    [traceIds],
+  );
+  return new Set(rows.map(({ trace_id: id }) => fromUuid(id)));
+}
+
+/** The deflated bodies of chunks, by their numbers; dropped ones are not there. */
+export async function readChunks(
+  database: Database,
+  ids: readonly number[],
+): Promise<Map<number, Buffer>> {
+  const rows = await database.query<{ id: number; body: Buffer }>(
+    'select id, body from tracer.chunk where id = any($1::bigint[])',
+    [ids],
+  );
+  return new Map(rows.map(({ id, body }) => [id, body]));
+}
+
+function loadedTrace(row: StoredRow): LoadedTrace {
+  const counted = row.counted ?? [];
+  return {
+    traceId: fromUuid(row.trace_id),
+    day: row.day,
+    receivedAt: row.received_at,
+    revision: row.revision,
+    completions: row.completions ?? 0,
+    chunks: [...counted, ...row.chunks],
+    countedChunks: counted.length,
+  };
+}
+
+function fromUuid(uuid: string): string {
+  return uuid.replaceAll('-', '');
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

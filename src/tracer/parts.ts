@@ -1,0 +1,89 @@
+import type { Topic } from '../kit/bus/bus.ts';
+import { Lifetime } from '../kit/lifecycle.ts';
+import type { Host } from '../kit/service.ts';
+import { Alerts } from './alerts/alerts.ts';
+import { CellMetrics } from './alerts/cell-metrics.ts';
+import type { TracerConfig } from './config.ts';
+import { completedTopic, otlpGrpc } from './events.ts';
+import { Intake } from './intake/intake.ts';
+import type { TraceEvent } from './intake/messages.ts';
+import { OtlpGrpcServer } from './intake/otlp-grpc.ts';
+import { TraceReader } from './reading/reader.ts';
+import { Storage } from './reading/storage.ts';
+import { exportBytesMax } from './schemas/otlp.ts';
+import { BaselineFeed } from './series/baseline-feed.ts';
+import { LiveWindow } from './series/live.ts';
+import { Retention } from './series/retention.ts';
+
+/** The service's parts, put together; disposing them ends what they do. */
+export interface TracerParts extends AsyncDisposable {
+  readonly host: Host<TracerConfig>;
+  readonly intake: Intake;
+  readonly reader: TraceReader;
+  readonly storage: Storage;
+  readonly live: LiveWindow;
+  readonly alerts: Alerts;
+  readonly completed: Topic<TraceEvent>;
+}
+
+/** Opens everything; rejects when the database or a port does not allow it. */
+export async function openParts(host: Host<TracerConfig>): Promise<TracerParts> {
+  const lifetime = new Lifetime(host.log);
+  try {
+    const parts = await open(host, lifetime);
+    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
+  } catch (error) {
+    await lifetime[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function open(host: Host<TracerConfig>, lifetime: Lifetime) {
+  const { database, bus, config, dataFolder, egress, log } = host;
+  lifetime.own('retention', await Retention.open({ sql: database, log }));
+  const completed = bus.topic<TraceEvent>(completedTopic);
+  const live = new LiveWindow();
+  const reader = lifetime.own('the reading of traces', new TraceReader(database));
+  const intake = lifetime.own('intake', openIntake(host, { completed, live }));
+  intake.start();
+  const feed = new BaselineFeed(database, (table) => intake.setBaselines(table), log);
+  lifetime.defer('the histories', () => feed.stop());
+  feed.start();
+  const grpc = lifetime.own('OTLP/gRPC', openGrpc(host, intake));
+  await grpc.listen();
+  const metrics = new CellMetrics({ sql: database, now: Date.now });
+  const alerts = new Alerts({ sql: database, metrics, egress, config, dataFolder, log });
+  lifetime.own('the alerts', alerts);
+  alerts.start();
+  return { host, intake, reader, storage: new Storage(database), live, alerts, completed };
+}
+
+function openIntake(
+  { database, config, log }: Host<TracerConfig>,
+  { completed, live }: { readonly completed: Topic<TraceEvent>; readonly live: LiveWindow },
+): Intake {
+  const { quietMs, partialMs, openSpansMax, queuedMegabytes } = config;
+  return new Intake({
+    database,
+    log,
+    quietMs,
+    partialMs,
+    openSpansMax,
+    exportBytesMax,
+    queuedBytesMax: queuedMegabytes * 1024 * 1024,
+    onComplete: (events) => {
+      for (const event of events) {
+        const isError = event.status !== 'success';
+        if (event.isFirst) live.add({ ...event, isError });
+        completed.publish(event).catch((err: unknown) => {
+          log.warn({ err, traceId: event.traceId }, 'a complete trace could not be told of');
+        });
+      }
+    },
+  });
+}
+
+function openGrpc(host: Host<TracerConfig>, intake: Intake): OtlpGrpcServer {
+  const { address, authenticator, log, ports } = host;
+  return new OtlpGrpcServer({ address, port: ports[otlpGrpc] ?? 0, authenticator, intake, log });
+}

@@ -1,0 +1,93 @@
+import type { Database } from '../../kit/database/database.ts';
+import type { ListQuery, TraceSummaryAnswer } from '../schemas/traces.ts';
+import type { TraceError, TraceStatus } from '../trace/analysis.ts';
+import { unpackTags } from '../trace/tags.ts';
+import { countTraces, listTraces, type ListedRow, type TraceFilter } from './list-store.ts';
+
+/** How rows number what became of a trace. */
+export const statuses: readonly TraceStatus[] = ['success', 'error', 'timeout'];
+
+/** Raw traces are kept for seven days. */
+const keptMs = 7 * 86_400_000;
+
+const pageSizeDefault = 100;
+
+/** When the oldest trace may have come that is still shown, in milliseconds since the epoch. */
+export function oldestShown(nowMs: number): number {
+  return nowMs - keptMs;
+}
+
+/** A page of traces. */
+export async function listing(database: Database, query: ListQuery, nowMs: number) {
+  const filter = filterOf(query, nowMs);
+  const { limit = pageSizeDefault } = query;
+  const offset = query.offset ?? ((query.page ?? 1) - 1) * limit;
+  const [rows, { total }, rate] = await Promise.all([
+    listTraces(database, filter, { limit, offset }),
+    countTraces(database, filter),
+    query.status === 'error' ? errorRateOf(database, filter) : undefined,
+  ]);
+  return {
+    traces: rows.map(describe),
+    total,
+    page: Math.floor(offset / limit) + 1,
+    pageSize: limit,
+    ...(rate === undefined ? {} : { errorRate: rate }),
+  };
+}
+
+/** Of the traces that match but for their status, the share that failed. */
+async function errorRateOf(database: Database, filter: TraceFilter): Promise<number> {
+  const { total, failed } = await countTraces(database, { ...filter, status: undefined });
+  return total === 0 ? 0 : failed / total;
+}
+
+function filterOf(query: ListQuery, nowMs: number): TraceFilter {
+  const { agentId, name, service, status } = query;
+  return {
+    receivedAfterMs: oldestShown(nowMs),
+    agentId,
+    name,
+    service,
+    status: status && statuses.indexOf(status),
+    fromUs: microseconds(query.startTime),
+    toUs: microseconds(query.endTime),
+    minDurationUs: query.minDuration === undefined ? undefined : query.minDuration * 1_000,
+    maxDurationUs: query.maxDuration === undefined ? undefined : query.maxDuration * 1_000,
+  };
+}
+
+function microseconds(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time) * 1_000;
+}
+
+function describe(row: ListedRow): TraceSummaryAnswer {
+  return {
+    traceId: row.trace_id.replaceAll('-', ''),
+    name: row.name,
+    startTime: timeOf(row.start_us),
+    endTime: timeOf(row.end_us),
+    duration: Math.round((row.end_us - row.start_us) / 1_000),
+    status: statuses[row.status] ?? 'error',
+    spans: row.span_count,
+    agents: row.agents,
+    service: row.service,
+    tags: unpackTags(row.tags),
+    isComplete: row.is_complete,
+    ...(row.error === null ? {} : { error: JSON.parse(row.error) as TraceError }),
+    ...(row.bottlenecks === null ? {} : { bottlenecks: row.bottlenecks }),
+    ...(row.input_tokens === null ? {} : { genAi: spendOf(row) }),
+  };
+}
+
+function spendOf(row: ListedRow) {
+  return {
+    inputTokens: row.input_tokens ?? 0,
+    outputTokens: row.output_tokens ?? 0,
+    costUsd: row.cost_usd ?? 0,
+  };
+}
+
+function timeOf(us: number): string {
+  return new Date(Math.floor(us / 1_000)).toISOString();
+}

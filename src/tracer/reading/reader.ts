@@ -1,0 +1,125 @@
+import type { Worker } from 'node:worker_threads';
+import type { Database } from '../../kit/database/database.ts';
+import { startThread } from '../../kit/entry-file.ts';
+import { Fault } from '../../kit/errors.ts';
+import { readChunks } from '../intake/trace-store.ts';
+import { findTrace } from './stored-trace-store.ts';
+import type { Asked, FoundTrace, ReadReply, ReadRequest } from './messages.ts';
+import type { PairViewName, ViewInputs, ViewName } from './views.ts';
+
+interface Waiting {
+  readonly resolve: (json: Buffer) => void;
+  readonly reject: (error: Fault) => void;
+}
+
+/** Answers that may be in the making at once: each holds its trace's chunks in memory. */
+const readingMax = 16;
+/** Requests that may wait for their turn. */
+const waitingMax = 200;
+
+/** Reads stored traces in a thread. */
+export class TraceReader implements AsyncDisposable {
+  readonly #database: Database;
+  readonly #thread: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #queue: (() => void)[] = [];
+  #reading = 0;
+  #lastId = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#thread = startThread({ beside: import.meta.url, name: 'reading-thread' }, {});
+    this.#thread.on('message', (reply: ReadReply) => this.#take(reply));
+    this.#thread.on('error', () => this.#failAll());
+    this.#thread.on('exit', () => this.#failAll());
+  }
+
+  /**
+   * What a view says of a trace, as JSON. A Fault `not_found` names a trace that is not stored (any
+   * more), `exhausted` says that too many are being read.
+   */
+  view<Name extends ViewName>(
+    traceId: string,
+    view: Name,
+    input: ViewInputs[Name],
+  ): Promise<Buffer> {
+    return this.show(traceId, { view, input });
+  }
+
+  /** The same, of a view whose input somebody else has checked. */
+  show(traceId: string, asked: Asked): Promise<Buffer> {
+    return this.#read([traceId], asked);
+  }
+
+  /** What is said of two traces, as JSON; refused as a view is. */
+  pair(pair: PairViewName, baseId: string, otherId: string): Promise<Buffer> {
+    return this.#read([baseId, otherId], { pair });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#thread.terminate();
+  }
+
+  async #read(traceIds: readonly string[], asked: Asked): Promise<Buffer> {
+    await this.#enter();
+    try {
+      const traces = await Promise.all(traceIds.map((traceId) => this.#find(traceId)));
+      return await this.#ask({ asked, traces });
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #find(traceId: string): Promise<FoundTrace> {
+    const { chunks: ids, ...found } = await findTrace(this.#database, traceId);
+    const chunks = await readChunks(this.#database, ids);
+    return { ...found, chunks: ids.flatMap((id) => chunks.get(id) ?? []) };
+  }
+
+  #ask(request: Omit<ReadRequest, 'id'>): Promise<Buffer> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#post({ id, ...request });
+    });
+  }
+
+  #post(request: ReadRequest): void {
+    this.#thread.postMessage(request, []);
+  }
+
+  #take(reply: ReadReply): void {
+    const waiting = this.#waiting.get(reply.id);
+    if (!waiting) return;
+    this.#waiting.delete(reply.id);
+    if ('json' in reply) {
+      const { buffer, byteOffset, byteLength } = reply.json;
+      return waiting.resolve(Buffer.from(buffer, byteOffset, byteLength));
+    }
+    const { code, message, reason } = reply.refusal;
+    waiting.reject(new Fault(code, message, reason === undefined ? {} : { reason }));
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#reading >= readingMax) {
+      if (this.#queue.length >= waitingMax) {
+        throw new Fault('exhausted', 'too many traces are being read', { retryAfter: 1 });
+      }
+      await new Promise<void>((resolve) => this.#queue.push(resolve));
+    }
+    this.#reading += 1;
+  }
+
+  #leave(): void {
+    this.#reading -= 1;
+    this.#queue.shift()?.();
+  }
+
+  #failAll(): void {
+    for (const { reject } of this.#waiting.values()) {
+      reject(new Fault('unavailable', 'no traces can be read now', { retryAfter: 5 }));
+    }
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,42 @@
+import type { Handler } from '../../kit/http/call.ts';
+import type { metricRoutes as routes } from '../schemas/metrics.ts';
+import { aggregate } from '../series/aggregation.ts';
+import { readDependencies } from '../series/dependencies.ts';
+import { listErrors, type ErrorEntry } from '../series/error-log-store.ts';
+import { distributeErrors } from '../series/error-types.ts';
+import type { LiveMetrics } from '../series/live.ts';
+import type { SeriesSql } from '../series/stats-store.ts';
+import { timeRanges } from '../series/time-range.ts';
+import { readUsage } from '../series/usage.ts';
+
+type MetricHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
+
+/** What metrics are read from. */
+export interface MetricParts {
+  readonly sql: SeriesSql;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  readonly live: () => LiveMetrics;
+}
+
+/** The edge of what adds traces up. */
+export function metricHandlers({ sql, nowMs, live }: MetricParts): MetricHandlers {
+  return {
+    aggregateMetrics: ({ query }) => aggregate(sql, query, nowMs()),
+    liveMetrics: () => live(),
+    errorMetrics: ({ query }) => distributeErrors(sql, query.timeRange, nowMs()),
+    usageMetrics: ({ query }) => readUsage(sql, query, nowMs()),
+    dependencies: ({ query }) => readDependencies(sql, query.timeRange, nowMs()),
+    listErrors: async ({ query: { timeRange, code, agentId: agent, limit, offset } }) => {
+      const toMs = nowMs() + 1;
+      const fromMs = toMs - timeRanges[timeRange] * 60_000;
+      const page = { limit, offset };
+      const { errors, total } = await listErrors(sql, { fromMs, toMs, code, agent, ...page });
+      return { timeRange, errors: errors.map(toAnswer), total, ...page };
+    },
+  };
+}
+
+function toAnswer({ atMs, ...entry }: ErrorEntry) {
+  return { timestamp: new Date(atMs).toISOString(), ...entry };
+}

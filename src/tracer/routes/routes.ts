@@ -1,0 +1,72 @@
+import type { Handlers } from '../../kit/http/call.ts';
+import type { tracerContract } from '../contract.ts';
+import type { Ingest } from '../interop/importer.ts';
+import type { TracerParts } from '../parts.ts';
+import { listOperations, listServices } from '../reading/catalogue-store.ts';
+import { findTraceIds } from '../reading/list-store.ts';
+import { oldestShown } from '../reading/listing.ts';
+import { readCalls } from '../series/calls.ts';
+import { readBaselines, readWindows } from '../series/history.ts';
+import { signatureOf } from '../trace/signature.ts';
+import { alertHandlers } from './alerts.ts';
+import { explainHandlers, type ExplainParts } from './explain.ts';
+import { interopHandlers, type InteropParts } from './interop.ts';
+import { metricHandlers } from './metrics.ts';
+import { otlpHandlers } from './otlp.ts';
+import { traceHandlers } from './traces.ts';
+
+/** The HTTP edge of the tracer. */
+export function tracerHandlers(parts: TracerParts): Handlers<typeof tracerContract> {
+  const { host, intake, live, alerts } = parts;
+  return {
+    ...otlpHandlers({ intake }),
+    ...traceHandlers(parts),
+    ...explainHandlers(explainParts(parts)),
+    ...metricHandlers({
+      sql: host.database,
+      nowMs: Date.now,
+      live: () => {
+        const { openTraces, queuedExports } = intake.state;
+        return live.read({ activeTraces: openTraces, queuedRequests: queuedExports });
+      },
+    }),
+    ...alertHandlers({ alerts, log: host.log }),
+    ...interopHandlers(interopParts(parts)),
+  };
+}
+
+function explainParts({ host, reader }: TracerParts): ExplainParts {
+  const { database } = host;
+  return {
+    view: (traceId, view, input) => reader.show(traceId, { view, input }),
+    compare: (baseId, otherId) => reader.pair('compare', baseId, otherId),
+    baselines: (operations) => readBaselines(database, Date.now(), operations),
+    windows: (range) => readWindows(database, range, Date.now()),
+  };
+}
+
+function interopParts({ host, intake, reader }: TracerParts): InteropParts {
+  const { database } = host;
+  const ingest: Ingest = (body) => intake.submit(body, { format: 'protobuf', coding: undefined });
+  return {
+    ingest,
+    otlpJson: (traceId) => reader.view(traceId, 'otlp', undefined),
+    view: (traceId, view, input) => reader.show(traceId, { view, input }),
+    findTraces: ({ service, operation, fromUs, toUs, durationUsMin, limit }) =>
+      findTraceIds(
+        database,
+        {
+          receivedAfterMs: oldestShown(Date.now()),
+          minDurationUs: durationUsMin,
+          signature: service === undefined ? undefined : signatureOf(service, operation),
+          fromUs,
+          toUs,
+        },
+        limit,
+      ),
+    services: () => listServices(database),
+    operations: (service) => listOperations(database, service),
+    dependencies: (range) => readCalls(database, range, Date.now()),
+    now: Date.now,
+  };
+}

@@ -1,0 +1,79 @@
+import { averageMs, milliseconds, rangeOf, rate, rounded, type RangeTimes } from './answers.ts';
+import type { SeriesKind } from './series.ts';
+import { readStats, type SeriesSql, type SeriesStats, type StatsQuery } from './stats-store.ts';
+import { segmentsOf, type TimeRange } from './time-range.ts';
+
+export type AggregateGroup = 'agent' | 'operation' | 'status';
+export type AggregateMetric = 'duration' | 'throughput' | 'errors';
+
+export interface AggregateQuery {
+  readonly timeRange: TimeRange;
+  readonly groupBy: AggregateGroup;
+  /** What comes first: the slowest on average, the most frequent, or what failed most often. */
+  readonly metric: AggregateMetric;
+  readonly limit: number;
+}
+
+/** Durations in whole milliseconds, rates 0..1, throughput in requests a second. */
+export interface AggregateMetrics {
+  readonly totalRequests: number;
+  readonly successRate: number;
+  readonly averageDuration: number;
+  readonly p50Duration: number;
+  readonly p95Duration: number;
+  readonly p99Duration: number;
+  readonly errorRate: number;
+  readonly throughput: number;
+}
+
+export interface AggregatedMetrics extends RangeTimes {
+  readonly aggregations: { readonly key: string; readonly metrics: AggregateMetrics }[];
+}
+
+const kinds: Readonly<Record<AggregateGroup, SeriesKind>> = {
+  agent: 'traceAgent',
+  operation: 'traceName',
+  status: 'traceStatus',
+};
+
+const orders: Readonly<Record<AggregateMetric, NonNullable<StatsQuery['order']>>> = {
+  duration: 'average',
+  throughput: 'count',
+  errors: 'errors',
+};
+
+/** Adds up the traces of a range by their agent, their name or their status. */
+export async function aggregate(
+  sql: SeriesSql,
+  { timeRange, groupBy, metric, limit }: AggregateQuery,
+  nowMs: number,
+): Promise<AggregatedMetrics> {
+  const { span, times, seconds } = rangeOf(timeRange, nowMs);
+  const rows = await readStats(sql, {
+    kind: kinds[groupBy],
+    segments: segmentsOf(span, nowMs),
+    quantiles: [0.5, 0.95, 0.99],
+    order: orders[metric],
+    limit,
+  });
+  const aggregations = rows.map((row) => ({
+    key: row.labels[0] ?? '',
+    metrics: metricsOf(row, seconds),
+  }));
+  return { ...times, aggregations };
+}
+
+function metricsOf({ count, errors, sum, quantiles }: SeriesStats, seconds: number) {
+  const [p50 = 0, p95 = 0, p99 = 0] = quantiles;
+  const errorRate = rate(errors, count);
+  return {
+    totalRequests: count,
+    successRate: rounded(1 - errorRate),
+    averageDuration: averageMs(sum, count),
+    p50Duration: milliseconds(p50),
+    p95Duration: milliseconds(p95),
+    p99Duration: milliseconds(p99),
+    errorRate,
+    throughput: rounded(count / seconds),
+  };
+}

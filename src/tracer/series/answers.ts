@@ -1,0 +1,40 @@
+import { spanOf, type MinuteSpan, type TimeRange } from './time-range.ts';
+
+/** A range as answers tell it. */
+export interface RangeTimes {
+  readonly timeRange: TimeRange;
+  /** ISO 8601. */
+  readonly startTime: string;
+  readonly endTime: string;
+}
+
+/** A range that ends now, in minutes and in words. */
+export function rangeOf(timeRange: TimeRange, nowMs: number) {
+  const span: MinuteSpan = spanOf(timeRange, nowMs);
+  const times: RangeTimes = {
+    timeRange,
+    startTime: new Date(span.from * 60_000).toISOString(),
+    endTime: new Date(nowMs).toISOString(),
+  };
+  return { span, times, seconds: nowMs / 1_000 - span.from * 60 };
+}
+
+/** A share of a whole, 0 of nothing; six decimals. */
+export function rate(part: number, whole: number): number {
+  return whole > 0 ? rounded(part / whole) : 0;
+}
+
+/** Six decimals. */
+export function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
+
+/** Whole milliseconds of microseconds. */
+export function milliseconds(us: number): number {
+  return Math.round(us / 1_000);
+}
+
+/** Whole milliseconds on average, 0 of nothing. */
+export function averageMs(sumUs: number, count: number): number {
+  return count > 0 ? milliseconds(sumUs / count) : 0;
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { LiveWindow } from './live.ts';
+
+const state = { activeTraces: 3, queuedRequests: 1 };
+const startMs = Date.parse('2026-11-21T10:00:00.500Z');
+
+function openWindow() {
+  const clock = { nowMs: startMs };
+  return { clock, live: new LiveWindow(() => clock.nowMs) };
+}
+
+test('a service that has just started divides nothing by nothing', () => {
+  const { live } = openWindow();
+  expect(live.read(state)).toEqual({
+    timestamp: '2026-11-21T10:00:00.500Z',
+    metrics: { requestsPerSecond: 0, averageLatency: 0, errorRate: 0, ...state },
+    topAgents: [],
+  });
+});
+
+test('what is older than a minute is gone, also after a silence of hours', () => {
+  const { clock, live } = openWindow();
+  live.add({ agent: 'a', durationMs: 100, isError: true });
+  clock.nowMs += 30_000;
+  expect(live.read(state).metrics).toMatchObject({ errorRate: 1, averageLatency: 100 });
+  clock.nowMs += 30_000;
+  expect(live.read(state).metrics.requestsPerSecond).toBe(0);
+  clock.nowMs += 10 * 3_600_000;
+  live.add({ agent: 'b', durationMs: 50, isError: false });
+  const { metrics, topAgents } = live.read(state);
+  expect(metrics).toMatchObject({ errorRate: 0, averageLatency: 50 });
+  expect(topAgents.map(({ agentId }) => agentId)).toEqual(['b']);
+});
+
+test('rates are over the minute, and over what there is of it right after the start', () => {
+  const { clock, live } = openWindow();
+  clock.nowMs += 10_000;
+  for (let at = 0; at < 20; at += 1) live.add({ agent: 'a', durationMs: at, isError: at < 5 });
+  expect(live.read(state).metrics).toMatchObject({ requestsPerSecond: 2, errorRate: 0.25 });
+  clock.nowMs = startMs + 10 * 60_000 + 499;
+  for (let at = 0; at < 120; at += 1) live.add({ agent: 'a', durationMs: 10, isError: false });
+  expect(live.read(state).metrics.requestsPerSecond).toBeCloseTo(2, 1);
+});
+
+test('the ten busiest agents are told, however many there are', () => {
+  const { live } = openWindow();
+  for (let at = 0; at < 5_000; at += 1) {
+    live.add({ agent: `agent-${at}`, durationMs: 10, isError: false });
+  }
+  for (let at = 0; at < 3; at += 1) live.add({ agent: 'agent-7', durationMs: 20, isError: false });
+  const { metrics, topAgents } = live.read(state);
+  expect(topAgents).toHaveLength(10);
+  expect(topAgents[0]).toEqual({ agentId: 'agent-7', requestsPerSecond: 4, averageLatency: 18 });
+  expect(metrics.requestsPerSecond).toBe(5_003);
+});

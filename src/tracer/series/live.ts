@@ -1,0 +1,131 @@
+import { rate, rounded } from './answers.ts';
+
+/** A trace that is complete, as far as live metrics tell of it. */
+export interface LiveTrace {
+  readonly agent: string;
+  readonly durationMs: number;
+  readonly isError: boolean;
+}
+
+/** What happens right now, which only intake knows. */
+export interface LiveState {
+  readonly activeTraces: number;
+  readonly queuedRequests: number;
+}
+
+/** Latencies in whole milliseconds, rates 0..1. */
+export interface LiveMetrics {
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly metrics: LiveState & {
+    readonly requestsPerSecond: number;
+    readonly averageLatency: number;
+    readonly errorRate: number;
+  };
+  /** The ten busiest. */
+  readonly topAgents: {
+    readonly agentId: string;
+    readonly requestsPerSecond: number;
+    readonly averageLatency: number;
+  }[];
+}
+
+const seconds = 60;
+const agentsMax = 1_000;
+const topMax = 10;
+
+/** The traces that became complete within the last minute, by the second. */
+export class LiveWindow {
+  readonly #nowMs: () => number;
+  readonly #startMs: number;
+  readonly #slots = Array.from({ length: seconds }, () => new Slot());
+
+  constructor(nowMs: () => number = Date.now) {
+    this.#nowMs = nowMs;
+    this.#startMs = nowMs();
+  }
+
+  /** Counts a trace that became complete now. */
+  add({ agent, durationMs, isError }: LiveTrace): void {
+    const second = Math.floor(this.#nowMs() / 1_000);
+    const slot = this.#slots[second % seconds];
+    if (slot === undefined) return;
+    if (slot.second !== second) slot.begin(second);
+    slot.sums.count += 1;
+    slot.sums.durationMs += durationMs;
+    if (isError) slot.errors += 1;
+    let sums = slot.agents.get(agent);
+    if (sums === undefined) {
+      if (slot.agents.size >= agentsMax) return;
+      slot.agents.set(agent, (sums = { count: 0, durationMs: 0 }));
+    }
+    sums.count += 1;
+    sums.durationMs += durationMs;
+  }
+
+  /** What the last minute was like; right after the start, what there is of it. */
+  read(state: LiveState): LiveMetrics {
+    const nowMs = this.#nowMs();
+    const first = Math.floor(nowMs / 1_000) - seconds + 1;
+    const lengthMs = Math.max(1_000, nowMs - Math.max(first * 1_000, this.#startMs));
+    const slots = this.#slots.filter(({ second }) => second >= first);
+    const all = newSums();
+    const agents = new Map<string, Sums>();
+    let errors = 0;
+    for (const slot of slots) {
+      merge(all, slot.sums);
+      errors += slot.errors;
+      for (const [agent, sums] of slot.agents) {
+        const known = agents.get(agent);
+        if (known === undefined) agents.set(agent, { ...sums });
+        else merge(known, sums);
+      }
+    }
+    const topAgents = [...agents]
+      .toSorted(([, one], [, other]) => other.count - one.count)
+      .slice(0, topMax)
+      .map(([agentId, sums]) => ({ agentId, ...speedOf(sums, lengthMs) }));
+    return {
+      timestamp: new Date(nowMs).toISOString(),
+      metrics: { ...speedOf(all, lengthMs), errorRate: rate(errors, all.count), ...state },
+      topAgents,
+    };
+  }
+}
+
+interface Sums {
+  count: number;
+  durationMs: number;
+}
+
+/** One second. */
+class Slot {
+  second = -1;
+  errors = 0;
+  readonly sums = newSums();
+  readonly agents = new Map<string, Sums>();
+
+  begin(second: number): void {
+    this.second = second;
+    this.errors = 0;
+    this.sums.count = 0;
+    this.sums.durationMs = 0;
+    this.agents.clear();
+  }
+}
+
+function newSums(): Sums {
+  return { count: 0, durationMs: 0 };
+}
+
+function merge(sums: Sums, more: Sums): void {
+  sums.count += more.count;
+  sums.durationMs += more.durationMs;
+}
+
+function speedOf({ count, durationMs }: Sums, lengthMs: number) {
+  return {
+    requestsPerSecond: rounded((count * 1_000) / lengthMs),
+    averageLatency: count > 0 ? Math.round(durationMs / count) : 0,
+  };
+}
