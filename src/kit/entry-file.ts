@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { Worker, type ResourceLimits } from 'node:worker_threads';
 
 /*
  * Some files run in a thread or process of their own. Compiled they are plain JavaScript; in
@@ -20,18 +20,23 @@ export interface EntryFile {
   readonly name: string;
 }
 
-/** Starts a file in a thread; the caller owns it. */
-export function startThread(file: EntryFile, settings: object): Worker {
+/** Starts a file in a thread, which dies alone when its heap outgrows the limits; the caller owns it. */
+export function startThread(
+  file: EntryFile,
+  settings: object,
+  resourceLimits: ResourceLimits = {},
+): Worker {
   const { name } = file;
   const url = entryUrl(file);
-  if (!isSource) return new Worker(url, { name, workerData: settings });
+  const options = { name, workerData: settings, resourceLimits };
+  if (!isSource) return new Worker(url, options);
   // In a thread tsx does not install itself through --import, so its hooks are registered by hand.
   const hooks = pathToFileURL(require.resolve('tsx/esm'));
   const code = `
     require('node:module').register(${JSON.stringify(hooks)}, { data: {} });
     import(${JSON.stringify(url)});
   `;
-  return new Worker(code, { eval: true, execArgv: [], name, workerData: settings });
+  return new Worker(code, { ...options, eval: true, execArgv: [] });
 }
 
 /** Starts a file as a process whose standard error is a pipe. */

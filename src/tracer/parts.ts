@@ -43,7 +43,7 @@ async function open(host: Host<TracerConfig>, lifetime: Lifetime) {
   lifetime.own('retention', await Retention.open({ sql: database, log }));
   const completed = bus.topic<TraceEvent>(completedTopic);
   const live = new LiveWindow();
-  const reader = lifetime.own('the reading of traces', new TraceReader(database));
+  const reader = lifetime.own('the reading of traces', new TraceReader(database, log));
   const intake = lifetime.own('intake', openIntake(host, { completed, live }));
   intake.start();
   const feed = new BaselineFeed(database, (table) => intake.setBaselines(table), log);

@@ -17,15 +17,11 @@ function serve(port: Port, settings: IntakeSettings): void {
     port.postMessage(reply, reply.kind === 'write' ? transferable(reply.write.body) : []);
   };
   const assembler = new Assembler(settings, post);
-  const timer = setInterval(() => assembler.sweep(), sweepMs);
-  port.on('message', (request: IntakeRequest) => {
-    if (request.kind !== 'close') return take(assembler, request);
-    clearInterval(timer);
-    port.close();
-  });
+  setInterval(() => assembler.sweep(), sweepMs);
+  port.on('message', (request: IntakeRequest) => take(assembler, request));
 }
 
-function take(assembler: Assembler, request: Exclude<IntakeRequest, { kind: 'close' }>): void {
+function take(assembler: Assembler, request: IntakeRequest): void {
   switch (request.kind) {
     case 'export':
       return assembler.takeExport(request);

@@ -1,4 +1,3 @@
-import type { Worker } from 'node:worker_threads';
 import type { Database } from '../../kit/database/database.ts';
 import { startThread } from '../../kit/entry-file.ts';
 import { Fault } from '../../kit/errors.ts';
@@ -15,6 +14,7 @@ import type {
   TraceEvent,
   Write,
 } from './messages.ts';
+import { LastingThread } from '../lasting-thread.ts';
 import { SpanWriter } from './span-writer.ts';
 
 export interface IntakeOptions extends IntakeSettings {
@@ -42,10 +42,13 @@ interface Waiting {
 
 const adoptMs = 60_000;
 
+/** Far above what open traces and waiting exports take by the settings. */
+const heapMegabytes = 2_048;
+
 /** Takes exports of spans: an export that is answered is stored. */
 export class Intake implements AsyncDisposable {
   readonly #options: IntakeOptions;
-  readonly #thread: Worker;
+  readonly #thread: LastingThread<IntakeRequest, IntakeReply>;
   readonly #writer: SpanWriter;
   readonly #waiting = new Map<number, Waiting>();
   readonly #adopting: NodeJS.Timeout;
@@ -61,11 +64,12 @@ export class Intake implements AsyncDisposable {
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#writer = new SpanWriter(options.database);
-    const { quietMs, partialMs, exportBytesMax, openSpansMax } = options;
-    const settings: IntakeSettings = { quietMs, partialMs, exportBytesMax, openSpansMax };
-    this.#thread = startThread({ beside: import.meta.url, name: 'intake-thread' }, settings);
-    this.#thread.on('message', (reply: IntakeReply) => this.#take(reply));
-    this.#thread.on('error', (error) => this.#fail(error));
+    this.#thread = new LastingThread({
+      start: () => this.#startThread(),
+      onReply: (reply: IntakeReply) => this.#take(reply),
+      onDeath: (reason) => this.#onDeath(reason),
+      onRestart: () => this.start(),
+    });
     this.#adopting = setInterval(() => this.#adopt(Date.now() - adoptMs), adoptMs);
     this.#adopting.unref();
   }
@@ -83,7 +87,7 @@ export class Intake implements AsyncDisposable {
    * can't be read, `exhausted` that too much waits already, `unavailable` that it is not stored.
    */
   submit(body: Uint8Array, form: ExportForm): Promise<AcceptedExport> {
-    if (this.#isClosed) return Promise.reject(stopping());
+    if (this.#isClosed || !this.#thread.current) return Promise.reject(stopping());
     const bytes = body.length;
     if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > this.#options.queuedBytesMax) {
       const message = 'too many spans wait to be stored; send them again later';
@@ -94,7 +98,7 @@ export class Intake implements AsyncDisposable {
     this.#queuedBytes += bytes;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { bytes, resolve, reject });
-      this.#post({ kind: 'export', id, body, form }, ownMemory(body));
+      this.#thread.post({ kind: 'export', id, body, form }, ownMemory(body));
     });
   }
 
@@ -106,7 +110,7 @@ export class Intake implements AsyncDisposable {
   }
 
   setBaselines(table: BaselineTable): void {
-    this.#post({ kind: 'baselines', table });
+    this.#thread.post({ kind: 'baselines', table });
   }
 
   /** Refuses new exports and stores those that wait; open traces go on at the next start. */
@@ -115,8 +119,14 @@ export class Intake implements AsyncDisposable {
     clearInterval(this.#adopting);
     if (this.#waiting.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
     await Promise.allSettled(this.#work);
-    this.#post({ kind: 'close' });
-    await this.#thread.terminate();
+    await this.#thread[Symbol.asyncDispose]();
+  }
+
+  #startThread() {
+    const { quietMs, partialMs, exportBytesMax, openSpansMax } = this.#options;
+    const settings: IntakeSettings = { quietMs, partialMs, exportBytesMax, openSpansMax };
+    const file = { beside: import.meta.url, name: 'intake-thread' };
+    return startThread(file, settings, { maxOldGenerationSizeMb: heapMegabytes });
   }
 
   #take(reply: IntakeReply): void {
@@ -140,13 +150,14 @@ export class Intake implements AsyncDisposable {
   }
 
   async #write({ exports, ...write }: Write): Promise<void> {
+    const post = this.#replier();
     try {
       const revisions = await this.#writer.write(write);
-      this.#post({ kind: 'written', revisions });
+      post({ kind: 'written', revisions });
       for (const answer of exports) this.#answer(answer.id, ({ resolve }) => resolve(answer));
     } catch (error) {
       this.#options.log.error({ err: error }, 'spans could not be stored');
-      this.#post({ kind: 'write-failed' });
+      post({ kind: 'write-failed' });
       const cause = Fault.from(error);
       const fault = new Fault('unavailable', 'the spans could not be stored; send them again', {
         cause,
@@ -157,26 +168,28 @@ export class Intake implements AsyncDisposable {
   }
 
   async #complete(completion: Completion): Promise<void> {
+    const post = this.#replier();
     try {
       const changed = await this.#writer.complete(completion);
-      if (changed) return this.#post({ kind: 'not-completed', changed });
-      this.#post({ kind: 'completed' });
+      if (changed) return post({ kind: 'not-completed', changed });
+      post({ kind: 'completed' });
       this.#options.onComplete(completion.events);
     } catch (error) {
       this.#options.log.error({ err: error }, 'complete traces could not be stored');
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      this.#post({ kind: 'not-completed', changed: [] });
+      post({ kind: 'not-completed', changed: [] });
     }
   }
 
   async #load(traceIds: readonly string[]): Promise<void> {
+    const post = this.#replier();
     try {
       const loaded = await this.#writer.load(traceIds);
-      this.#post({ kind: 'loaded', ...loaded });
+      post({ kind: 'loaded', ...loaded });
     } catch (error) {
       this.#options.log.error({ err: error }, 'open traces could not be read');
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      this.#post({ kind: 'not-loaded' });
+      post({ kind: 'not-loaded' });
     }
   }
 
@@ -187,7 +200,7 @@ export class Intake implements AsyncDisposable {
   async #adoptForsaken(beforeMs: number): Promise<void> {
     try {
       const traceIds = await this.#writer.findForsaken(beforeMs);
-      if (traceIds.length > 0) this.#post({ kind: 'adopt', traceIds });
+      if (traceIds.length > 0) this.#thread.post({ kind: 'adopt', traceIds });
     } catch (error) {
       this.#options.log.warn({ err: error }, 'open traces could not be looked for');
     }
@@ -207,14 +220,17 @@ export class Intake implements AsyncDisposable {
     void work.finally(() => this.#work.delete(work));
   }
 
-  #post(request: IntakeRequest, moved: ArrayBuffer[] = []): void {
-    this.#thread.postMessage(request, moved);
+  /** Answers the thread that asked: another one in its place knows nothing of it. */
+  #replier(): (request: IntakeRequest) => void {
+    const asking = this.#thread.current;
+    return (request) => this.#thread.post(request, [], asking);
   }
 
-  /** The thread threw: nothing that waits will be answered by it. */
-  #fail(error: unknown): void {
-    this.#options.log.fatal({ err: error }, 'the intake of spans stopped');
-    this.#isClosed = true;
+  /** Nothing that waits will be answered by it; what was stored goes on with the next one. */
+  #onDeath(reason: unknown): void {
+    this.#options.log.error({ err: reason }, 'the intake of spans died and starts again');
+    this.#openTraces = 0;
+    this.#openSpans = 0;
     for (const id of this.#waiting.keys()) this.#answer(id, ({ reject }) => reject(stopping()));
   }
 }

@@ -63,8 +63,7 @@ export type IntakeRequest =
   | { readonly kind: 'not-loaded' }
   /** Traces that are open in the database; those not known here are taken up. */
   | { readonly kind: 'adopt'; readonly traceIds: readonly string[] }
-  | { readonly kind: 'baselines'; readonly table: BaselineTable }
-  | { readonly kind: 'close' };
+  | { readonly kind: 'baselines'; readonly table: BaselineTable };
 
 /** The revision that a written row has now. */
 export interface WrittenRevision {

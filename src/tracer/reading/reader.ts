@@ -1,8 +1,9 @@
-import type { Worker } from 'node:worker_threads';
 import type { Database } from '../../kit/database/database.ts';
 import { startThread } from '../../kit/entry-file.ts';
 import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
 import { readChunks } from '../intake/trace-store.ts';
+import { LastingThread } from '../lasting-thread.ts';
 import { findTrace } from './stored-trace-store.ts';
 import type { Asked, FoundTrace, ReadReply, ReadRequest } from './messages.ts';
 import type { PairViewName, ViewInputs, ViewName } from './views.ts';
@@ -14,24 +15,30 @@ interface Waiting {
 
 /** Answers that may be in the making at once: each holds its trace's chunks in memory. */
 const readingMax = 16;
+/** A trace of a million spans fits; one that does not ends the thread alone. */
+const heapMegabytes = 1_536;
+const threadFile = { beside: import.meta.url, name: 'reading-thread' };
 /** Requests that may wait for their turn. */
 const waitingMax = 200;
 
 /** Reads stored traces in a thread. */
 export class TraceReader implements AsyncDisposable {
   readonly #database: Database;
-  readonly #thread: Worker;
+  readonly #log: Log;
+  readonly #thread: LastingThread<ReadRequest, ReadReply>;
   readonly #waiting = new Map<number, Waiting>();
   readonly #queue: (() => void)[] = [];
   #reading = 0;
   #lastId = 0;
 
-  constructor(database: Database) {
+  constructor(database: Database, log: Log) {
     this.#database = database;
-    this.#thread = startThread({ beside: import.meta.url, name: 'reading-thread' }, {});
-    this.#thread.on('message', (reply: ReadReply) => this.#take(reply));
-    this.#thread.on('error', () => this.#failAll());
-    this.#thread.on('exit', () => this.#failAll());
+    this.#log = log;
+    this.#thread = new LastingThread({
+      start: () => startThread(threadFile, {}, { maxOldGenerationSizeMb: heapMegabytes }),
+      onReply: (reply: ReadReply) => this.#take(reply),
+      onDeath: (reason) => this.#onDeath(reason),
+    });
   }
 
   /**
@@ -57,7 +64,7 @@ export class TraceReader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#thread.terminate();
+    await this.#thread[Symbol.asyncDispose]();
   }
 
   async #read(traceIds: readonly string[], asked: Asked): Promise<Buffer> {
@@ -79,14 +86,11 @@ export class TraceReader implements AsyncDisposable {
   #ask(request: Omit<ReadRequest, 'id'>): Promise<Buffer> {
     this.#lastId += 1;
     const id = this.#lastId;
+    if (!this.#thread.current) throw notReading();
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#post({ id, ...request });
+      this.#thread.post({ id, ...request });
     });
-  }
-
-  #post(request: ReadRequest): void {
-    this.#thread.postMessage(request, []);
   }
 
   #take(reply: ReadReply): void {
@@ -116,10 +120,14 @@ export class TraceReader implements AsyncDisposable {
     this.#queue.shift()?.();
   }
 
-  #failAll(): void {
-    for (const { reject } of this.#waiting.values()) {
-      reject(new Fault('unavailable', 'no traces can be read now', { retryAfter: 5 }));
-    }
+  /** A trace that outgrows the thread's memory ends it; the next one knows nothing of it. */
+  #onDeath(reason: unknown): void {
+    this.#log.error({ err: reason }, 'the reading of traces died and starts again');
+    for (const { reject } of this.#waiting.values()) reject(notReading());
     this.#waiting.clear();
   }
+}
+
+function notReading(): Fault {
+  return new Fault('unavailable', 'the trace could not be read now', { retryAfter: 5 });
 }
