@@ -17,6 +17,7 @@ import type {
 } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
 import { PendingWrite } from './pending-write.ts';
+import { TagPacker } from './tag-packer.ts';
 
 /** How long a first export waits for company, unless it fills a chunk. */
 const companyMs = 10;
@@ -38,7 +39,8 @@ export class Assembler {
   readonly #post: (reply: IntakeReply) => void;
   readonly #reader = new ExportReader();
   readonly #assembly: Assembly;
-  readonly #completing = new Completing();
+  readonly #packer = new TagPacker();
+  readonly #completing = new Completing(this.#packer);
   readonly #waiting: PendingWrite[] = [];
   #writing: PendingWrite | undefined;
   #writeNumber = 0;
@@ -149,18 +151,18 @@ export class Assembler {
   }
 
   #takeSpans(id: number, body: Uint8Array, read: ReadExport): void {
-    const { heads, tags, rejectedCount, rejection } = read;
+    const { heads, entries, rejectedCount, rejection } = read;
     const answer = { id, accepted: heads.length, rejected: rejectedCount, reason: rejection };
     if (heads.length === 0) {
       this.#post({ kind: 'accepted', answer });
       return;
     }
-    const traces = this.#addSpans(heads, tags);
+    const traces = this.#addSpans(heads, entries);
     this.#pending().add(body, answer, traces);
     this.#writeSoon();
   }
 
-  #addSpans(heads: readonly SpanHead[], tags: ReadonlyMap<string, string>): Set<OpenTrace> {
+  #addSpans(heads: readonly SpanHead[], entries: ReadonlyMap<string, Uint8Array>): Set<OpenTrace> {
     const nowMs = Date.now();
     const traces = new Set<OpenTrace>();
     let trace: OpenTrace | undefined;
@@ -170,7 +172,7 @@ export class Assembler {
         trace = this.#assembly.touch(head.traceId, nowMs);
         traces.add(trace);
       }
-      this.#assembly.add(trace, head, tags.get(head.spanId));
+      this.#assembly.add(trace, head, entries.get(head.spanId));
     }
     return traces;
   }
@@ -197,7 +199,10 @@ export class Assembler {
     if (!next) return;
     this.#writing = next;
     this.#writeNumber += 1;
-    this.#post({ kind: 'write', write: next.build(this.#writeNumber, Date.now()) });
+    this.#post({
+      kind: 'write',
+      write: next.build(this.#writeNumber, { nowMs: Date.now(), packer: this.#packer }),
+    });
   }
 
   #noteRevision({ traceId, revision }: WrittenRevision): void {
@@ -234,8 +239,8 @@ export class Assembler {
     const read = new Map<number, Map<string, StoredSpans>>();
     for (const [id, deflated] of chunks) {
       const body = inflateRawSync(deflated);
-      const { heads, tags } = this.#reader.read(body, wanted);
-      read.set(id, groupByTrace(heads, tags));
+      const { heads, entries } = this.#reader.read(body, wanted);
+      read.set(id, groupByTrace(heads, entries));
     }
     return read;
   }
@@ -251,7 +256,7 @@ export class Assembler {
       if (index === stored.countedChunks) trace.counted = [...trace.spans.values()];
       const spans = read.get(chunk)?.get(stored.traceId);
       for (const head of spans?.heads ?? []) {
-        this.#assembly.add(trace, head, spans?.tags.get(head.spanId));
+        this.#assembly.add(trace, head, spans?.entries.get(head.spanId));
       }
     }
     trace.newSpans = 0;
@@ -262,18 +267,18 @@ export class Assembler {
 
 interface StoredSpans {
   readonly heads: SpanHead[];
-  readonly tags: ReadonlyMap<string, string>;
+  readonly entries: ReadonlyMap<string, Uint8Array>;
 }
 
 function groupByTrace(
   heads: readonly SpanHead[],
-  tags: ReadonlyMap<string, string>,
+  entries: ReadonlyMap<string, Uint8Array>,
 ): Map<string, StoredSpans> {
   const groups = new Map<string, StoredSpans>();
   for (const head of heads) {
     const group = groups.get(head.traceId);
     if (group) group.heads.push(head);
-    else groups.set(head.traceId, { heads: [head], tags });
+    else groups.set(head.traceId, { heads: [head], entries });
   }
   return groups;
 }

@@ -56,9 +56,9 @@ export class Assembly {
   }
 
   /** Adds a span to its trace. */
-  add(trace: OpenTrace, head: SpanHead, tags: string | undefined): void {
+  add(trace: OpenTrace, head: SpanHead, bytes: Uint8Array | undefined): void {
     const before = trace.spans.size;
-    trace.add(head, { tags, signature: this.#signature(head) });
+    trace.add(head, { bytes, signature: this.#signature(head) });
     this.#openSpans += trace.spans.size - before;
   }
 

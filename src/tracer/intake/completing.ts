@@ -9,6 +9,7 @@ import { baselineKey, type BaselineTable } from './baseline-table.ts';
 import type { Completion, LoggedError, TraceEvent } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
 import { storable } from './pending-write.ts';
+import type { TagPacker } from './tag-packer.ts';
 import type { CompleteRow } from './trace-store.ts';
 
 const statusNumbers: Readonly<Record<TraceStatus, number>> = { success: 0, error: 1, timeout: 2 };
@@ -29,9 +30,14 @@ export interface OpenCompletion {
 /** Analyses complete traces and says what they add to the series. */
 export class Completing {
   readonly #contributor = new Contributor();
+  readonly #packer: TagPacker;
   #deltas = newDeltas();
   #baselines: BaselineTable = new Map();
   #number = 0;
+
+  constructor(packer: TagPacker) {
+    this.#packer = packer;
+  }
 
   /** The histories that slow spans are told by. */
   setBaselines(table: BaselineTable): void {
@@ -51,7 +57,8 @@ export class Completing {
       this.#deltas.add(contribution.samples, 1);
       this.#takeBack(trace.counted);
       const bottlenecks = countBottlenecks(analysis, this.#baselineOf);
-      rows.push(completeRow(trace, { analysis, contribution, bottlenecks }));
+      const tags = trace.tagsOf(analysis.summary.rootSpanId, this.#packer);
+      rows.push(completeRow(trace, { analysis, contribution, bottlenecks, tags }));
       const error = loggedError(trace, analysis);
       if (error) errors.push(error);
       events.push(traceEvent(trace, analysis, bottlenecks));
@@ -104,11 +111,12 @@ interface Finding {
   readonly analysis: TraceAnalysis;
   readonly contribution: Contribution;
   readonly bottlenecks: number;
+  readonly tags: string | undefined;
 }
 
 function completeRow(
   trace: OpenTrace,
-  { analysis, contribution, bottlenecks }: Finding,
+  { analysis, contribution, bottlenecks, tags }: Finding,
 ): CompleteRow {
   const { summary, split } = analysis;
   return {
@@ -125,7 +133,7 @@ function completeRow(
     status: statusNumbers[summary.status],
     span_count: summary.spanCount,
     error_count: summary.errorCount,
-    tags: trace.tagsOf(summary.rootSpanId) ?? null,
+    tags: tags ?? null,
     is_partial: summary.isPartial,
     network_us: split.networkUs,
     processing_us: split.processingUs,

@@ -1,14 +1,15 @@
 import type { Signature } from '../trace/signature.ts';
 import { supersedes, type SpanHead } from '../trace/span.ts';
 import type { LoadedTrace } from './messages.ts';
+import type { TagPacker } from './tag-packer.ts';
 
 /** Beyond it a trace's spans are stored and counted, but no longer analysed. */
 const analysedSpansMax = 250_000;
 
 /** What is kept of a span beside its head. */
 export interface SpanExtras {
-  /** Its attributes, deflated, in hexadecimal, where it may be the root. */
-  readonly tags: string | undefined;
+  /** Its bytes, where it may be the root. */
+  readonly bytes: Uint8Array | undefined;
   readonly signature: Signature;
 }
 
@@ -44,7 +45,8 @@ export class OpenTrace {
   root: SpanHead | undefined;
   #low = 0;
   #high = 0;
-  readonly #tags = new Map<string, string>();
+  readonly #entries = new Map<string, Uint8Array>();
+  #packed: { readonly spanId: string; readonly tags: string | undefined } | undefined;
 
   constructor(traceId: string, at: { readonly day: number; readonly nowMs: number }) {
     this.traceId = traceId;
@@ -54,7 +56,7 @@ export class OpenTrace {
   }
 
   /** Takes a span; one that is known already counts once. */
-  add(head: SpanHead, { tags, signature }: SpanExtras): void {
+  add(head: SpanHead, { bytes, signature }: SpanExtras): void {
     const known = this.spans.get(head.spanId);
     if (known) {
       if (supersedes(head, known)) this.spans.set(head.spanId, head);
@@ -63,7 +65,7 @@ export class OpenTrace {
       if (head.isError) this.newErrors += 1;
       if (this.spans.size < analysedSpansMax) this.spans.set(head.spanId, head);
     }
-    if (tags !== undefined) this.#tags.set(head.spanId, tags);
+    if (bytes) this.#entries.set(head.spanId, bytes);
     this.#low |= signature.low;
     this.#high |= signature.high;
     this.#note(head);
@@ -73,9 +75,13 @@ export class OpenTrace {
     return { low: this.#low, high: this.#high };
   }
 
-  /** The attributes of a span, deflated, in hexadecimal; kept of those that may be the root. */
-  tagsOf(spanId: string): string | undefined {
-    return this.#tags.get(spanId);
+  /** The packed attributes of a span that may be the root; packed once. */
+  tagsOf(spanId: string, packer: TagPacker): string | undefined {
+    if (this.#packed?.spanId !== spanId) {
+      const bytes = this.#entries.get(spanId);
+      this.#packed = { spanId, tags: bytes && packer.pack(bytes) };
+    }
+    return this.#packed.tags;
   }
 
   /** Takes over what the database knows; the spans are added after it. */
@@ -85,7 +91,8 @@ export class OpenTrace {
     this.completions = stored.completions;
     this.isStale = false;
     this.spans.clear();
-    this.#tags.clear();
+    this.#entries.clear();
+    this.#packed = undefined;
     this.hasRoot = false;
     this.root = undefined;
   }
@@ -95,6 +102,7 @@ export class OpenTrace {
     this.counted = counted;
     this.completions += 1;
     this.revision = 0;
+    this.#entries.clear();
   }
 
   #note(head: SpanHead): void {

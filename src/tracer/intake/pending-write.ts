@@ -3,6 +3,7 @@ import { asNumber } from '../trace/signature.ts';
 import { dayOf } from './days.ts';
 import type { AcceptedExport, Write } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
+import type { TagPacker } from './tag-packer.ts';
 import type { OpenRow } from './trace-store.ts';
 
 /** A chunk takes exports until it has so many bytes: about a thousand spans compress well together. */
@@ -10,6 +11,11 @@ const chunkBytes = 512 * 1024;
 
 /** Fast, and within a few percent of the smallest on spans. */
 const compression = { level: 3 };
+
+export interface WriteContext {
+  readonly nowMs: number;
+  readonly packer: TagPacker;
+}
 
 /** Exports that are written together. */
 export class PendingWrite {
@@ -38,10 +44,10 @@ export class PendingWrite {
   }
 
   /** Makes the statement's input; the traces count as written by it from now on. */
-  build(number: number, nowMs: number): Write {
+  build(number: number, { nowMs, packer }: WriteContext): Write {
     const rows: OpenRow[] = [];
     for (const trace of this.#traces) {
-      rows.push(openRow(trace));
+      rows.push(openRow(trace, packer));
       trace.lastWrite = number;
       trace.newSpans = 0;
       trace.newErrors = 0;
@@ -58,7 +64,7 @@ export class PendingWrite {
   }
 }
 
-function openRow(trace: OpenTrace): OpenRow {
+function openRow(trace: OpenTrace, packer: TagPacker): OpenRow {
   const { root } = trace;
   return {
     trace_id: trace.traceId,
@@ -74,7 +80,8 @@ function openRow(trace: OpenTrace): OpenRow {
     status: trace.hasError ? 1 : 0,
     span_count: trace.newSpans,
     error_count: trace.newErrors,
-    tags: (root && trace.tagsOf(root.spanId)) ?? null,
+    // Whoever has no parent is the root; who else may be is known when the trace is complete.
+    tags: (root && trace.hasRoot && trace.tagsOf(root.spanId, packer)) || null,
     is_partial: !trace.hasRoot,
   };
 }
