@@ -1,29 +1,31 @@
-import { inflateRawSync } from 'node:zlib';
-import { Fault } from '../../kit/errors.ts';
-import { encodeJsonExport } from '../otlp/from-json.ts';
-import { inflateBodySync } from '../otlp/inflate.ts';
 import type { SpanHead } from '../trace/span.ts';
 import { Assembly } from './assembly.ts';
 import { Completing, type OpenCompletion } from './completing.ts';
 import { ExportReader, type ReadExport } from './export-reader.ts';
 import type {
-  ExportForm,
   IntakeReply,
   IntakeRequest,
   IntakeSettings,
   LoadedTrace,
-  Refusal,
   WrittenRevision,
 } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
+import { readExportBody, refusalOf } from './export-body.ts';
 import { PendingWrite } from './pending-write.ts';
+import { readStoredSpans, type SpansByChunk } from './stored-spans.ts';
 import { TagPacker } from './tag-packer.ts';
 
 /** How long a first export waits for company, unless it fills a chunk. */
 const companyMs = 10;
 
 /** Traces of one statement. */
-const completionMax = 500;
+const completionMax = 2_000;
+
+/** The more traces a statement completes, the fewer times it adds to the same cells. */
+const completionSpacingMs = 200;
+
+/** Under load an export waits for those that come meanwhile: traces that share a write share its cost. */
+const writeSpacingMs = 80;
 
 /** Traces loaded at once. */
 const loadMax = 100;
@@ -45,6 +47,8 @@ export class Assembler {
   #writing: PendingWrite | undefined;
   #writeNumber = 0;
   #writtenNumber = 0;
+  #wroteAt = 0;
+  #completedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #open: OpenCompletion | undefined;
   #loading = new Set<string>();
@@ -58,7 +62,7 @@ export class Assembler {
   /** Takes an export; its answer follows once it is stored, or a refusal at once. */
   takeExport({ id, body, form }: Of<'export'>): void {
     try {
-      const protobuf = readBody(body, form, this.#settings.exportBytesMax);
+      const protobuf = readExportBody(body, form, this.#settings.exportBytesMax);
       this.#takeSpans(id, protobuf, this.#reader.read(protobuf));
     } catch (error) {
       this.#post({ kind: 'refused', id, refusal: refusalOf(error) });
@@ -70,7 +74,7 @@ export class Assembler {
     this.#writtenNumber = this.#writeNumber;
     this.#writing = undefined;
     for (const revision of revisions) this.#noteRevision(revision);
-    this.#writeNext();
+    this.#writeSoon();
   }
 
   /** A write is not stored: what it held is only what the database has of it. */
@@ -78,7 +82,7 @@ export class Assembler {
     this.#writtenNumber = this.#writeNumber;
     for (const trace of this.#writing?.traces ?? []) trace.isStale = true;
     this.#writing = undefined;
-    this.#writeNext();
+    this.#writeSoon();
   }
 
   /** Looks for complete traces; to be called several times a second. */
@@ -90,6 +94,7 @@ export class Assembler {
       openSpans: this.#assembly.openSpans,
     });
     if (this.#open || this.#loading.size > 0) return;
+    if (performance.now() - this.#completedAt < completionSpacingMs) return;
     const isWritten = ({ lastWrite, newSpans }: OpenTrace) =>
       newSpans === 0 && lastWrite <= this.#writtenNumber;
     const complete = this.#assembly.takeComplete(nowMs, isWritten, completionMax);
@@ -106,7 +111,6 @@ export class Assembler {
       trace.markCounted(heads);
       this.#assembly.keepLate(trace);
     }
-    this.sweep();
   }
 
   /** A completion is not stored: it is tried again, after a look at what has changed. */
@@ -127,7 +131,7 @@ export class Assembler {
     for (const traceId of gone) {
       if (this.#assembly.findCompleting(traceId)) this.#assembly.drop(traceId);
     }
-    const heads = this.#readChunks(traces, chunks);
+    const heads = readStoredSpans(this.#reader, traces, chunks);
     const loaded = traces.map((stored) => this.#reload(stored, heads));
     this.#complete(loaded.filter((trace) => trace !== undefined));
   }
@@ -187,8 +191,11 @@ export class Assembler {
   }
 
   #writeSoon(): void {
-    if (this.#waiting[0]?.isFull) this.#writeNext();
-    else this.#timer ??= setTimeout(() => this.#writeNext(), companyMs);
+    const [first] = this.#waiting;
+    if (!first || this.#writing) return;
+    if (first.isFull) return this.#writeNext();
+    const waitMs = Math.max(companyMs, this.#wroteAt + writeSpacingMs - performance.now());
+    this.#timer ??= setTimeout(() => this.#writeNext(), waitMs);
   }
 
   #writeNext(): void {
@@ -198,6 +205,7 @@ export class Assembler {
     const next = this.#waiting.shift();
     if (!next) return;
     this.#writing = next;
+    this.#wroteAt = performance.now();
     this.#writeNumber += 1;
     this.#post({
       kind: 'write',
@@ -227,28 +235,12 @@ export class Assembler {
       return;
     }
     this.#open = this.#completing.build(traces);
+    this.#completedAt = performance.now();
+    for (const trace of traces.slice(this.#open.traces.length)) this.#assembly.putBack(trace);
     this.#post({ kind: 'complete', completion: this.#open.completion });
   }
 
-  /** The spans of loaded traces, by the chunk that they lie in and their trace. */
-  #readChunks(
-    traces: readonly LoadedTrace[],
-    chunks: ReadonlyMap<number, Uint8Array>,
-  ): ReadonlyMap<number, ReadonlyMap<string, StoredSpans>> {
-    const wanted = new Set(traces.map(({ traceId }) => traceId));
-    const read = new Map<number, Map<string, StoredSpans>>();
-    for (const [id, deflated] of chunks) {
-      const body = inflateRawSync(deflated);
-      const { heads, entries } = this.#reader.read(body, wanted);
-      read.set(id, groupByTrace(heads, entries));
-    }
-    return read;
-  }
-
-  #reload(
-    stored: LoadedTrace,
-    read: ReadonlyMap<number, ReadonlyMap<string, StoredSpans>>,
-  ): OpenTrace | undefined {
+  #reload(stored: LoadedTrace, read: SpansByChunk): OpenTrace | undefined {
     const trace = this.#assembly.findCompleting(stored.traceId);
     if (!trace) return undefined;
     trace.reload(stored);
@@ -263,38 +255,4 @@ export class Assembler {
     trace.newErrors = 0;
     return trace;
   }
-}
-
-interface StoredSpans {
-  readonly heads: SpanHead[];
-  readonly entries: ReadonlyMap<string, Uint8Array>;
-}
-
-function groupByTrace(
-  heads: readonly SpanHead[],
-  entries: ReadonlyMap<string, Uint8Array>,
-): Map<string, StoredSpans> {
-  const groups = new Map<string, StoredSpans>();
-  for (const head of heads) {
-    const group = groups.get(head.traceId);
-    if (group) group.heads.push(head);
-    else groups.set(head.traceId, { heads: [head], entries });
-  }
-  return groups;
-}
-
-function readBody(body: Uint8Array, form: ExportForm, bytesMax: number): Uint8Array {
-  const plain = inflateBodySync(body, form.coding, bytesMax);
-  return form.format === 'json' ? encodeJsonExport(asBuffer(plain)) : plain;
-}
-
-function refusalOf(error: unknown): Refusal {
-  const { code, reason, message, status } = Fault.from(error);
-  if (code === 'invalid' || code === 'too_large') return { code, reason, message, status };
-  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: 'internal', reason, message: cause, status };
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -27,6 +27,12 @@ export interface OpenCompletion {
   readonly traces: readonly CompletingTrace[];
 }
 
+/**
+ * Cells of minutes that a statement adds to, about: traces of long ago touch many, those of now few,
+ * and others wait behind the statement.
+ */
+const cellsMax = 1_000;
+
 /** Analyses complete traces and says what they add to the series. */
 export class Completing {
   readonly #contributor = new Contributor();
@@ -44,13 +50,14 @@ export class Completing {
     this.#baselines = table;
   }
 
-  /** Makes one statement's input of complete traces. */
-  build(traces: readonly OpenTrace[]): OpenCompletion {
+  /** Makes one statement's input of complete traces: of all that are given, or of the first of them. */
+  build(given: readonly OpenTrace[]): OpenCompletion {
     const rows: CompleteRow[] = [];
     const errors: LoggedError[] = [];
     const events: TraceEvent[] = [];
     const completing: CompletingTrace[] = [];
-    for (const trace of traces) {
+    for (const trace of given) {
+      if (this.#deltas.cellCount >= cellsMax) break;
       const heads = [...trace.spans.values()];
       const analysis = analyse(heads);
       const contribution = this.#contributor.contributionOf(analysis);
@@ -64,6 +71,7 @@ export class Completing {
       events.push(traceEvent(trace, analysis, bottlenecks));
       completing.push({ trace, heads });
     }
+    const traces = completing.map(({ trace }) => trace);
     const completion = this.#completion(rows, traces, { errors, events });
     return { completion, traces: completing };
   }
@@ -142,6 +150,7 @@ function completeRow(
     error: summary.error ? storable(JSON.stringify(summary.error)) : null,
     known_revision: trace.revision,
     known_completions: trace.completions,
+    known_spans: trace.counted.length,
   };
 }
 

@@ -55,7 +55,7 @@ export type IntakeRequest =
   | {
       readonly kind: 'loaded';
       readonly traces: readonly LoadedTrace[];
-      /** Deflated, by number. */
+      /** Compressed, by number. */
       readonly chunks: ReadonlyMap<number, Uint8Array>;
       /** Asked for and not there any more. */
       readonly gone: readonly string[];
@@ -75,7 +75,7 @@ export interface WrittenRevision {
 export interface Write {
   readonly number: number;
   readonly day: number;
-  /** Deflated bodies of exports, one after the other. */
+  /** Compressed bodies of exports, one after the other. */
   readonly body: Uint8Array;
   /** JSON array of `OpenRow`s. */
   readonly rows: string;

@@ -8,8 +8,12 @@ import {
   findForsaken,
   loadOpenTraces,
   readChunks,
+  vacuumOpenTraces,
   writeSpans,
 } from './trace-store.ts';
+
+/** Rows of open traces that may lie dead. */
+const goneRowsMax = 20_000;
 
 /** Traces taken up at once; the rest follows a minute later. */
 const forsakenMax = 10_000;
@@ -24,6 +28,7 @@ export interface Loaded {
 /** What intake does in the database: few statements, each all or nothing. */
 export class SpanWriter {
   readonly #database: Database;
+  #goneRows = 0;
 
   constructor(database: Database) {
     this.#database = database;
@@ -48,7 +53,9 @@ export class SpanWriter {
       ctes: [...additions.ctes, ...errors.ctes],
       parameters: [...additions.parameters, ...errors.parameters],
     });
-    return isDone ? undefined : traceIds;
+    if (!isDone) return traceIds;
+    await this.#tidy(traceIds.length);
+    return undefined;
   }
 
   async load(traceIds: readonly string[]): Promise<Loaded> {
@@ -57,6 +64,14 @@ export class SpanWriter {
     const ids = new Set(traces.flatMap((trace) => trace.chunks));
     const chunks = await readChunks(this.#database, [...ids]);
     return { traces, chunks, gone: traceIds.filter((traceId) => !found.has(traceId)) };
+  }
+
+  /** The embedded database has nobody else who would; a server's autovacuum does it. */
+  async #tidy(goneRows: number): Promise<void> {
+    this.#goneRows += goneRows;
+    if (this.#database.dialect !== 'pglite' || this.#goneRows < goneRowsMax) return;
+    this.#goneRows = 0;
+    await vacuumOpenTraces(this.#database);
   }
 
   findForsaken(beforeMs: number): Promise<string[]> {

@@ -34,6 +34,7 @@ export interface CompleteRow extends OpenRow {
   /** What the rows must be like for this to be true of them. */
   readonly known_revision: number;
   readonly known_completions: number;
+  readonly known_spans: number;
 }
 
 const openTypes = `
@@ -50,7 +51,7 @@ const completeNames = `${openNames}, network_us, processing_us, input_tokens, ou
 
 const completeTypes = `${openTypes}, network_us bigint, processing_us bigint, input_tokens bigint,
   output_tokens bigint, cost_usd double precision, bottlenecks integer, error text,
-  known_revision integer, known_completions integer`;
+  known_revision integer, known_completions integer, known_spans integer`;
 
 /** A row that knows a root is not renamed by spans that do not. */
 function unlessKnown(column: string): string {
@@ -125,7 +126,13 @@ export async function completeTraces(
       on conflict (trace_id, day) do update set ${set(completeNames)},
         completions = excluded.completions, chunks = t.chunks || excluded.chunks
       where t.completions = excluded.completions - 1
-      returning 1)
+      returning 1),
+    totals as (
+      insert into tracer.day_total as t (day, traces, spans)
+      select day, count(*) filter (where known_completions = 0), sum(span_count - known_spans)
+      from given group by day order by day
+      on conflict (day) do update set
+        traces = t.traces + excluded.traces, spans = t.spans + excluded.spans)
     ${parts.ctes.map((cte) => `, ${cte}`).join('')}
     select 1 / (case when count(*) = $2::integer then 1 else 0 end) as checked from completed`;
   try {
@@ -183,6 +190,11 @@ export async function findForsaken(
   return rows.map(({ trace_id: id }) => fromUuid(id));
 }
 
+/** Gives the space of rows that have gone back; they come and go within seconds. */
+export async function vacuumOpenTraces(database: Database): Promise<void> {
+  await database.query('vacuum tracer.open_trace');
+}
+
 /** Which of these traces were complete before, on any day that is kept. */
 export async function findCompleted(
   database: Database,
@@ -195,7 +207,7 @@ export async function findCompleted(
   return new Set(rows.map(({ trace_id: id }) => fromUuid(id)));
 }
 
-/** The deflated bodies of chunks, by their numbers; dropped ones are not there. */
+/** The compressed bodies of chunks, by their numbers; dropped ones are not there. */
 export async function readChunks(
   database: Database,
   ids: readonly number[],

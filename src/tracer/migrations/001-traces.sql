@@ -1,4 +1,4 @@
--- Spans as they came: bodies of OTLP's ExportTraceServiceRequest, deflated, of many traces each.
+-- Spans as they came: bodies of OTLP's ExportTraceServiceRequest, compressed with Brotli, of many traces each.
 -- The number of a chunk begins with the day on which it came: day * 2^36 + sequence.
 create sequence tracer.chunk_number;
 
@@ -30,7 +30,11 @@ create table tracer.open_trace (
   chunks bigint[] not null,
   -- How often it was written.
   revision integer not null default 1
-) with (fillfactor = 70);
+) with (
+  fillfactor = 70,
+  -- Rows come and go within seconds.
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000
+);
 
 -- Complete traces, each in the partition of the day on which its first span came.
 create table tracer.trace (
@@ -66,3 +70,10 @@ create table tracer.trace (
 create index trace_start on tracer.trace (start_us desc);
 create index trace_agents on tracer.trace using gin (agents);
 create index trace_failed on tracer.trace (start_us desc) where status > 0;
+
+-- How much is stored, by the day of the traces' rows; counting them would read them all.
+create table tracer.day_total (
+  day integer primary key,
+  traces bigint not null,
+  spans bigint not null
+);

@@ -18,6 +18,8 @@ export interface TraceFilter {
   readonly signature?: Signature | undefined;
   /** Traces that came before it are past their retention. */
   readonly receivedAfterMs: number;
+  /** The day that they came on, which says where their rows are not. */
+  readonly oldestDay: number;
 }
 
 export interface Page {
@@ -71,21 +73,20 @@ export function listTraces(
   );
 }
 
-/** How many traces match, and how many of them failed. */
+/** How many of the newest traces match, at most one more than `max`, and how many of them failed. */
 export async function countTraces(
   database: Database,
   filter: TraceFilter,
+  max: number,
 ): Promise<{ readonly total: number; readonly failed: number }> {
   const { where, parameters } = conditions(filter);
   const [row] = await database.query<{ total: number; failed: number }>(
-    `select coalesce(sum(total), 0)::bigint as total, coalesce(sum(failed), 0)::bigint as failed
+    `select count(*) as total, count(*) filter (where status > 0) as failed
      from (
-       select count(*) as total, count(*) filter (where status > 0) as failed
-       from tracer.trace t where ${where}
+       (select status from tracer.trace t where ${where} order by start_us desc limit ${max + 1})
        union all
-       select count(*), count(*) filter (where status > 0)
-       from tracer.open_trace t where ${where} and ${isNotComplete}
-     ) as counts`,
+       (select status from tracer.open_trace t where ${where} and ${isNotComplete})
+     ) as found`,
     parameters,
   );
   return row ?? { total: 0, failed: 0 };
@@ -123,6 +124,7 @@ function conditions(filter: TraceFilter) {
     parts.push(part(`$${parameters.length}`));
   };
   add(filter.receivedAfterMs, (at) => `received_at >= ${at}`);
+  add(filter.oldestDay, (at) => `day >= ${at}`);
   add(filter.agentId, (at) => `agents @> array[${at}::text]`);
   add(filter.status, (at) => `status = ${at} and status ${filter.status === 0 ? '= 0' : '> 0'}`);
   add(filter.fromUs, (at) => `start_us >= ${at}`);

@@ -1,6 +1,7 @@
 import type { Database } from '../../kit/database/database.ts';
 import type { ListQuery, TraceSummaryAnswer } from '../schemas/traces.ts';
 import type { TraceError, TraceStatus } from '../trace/analysis.ts';
+import { dayOf } from '../intake/days.ts';
 import { unpackTags } from '../trace/tags.ts';
 import { countTraces, listTraces, type ListedRow, type TraceFilter } from './list-store.ts';
 
@@ -17,6 +18,14 @@ export function oldestShown(nowMs: number): number {
   return nowMs - keptMs;
 }
 
+/** The day of the oldest row that is still shown. */
+export function oldestDayShown(nowMs: number): number {
+  return dayOf(oldestShown(nowMs));
+}
+
+/** Matches are counted exactly up to here; to count more would keep others waiting. */
+const countMax = 10_000;
+
 /** A page of traces. */
 export async function listing(database: Database, query: ListQuery, nowMs: number) {
   const filter = filterOf(query, nowMs);
@@ -24,21 +33,22 @@ export async function listing(database: Database, query: ListQuery, nowMs: numbe
   const offset = query.offset ?? ((query.page ?? 1) - 1) * limit;
   const [rows, { total }, rate] = await Promise.all([
     listTraces(database, filter, { limit, offset }),
-    countTraces(database, filter),
+    countTraces(database, filter, countMax),
     query.status === 'error' ? errorRateOf(database, filter) : undefined,
   ]);
   return {
     traces: rows.map(describe),
-    total,
+    total: Math.min(total, countMax),
+    ...(total > countMax ? { isTotalCapped: true } : {}),
     page: Math.floor(offset / limit) + 1,
     pageSize: limit,
     ...(rate === undefined ? {} : { errorRate: rate }),
   };
 }
 
-/** Of the traces that match but for their status, the share that failed. */
+/** Of the traces that match but for their status, the newest 10,000 at most, the share that failed. */
 async function errorRateOf(database: Database, filter: TraceFilter): Promise<number> {
-  const { total, failed } = await countTraces(database, { ...filter, status: undefined });
+  const { total, failed } = await countTraces(database, { ...filter, status: undefined }, countMax);
   return total === 0 ? 0 : failed / total;
 }
 
@@ -46,6 +56,7 @@ function filterOf(query: ListQuery, nowMs: number): TraceFilter {
   const { agentId, name, service, status } = query;
   return {
     receivedAfterMs: oldestShown(nowMs),
+    oldestDay: oldestDayShown(nowMs),
     agentId,
     name,
     service,

@@ -5,7 +5,7 @@ export interface FoundTrace {
   readonly traceId: string;
   readonly isComplete: boolean;
   readonly revision: number;
-  /** Deflated chunks that hold its spans, and others'. */
+  /** Compressed chunks that hold its spans, and others'. */
   readonly chunks: readonly Uint8Array[];
 }
 

@@ -1,7 +1,7 @@
 /** The thread that decodes stored traces and makes answers of them, away from the event loop. */
 import { parentPort } from 'node:worker_threads';
-import { inflateRawSync } from 'node:zlib';
 import { Fault } from '../../kit/errors.ts';
+import { unpackChunk } from '../intake/chunk-body.ts';
 import { readSpans } from '../otlp/read.ts';
 import type { FoundTrace, ReadRefusal, ReadReply, ReadRequest } from './messages.ts';
 import type { StoredTrace } from './view.ts';
@@ -37,7 +37,7 @@ function show({ asked, traces }: ReadRequest): unknown {
 }
 
 function open({ chunks, ...found }: FoundTrace): StoredTrace {
-  const bodies = chunks.map((chunk) => inflateRawSync(chunk));
+  const bodies = chunks.map(unpackChunk);
   return { ...found, bodies, spans: readSpans(bodies, found.traceId) };
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
+import { oldestDayShown } from './listing.ts';
 import { readStorage, type StorageFigures } from './storage-store.ts';
 
 const freshMs = 5_000;
@@ -16,7 +17,7 @@ export class Storage {
   figures(): Promise<StorageFigures> {
     if (!this.#counting || performance.now() - this.#countedAt > freshMs) {
       this.#countedAt = performance.now();
-      const counting = readStorage(this.#database);
+      const counting = readStorage(this.#database, oldestDayShown(Date.now()));
       counting.catch(() => (this.#counting = undefined));
       this.#counting = counting;
     }

@@ -4,7 +4,7 @@ import type { Ingest } from '../interop/importer.ts';
 import type { TracerParts } from '../parts.ts';
 import { listOperations, listServices } from '../reading/catalogue-store.ts';
 import { findTraceIds } from '../reading/list-store.ts';
-import { oldestShown } from '../reading/listing.ts';
+import { oldestDayShown, oldestShown } from '../reading/listing.ts';
 import { readCalls } from '../series/calls.ts';
 import { readBaselines, readWindows } from '../series/history.ts';
 import { signatureOf } from '../trace/signature.ts';
@@ -57,6 +57,7 @@ function interopParts({ host, intake, reader }: TracerParts): InteropParts {
         database,
         {
           receivedAfterMs: oldestShown(Date.now()),
+          oldestDay: oldestDayShown(Date.now()),
           minDurationUs: durationUsMin,
           signature: service === undefined ? undefined : signatureOf(service, operation),
           fromUs,

@@ -31,12 +31,18 @@ export class Deltas {
   #index: SeriesIndex;
   #indexDay: number;
   readonly #touched: OpenSeries[] = [];
+  #cellCount = 0;
 
   constructor({ nowUs, seriesMax = seriesMaxDefault }: DeltasOptions) {
     this.#nowUs = nowUs;
     this.#seriesMax = seriesMax;
     this.#index = new SeriesIndex(seriesMax);
     this.#indexDay = this.#day();
+  }
+
+  /** Cells of minutes that something was added to. */
+  get cellCount(): number {
+    return this.#cellCount;
   }
 
   get isEmpty(): boolean {
@@ -48,7 +54,9 @@ export class Deltas {
     for (const sample of samples) {
       const series = this.#index.of(sample);
       if (series.cells.size === 0) this.#touched.push(series);
+      const known = series.cells.size;
       const cell = series.cellAt(Math.floor(sample.atUs / usPerMinute));
+      this.#cellCount += series.cells.size - known;
       cell.count += sign;
       if (sample.isError) cell.errors += sign;
       cell.sum += sign * sample.amount;
@@ -89,6 +97,7 @@ export class Deltas {
       series.clear();
     }
     this.#touched.length = 0;
+    this.#cellCount = 0;
     this.#forgetDaily();
     const { minute, hour, day } = writers;
     return {
