@@ -28,7 +28,7 @@ const completionSpacingMs = 200;
 const writeSpacingMs = 80;
 
 /** Traces loaded at once. */
-const loadMax = 100;
+const loadMax = 500;
 
 type Of<K extends IntakeRequest['kind']> = Extract<IntakeRequest, { kind: K }>;
 
@@ -48,6 +48,7 @@ export class Assembler {
   #writeNumber = 0;
   #writtenNumber = 0;
   #wroteAt = 0;
+  #wasBusy = false;
   #completedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #open: OpenCompletion | undefined;
@@ -194,7 +195,8 @@ export class Assembler {
     const [first] = this.#waiting;
     if (!first || this.#writing) return;
     if (first.isFull) return this.#writeNext();
-    const waitMs = Math.max(companyMs, this.#wroteAt + writeSpacingMs - performance.now());
+    const spacedMs = this.#wasBusy ? this.#wroteAt + writeSpacingMs - performance.now() : 0;
+    const waitMs = Math.max(companyMs, spacedMs);
     this.#timer ??= setTimeout(() => this.#writeNext(), waitMs);
   }
 
@@ -206,6 +208,7 @@ export class Assembler {
     if (!next) return;
     this.#writing = next;
     this.#wroteAt = performance.now();
+    this.#wasBusy = next.isBusy;
     this.#writeNumber += 1;
     this.#post({
       kind: 'write',
@@ -213,10 +216,11 @@ export class Assembler {
     });
   }
 
-  #noteRevision({ traceId, revision }: WrittenRevision): void {
+  #noteRevision({ traceId, revision, isLate }: WrittenRevision): void {
     const trace = this.#assembly.find(traceId);
     if (!trace) return;
-    if (revision !== trace.revision + 1) trace.isStale = true;
+    if (revision !== trace.revision + 1 || isLate) trace.isStale = true;
+    if (isLate) trace.isLate = true;
     trace.revision = revision;
   }
 

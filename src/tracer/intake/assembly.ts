@@ -1,5 +1,5 @@
-import { signatureOf, type Signature } from '../trace/signature.ts';
 import type { SpanHead } from '../trace/span.ts';
+import { TermBook } from './term-book.ts';
 import { dayOf } from './days.ts';
 import { OpenTrace } from './open-trace.ts';
 
@@ -12,8 +12,6 @@ export interface AssemblyOptions {
 
 /** How long a complete trace is kept for spans that come late: exporters send every five seconds. */
 const lateMs = 30_000;
-
-const signaturesMax = 20_000;
 
 /**
  * The traces in memory, each in one of these states: new spans come in (fresh), it waits for its root
@@ -28,8 +26,7 @@ export class Assembly {
   readonly #due = new Map<string, OpenTrace>();
   readonly #completing = new Map<string, OpenTrace>();
   readonly #late = new Map<string, OpenTrace>();
-  readonly #signatures = new Map<string, Map<string, Signature>>();
-  #signatureCount = 0;
+  readonly #terms = new TermBook();
   #openSpans = 0;
   #lateSpans = 0;
 
@@ -58,7 +55,7 @@ export class Assembly {
   /** Adds a span to its trace. */
   add(trace: OpenTrace, head: SpanHead, bytes: Uint8Array | undefined): void {
     const before = trace.spans.size;
-    trace.add(head, { bytes, signature: this.#signature(head) });
+    trace.add(head, { bytes, terms: this.#terms.of(head) });
     this.#openSpans += trace.spans.size - before;
   }
 
@@ -83,7 +80,8 @@ export class Assembly {
       if (!isCrowded && nowMs - trace.lastSeenMs < quietMs) break;
       if (!isWritten(trace)) continue;
       this.#fresh.delete(traceId);
-      (trace.hasRoot ? this.#due : this.#partial).set(traceId, trace);
+      const isWhole = trace.hasRoot || trace.isLate;
+      (isWhole ? this.#due : this.#partial).set(traceId, trace);
     }
     for (const [traceId, trace] of this.#partial) {
       if (!isCrowded && nowMs - trace.lastSeenMs < partialMs) break;
@@ -159,21 +157,5 @@ export class Assembly {
     this.#lateSpans -= late.spans.size;
     this.#openSpans += late.spans.size;
     return late;
-  }
-
-  /** Names repeat endlessly, so each is hashed once. */
-  #signature({ service, name }: SpanHead): Signature {
-    const known = this.#signatures.get(service)?.get(name);
-    if (known) return known;
-    if (this.#signatureCount >= signaturesMax) {
-      this.#signatures.clear();
-      this.#signatureCount = 0;
-    }
-    const signature = signatureOf(service, name);
-    const ofService = this.#signatures.get(service) ?? new Map<string, Signature>();
-    ofService.set(name, signature);
-    this.#signatures.set(service, ofService);
-    this.#signatureCount += 1;
-    return signature;
   }
 }

@@ -2,17 +2,14 @@ import { countBottlenecks } from '../explain/bottlenecks.ts';
 import { Contributor, type Contribution } from '../series/contribution.ts';
 import { Deltas } from '../series/deltas.ts';
 import { analyse } from '../trace/analyse.ts';
-import type { BaselineOf, TraceAnalysis, TraceStatus } from '../trace/analysis.ts';
-import { asNumber } from '../trace/signature.ts';
+import type { BaselineOf, TraceAnalysis } from '../trace/analysis.ts';
 import type { SpanHead } from '../trace/span.ts';
 import { baselineKey, type BaselineTable } from './baseline-table.ts';
 import type { Completion, LoggedError, TraceEvent } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
-import { storable } from './pending-write.ts';
+import { errorText, statusNumbers, storable } from './pending-write.ts';
 import type { TagPacker } from './tag-packer.ts';
 import type { CompleteRow } from './trace-store.ts';
-
-const statusNumbers: Readonly<Record<TraceStatus, number>> = { success: 0, error: 1, timeout: 2 };
 
 /** What a completion needs of its trace once it is written. */
 export interface CompletingTrace {
@@ -137,7 +134,7 @@ function completeRow(
     service: storable(summary.service),
     agent: storable(summary.agent),
     agents: summary.agents.map(storable),
-    signature: asNumber(trace.signature),
+    terms: [...trace.terms],
     status: statusNumbers[summary.status],
     span_count: summary.spanCount,
     error_count: summary.errorCount,
@@ -147,7 +144,7 @@ function completeRow(
     processing_us: split.processingUs,
     ...spendOf(contribution),
     bottlenecks,
-    error: summary.error ? storable(JSON.stringify(summary.error)) : null,
+    error: errorText(summary.error),
     known_revision: trace.revision,
     known_completions: trace.completions,
     known_spans: trace.counted.length,

@@ -199,8 +199,9 @@ export class Intake implements AsyncDisposable {
 
   async #adoptForsaken(beforeMs: number): Promise<void> {
     try {
-      const traceIds = await this.#writer.findForsaken(beforeMs);
-      if (traceIds.length > 0) this.#thread.post({ kind: 'adopt', traceIds });
+      for await (const traceIds of this.#writer.findForsaken(beforeMs)) {
+        this.#thread.post({ kind: 'adopt', traceIds });
+      }
     } catch (error) {
       this.#options.log.warn({ err: error }, 'open traces could not be looked for');
     }

@@ -69,6 +69,8 @@ export type IntakeRequest =
 export interface WrittenRevision {
   readonly traceId: string;
   readonly revision: number;
+  /** It is new here, and belongs to a trace that was complete before. */
+  readonly isLate: boolean;
 }
 
 /** One statement's worth of new spans. */

@@ -1,4 +1,3 @@
-import type { Signature } from '../trace/signature.ts';
 import { supersedes, type SpanHead } from '../trace/span.ts';
 import type { LoadedTrace } from './messages.ts';
 import type { TagPacker } from './tag-packer.ts';
@@ -10,7 +9,8 @@ const analysedSpansMax = 250_000;
 export interface SpanExtras {
   /** Its bytes, where it may be the root. */
   readonly bytes: Uint8Array | undefined;
-  readonly signature: Signature;
+  /** By which it is found. */
+  readonly terms: readonly number[];
 }
 
 /**
@@ -21,6 +21,7 @@ export class OpenTrace {
   readonly traceId: string;
   readonly spans = new Map<string, SpanHead>();
   readonly agents = new Set<string>();
+  readonly terms = new Set<number>();
   /** Days since the epoch: the partition of its row. */
   day: number;
   readonly receivedAtMs: number;
@@ -35,6 +36,8 @@ export class OpenTrace {
   /** The database may know more of it: it is loaded before it is completed. */
   isStale = false;
   hasRoot = false;
+  /** It was complete before it came into memory, so nobody waits for its root. */
+  isLate = false;
   hasError = false;
   startUs = Number.MAX_SAFE_INTEGER;
   endUs = 0;
@@ -43,8 +46,6 @@ export class OpenTrace {
   newErrors = 0;
   /** The span that names it until its analysis does. */
   root: SpanHead | undefined;
-  #low = 0;
-  #high = 0;
   readonly #entries = new Map<string, Uint8Array>();
   #packed: { readonly spanId: string; readonly tags: string | undefined } | undefined;
 
@@ -56,7 +57,7 @@ export class OpenTrace {
   }
 
   /** Takes a span; one that is known already counts once. */
-  add(head: SpanHead, { bytes, signature }: SpanExtras): void {
+  add(head: SpanHead, { bytes, terms }: SpanExtras): void {
     const known = this.spans.get(head.spanId);
     if (known) {
       if (supersedes(head, known)) this.spans.set(head.spanId, head);
@@ -66,13 +67,8 @@ export class OpenTrace {
       if (this.spans.size < analysedSpansMax) this.spans.set(head.spanId, head);
     }
     if (bytes) this.#entries.set(head.spanId, bytes);
-    this.#low |= signature.low;
-    this.#high |= signature.high;
+    for (const term of terms) this.terms.add(term);
     this.#note(head);
-  }
-
-  get signature(): Signature {
-    return { low: this.#low, high: this.#high };
   }
 
   /** The packed attributes of a span that may be the root; packed once. */

@@ -1,13 +1,22 @@
-import { asNumber } from '../trace/signature.ts';
+import { summaryOf } from '../trace/summary.ts';
+import { buildTree } from '../trace/tree.ts';
 import { packChunk } from './chunk-body.ts';
+import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from './days.ts';
 import type { AcceptedExport, Write } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
 import type { TagPacker } from './tag-packer.ts';
 import type { OpenRow } from './trace-store.ts';
 
+export const statusNumbers: Readonly<Record<TraceStatus, number>> = {
+  success: 0,
+  error: 1,
+  timeout: 2,
+};
+
 /** A chunk takes exports until it has so many bytes: two thousand spans compress well together. */
 const chunkBytes = 768 * 1024;
+const busyBytes = 128 * 1024;
 
 export interface WriteContext {
   readonly nowMs: number;
@@ -24,6 +33,11 @@ export class PendingWrite {
 
   get isFull(): boolean {
     return this.#bytes >= chunkBytes;
+  }
+
+  /** Whether so much came together that more is likely to come soon. */
+  get isBusy(): boolean {
+    return this.#bytes >= busyBytes;
   }
 
   /** Those whose spans it holds. */
@@ -72,14 +86,26 @@ function openRow(trace: OpenTrace, packer: TagPacker): OpenRow {
     service: storable(root?.service ?? ''),
     agent: storable(root?.agent ?? ''),
     agents: [...trace.agents].map(storable),
-    signature: asNumber(trace.signature),
-    status: trace.hasError ? 1 : 0,
+    terms: [...trace.terms],
+    ...failureOf(trace),
     span_count: trace.newSpans,
     error_count: trace.newErrors,
     // Whoever has no parent is the root; who else may be is known when the trace is complete.
     tags: (root && trace.hasRoot && trace.tagsOf(root.spanId, packer)) || null,
     is_partial: !trace.hasRoot,
   };
+}
+
+/** What went wrong so far: few traces fail, so only those are looked into before they are complete. */
+function failureOf({ hasError, spans }: OpenTrace): Pick<OpenRow, 'status' | 'error'> {
+  if (!hasError || spans.size === 0) return { status: 0, error: null };
+  const { status, error } = summaryOf(buildTree([...spans.values()]));
+  return { status: statusNumbers[status], error: errorText(error) };
+}
+
+/** What went wrong, as a row has it. */
+export function errorText(error: TraceError | undefined): string | null {
+  return error ? storable(JSON.stringify(error)) : null;
 }
 
 /** PostgreSQL keeps no U+0000 in a text. */

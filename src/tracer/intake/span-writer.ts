@@ -10,13 +10,14 @@ import {
   readChunks,
   vacuumOpenTraces,
   writeSpans,
+  type OpenPlace,
 } from './trace-store.ts';
 
 /** Rows of open traces that may lie dead. */
 const goneRowsMax = 20_000;
 
-/** Traces taken up at once; the rest follows a minute later. */
-const forsakenMax = 10_000;
+/** Traces taken up at once. */
+const pageSize = 5_000;
 
 /** What was read of open traces. */
 export interface Loaded {
@@ -74,7 +75,15 @@ export class SpanWriter {
     await vacuumOpenTraces(this.#database);
   }
 
-  findForsaken(beforeMs: number): Promise<string[]> {
-    return findForsaken(this.#database, { beforeMs, limit: forsakenMax });
+  /** Ids of open traces that came before a time, page by page. */
+  async *findForsaken(beforeMs: number): AsyncGenerator<string[]> {
+    let after: OpenPlace = { receivedAt: -1, traceId: '0'.repeat(32) };
+    for (;;) {
+      const page = await findForsaken(this.#database, { beforeMs, after, limit: pageSize });
+      const last = page.at(-1);
+      if (!last) return;
+      yield page.map(({ traceId }) => traceId);
+      after = last;
+    }
   }
 }

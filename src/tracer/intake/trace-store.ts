@@ -13,13 +13,15 @@ export interface OpenRow {
   readonly service: string;
   readonly agent: string;
   readonly agents: readonly string[];
-  readonly signature: number;
+  readonly terms: readonly number[];
   readonly status: number;
   readonly span_count: number;
   readonly error_count: number;
   /** PostgreSQL's hexadecimal form. */
   readonly tags: string | null;
   readonly is_partial: boolean;
+  /** Of a failed trace: code, message, spanId and agent, as JSON. */
+  readonly error: string | null;
 }
 
 /** A complete trace. */
@@ -30,7 +32,6 @@ export interface CompleteRow extends OpenRow {
   readonly output_tokens: number | null;
   readonly cost_usd: number | null;
   readonly bottlenecks: number;
-  readonly error: string | null;
   /** What the rows must be like for this to be true of them. */
   readonly known_revision: number;
   readonly known_completions: number;
@@ -39,18 +40,18 @@ export interface CompleteRow extends OpenRow {
 
 const openTypes = `
   trace_id uuid, day integer, received_at bigint, start_us bigint, end_us bigint, name text,
-  service text, agent text, agents text[], signature bigint, status smallint,
-  span_count integer, error_count integer, tags bytea, is_partial boolean`;
+  service text, agent text, agents text[], terms integer[], status smallint,
+  span_count integer, error_count integer, tags bytea, is_partial boolean, error text`;
 
 const openNames = `
-  trace_id, day, received_at, start_us, end_us, name, service, agent, agents, signature, status,
-  span_count, error_count, tags, is_partial`;
+  trace_id, day, received_at, start_us, end_us, name, service, agent, agents, terms, status,
+  span_count, error_count, tags, is_partial, error`;
 
 const completeNames = `${openNames}, network_us, processing_us, input_tokens, output_tokens,
-  cost_usd, bottlenecks, error`;
+  cost_usd, bottlenecks`;
 
 const completeTypes = `${openTypes}, network_us bigint, processing_us bigint, input_tokens bigint,
-  output_tokens bigint, cost_usd double precision, bottlenecks integer, error text,
+  output_tokens bigint, cost_usd double precision, bottlenecks integer,
   known_revision integer, known_completions integer, known_spans integer`;
 
 /** A row that knows a root is not renamed by spans that do not. */
@@ -74,26 +75,36 @@ const writeText = `
       then t.tags else coalesce(excluded.tags, t.tags) end,
     agents = case when t.agents @> excluded.agents then t.agents
       else array(select distinct unnest(t.agents || excluded.agents)) end,
-    signature = t.signature | excluded.signature,
-    status = greatest(t.status, excluded.status),
+    terms = case when t.terms @> excluded.terms then t.terms
+      else array(select distinct unnest(t.terms || excluded.terms)) end,
+    -- One process mostly knows all of a trace, and then its word is the better one.
+    status = case when excluded.status > 0 then excluded.status else t.status end,
+    error = coalesce(excluded.error, t.error),
     span_count = t.span_count + excluded.span_count,
     error_count = t.error_count + excluded.error_count,
     is_partial = t.is_partial and excluded.is_partial,
     chunks = t.chunks || excluded.chunks,
     revision = t.revision + 1
-  returning trace_id, revision`;
+  returning trace_id, revision, t.is_partial and t.revision = 1 and exists (
+    select from tracer.trace c where c.trace_id = t.trace_id and c.day >= t.day - 1) as is_late`;
+
+interface WrittenRow {
+  readonly trace_id: string;
+  readonly revision: number;
+  readonly is_late: boolean;
+}
 
 /** Stores new spans, and what they say of their traces; answers the rows' revisions. */
 export async function writeSpans(
   database: Database,
   { day, body, rows }: Pick<Write, 'day' | 'body' | 'rows'>,
 ): Promise<WrittenRevision[]> {
-  const written = await database.query<{ trace_id: string; revision: number }>(writeText, [
-    day,
-    asBuffer(body),
-    rows,
-  ]);
-  return written.map((row) => ({ traceId: fromUuid(row.trace_id), revision: row.revision }));
+  const written = await database.query<WrittenRow>(writeText, [day, asBuffer(body), rows]);
+  return written.map((row) => ({
+    traceId: fromUuid(row.trace_id),
+    revision: row.revision,
+    isLate: row.is_late,
+  }));
 }
 
 const set = (names: string): string =>
@@ -178,16 +189,30 @@ export async function loadOpenTraces(
   return rows.map(loadedTrace);
 }
 
-/** Open traces to which nobody has added for a while, the oldest first. */
+/** Where a search for open traces goes on. */
+export interface OpenPlace {
+  readonly receivedAt: number;
+  readonly traceId: string;
+}
+
+/** Open traces that came before a time, the oldest first, from behind a place on. */
 export async function findForsaken(
   database: Database,
-  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
-): Promise<string[]> {
-  const rows = await database.query<{ trace_id: string }>(
-    `select trace_id from tracer.open_trace where received_at < $1 order by received_at limit $2`,
-    [beforeMs, limit],
+  { beforeMs, after, limit }: ForsakenQuery,
+): Promise<OpenPlace[]> {
+  const rows = await database.query<{ trace_id: string; received_at: number }>(
+    `select trace_id, received_at from tracer.open_trace
+     where received_at < $1 and (received_at, trace_id) > ($2::bigint, $3::uuid)
+     order by received_at, trace_id limit $4`,
+    [beforeMs, after.receivedAt, after.traceId, limit],
   );
-  return rows.map(({ trace_id: id }) => fromUuid(id));
+  return rows.map((row) => ({ receivedAt: row.received_at, traceId: fromUuid(row.trace_id) }));
+}
+
+export interface ForsakenQuery {
+  readonly beforeMs: number;
+  readonly after: OpenPlace;
+  readonly limit: number;
 }
 
 /** Gives the space of rows that have gone back; they come and go within seconds. */

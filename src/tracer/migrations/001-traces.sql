@@ -19,14 +19,16 @@ create table tracer.open_trace (
   service text not null,
   agent text not null,
   agents text[] not null,
-  -- A bit for each service and operation, so that a search passes by what cannot match.
-  signature bigint not null,
+  -- Hashes of its agents, services and operations, by which it is found.
+  terms integer[] not null,
   status smallint not null,
   span_count integer not null,
   error_count integer not null,
   -- The root's attributes, deflated.
   tags bytea,
   is_partial boolean not null,
+  -- Of a failed trace: code, message, spanId and agent, as JSON.
+  error text,
   chunks bigint[] not null,
   -- How often it was written.
   revision integer not null default 1
@@ -43,7 +45,6 @@ create table tracer.trace (
   start_us bigint not null,
   end_us bigint not null,
   received_at bigint not null,
-  signature bigint not null,
   network_us bigint not null,
   processing_us bigint not null,
   input_tokens bigint,
@@ -60,7 +61,7 @@ create table tracer.trace (
   service text not null,
   agent text not null,
   agents text[] not null,
-  -- Of a failed trace: code, message, spanId and agent, as JSON.
+  terms integer[] not null,
   error text,
   tags bytea,
   chunks bigint[] not null,
@@ -68,7 +69,7 @@ create table tracer.trace (
 ) partition by range (day);
 
 create index trace_start on tracer.trace (start_us desc);
-create index trace_agents on tracer.trace using gin (agents);
+create index trace_terms on tracer.trace using gin (terms);
 create index trace_failed on tracer.trace (start_us desc) where status > 0;
 
 -- How much is stored, by the day of the traces' rows; counting them would read them all.

@@ -1,6 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
-import type { Signature } from '../trace/signature.ts';
-import { asNumber } from '../trace/signature.ts';
+import { agentTerm, serviceTerm } from '../trace/terms.ts';
 
 /** What a listing is narrowed by; absent means any. */
 export interface TraceFilter {
@@ -14,8 +13,8 @@ export interface TraceFilter {
   readonly name?: string | undefined;
   readonly service?: string | undefined;
   readonly traceIds?: readonly string[] | undefined;
-  /** Bits of services and operations that the trace must have; it may still lack them. */
-  readonly signature?: Signature | undefined;
+  /** Terms that the trace must have. */
+  readonly terms?: readonly number[] | undefined;
   /** Traces that came before it are past their retention. */
   readonly receivedAfterMs: number;
   /** The day that they came on, which says where their rows are not. */
@@ -65,7 +64,7 @@ export function listTraces(
          true as is_complete
        from tracer.trace t where ${where} order by start_us desc limit ${reach})
       union all
-      (select ${shared}, null, null, null, null, null, false
+      (select ${shared}, error, null, null, null, null, false
        from tracer.open_trace t where ${where} and ${isNotComplete}
        order by start_us desc limit ${reach})
     ) as found order by start_us desc, trace_id limit ${limit} offset ${offset}`,
@@ -125,6 +124,8 @@ function conditions(filter: TraceFilter) {
   };
   add(filter.receivedAfterMs, (at) => `received_at >= ${at}`);
   add(filter.oldestDay, (at) => `day >= ${at}`);
+  const terms = termsOf(filter);
+  add(terms.length > 0 ? terms : undefined, (at) => `terms @> ${at}::integer[]`);
   add(filter.agentId, (at) => `agents @> array[${at}::text]`);
   add(filter.status, (at) => `status = ${at} and status ${filter.status === 0 ? '= 0' : '> 0'}`);
   add(filter.fromUs, (at) => `start_us >= ${at}`);
@@ -134,7 +135,14 @@ function conditions(filter: TraceFilter) {
   add(filter.name, (at) => `name = ${at}`);
   add(filter.service, (at) => `service = ${at}`);
   add(filter.traceIds, (at) => `trace_id = any(${at}::uuid[])`);
-  const bits = filter.signature && asNumber(filter.signature);
-  add(bits, (at) => `signature & ${at}::bigint = ${at}::bigint`);
   return { where: parts.join(' and '), parameters };
+}
+
+/** What an index can find of a filter. */
+function termsOf({ terms = [], agentId, service }: TraceFilter): number[] {
+  return [
+    ...terms,
+    ...(agentId === undefined ? [] : [agentTerm(agentId)]),
+    ...(service === undefined ? [] : [serviceTerm(service)]),
+  ];
 }

@@ -7,7 +7,7 @@ import { findTraceIds } from '../reading/list-store.ts';
 import { oldestDayShown, oldestShown } from '../reading/listing.ts';
 import { readCalls } from '../series/calls.ts';
 import { readBaselines, readWindows } from '../series/history.ts';
-import { signatureOf } from '../trace/signature.ts';
+import { operationTerm, serviceTerm } from '../trace/terms.ts';
 import { alertHandlers } from './alerts.ts';
 import { explainHandlers, type ExplainParts } from './explain.ts';
 import { interopHandlers, type InteropParts } from './interop.ts';
@@ -59,7 +59,7 @@ function interopParts({ host, intake, reader }: TracerParts): InteropParts {
           receivedAfterMs: oldestShown(Date.now()),
           oldestDay: oldestDayShown(Date.now()),
           minDurationUs: durationUsMin,
-          signature: service === undefined ? undefined : signatureOf(service, operation),
+          terms: termsOf(service, operation),
           fromUs,
           toUs,
         },
@@ -70,4 +70,11 @@ function interopParts({ host, intake, reader }: TracerParts): InteropParts {
     dependencies: (range) => readCalls(database, range, Date.now()),
     now: Date.now,
   };
+}
+
+/** An operation alone says nothing: names are the services' own. */
+function termsOf(service: string | undefined, operation: string | undefined): number[] {
+  if (service === undefined) return [];
+  if (operation === undefined) return [serviceTerm(service)];
+  return [serviceTerm(service), operationTerm(service, operation)];
 }
