@@ -4,8 +4,6 @@ import type { Database } from '../../kit/database/database.ts';
 export interface StorageFigures {
   readonly traces: number;
   readonly spans: number;
-  /** Of the traces, those to which spans may still come. */
-  readonly open: number;
   /** Bytes on disk of all its tables, their indexes included. */
   readonly bytes: number;
   /** Connections to the database. */
@@ -17,7 +15,6 @@ export async function readStorage(database: Database, oldestDay: number): Promis
   const [row] = await database.query<StorageFigures>(
     `select
        t.traces + o.traces as traces, t.spans + o.spans as spans,
-       (select count(*) from tracer.open_trace) as open,
        (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
          from pg_class c join pg_namespace n on n.oid = c.relnamespace
          where n.nspname = 'tracer' and c.relkind = 'r') as bytes,
@@ -30,5 +27,5 @@ export async function readStorage(database: Database, oldestDay: number): Promis
          where not exists (select from tracer.trace c where c.trace_id = o.trace_id)) as o`,
     [oldestDay],
   );
-  return row ?? { traces: 0, spans: 0, open: 0, bytes: 0, connections: 0 };
+  return row ?? { traces: 0, spans: 0, bytes: 0, connections: 0 };
 }

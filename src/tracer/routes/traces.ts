@@ -27,7 +27,7 @@ export function traceHandlers(parts: TracerParts): TraceHandlers {
 
 async function health({ host, intake, storage }: TracerParts) {
   const { openTraces, queuedExports } = intake.state;
-  const answer = host.health();
+  const answer = { ...host.health(), intake: { openTraces, queuedExports } };
   try {
     const [latency, figures] = await Promise.all([host.database.ping(), storage.figures()]);
     return {
@@ -38,7 +38,6 @@ async function health({ host, intake, storage }: TracerParts) {
         spansStored: figures.spans,
         diskUsage: formatMegabytes(figures.bytes),
       },
-      intake: { openTraces: figures.open, queuedExports },
     };
   } catch {
     return {
@@ -46,7 +45,6 @@ async function health({ host, intake, storage }: TracerParts) {
       status: 'unhealthy',
       database: { status: 'unhealthy', latency: 0, connections: 0 },
       storage: { tracesStored: 0, spansStored: 0, diskUsage: 'unknown' },
-      intake: { openTraces, queuedExports },
     };
   }
 }
