@@ -6,7 +6,7 @@ import type { Log } from '../../kit/log.ts';
 import type { AlertConfig } from './alert-settings.ts';
 import * as store from './alert-store.ts';
 import type { Alert, AlertEvent, Notification, Severity } from './alert.ts';
-import { windowMinutes, type AlertCondition } from './condition.ts';
+import { windowSeconds, type AlertCondition } from './condition.ts';
 import { runDry, type DryRun, type DryRunRange } from './dry-run.ts';
 import { openMailer } from './email.ts';
 import { Evaluation } from './evaluation.ts';
@@ -100,7 +100,7 @@ export class Alerts implements AsyncDisposable {
 
   /** Throws `invalid`, `forbidden` for an address that may not be called, `conflict` at 200 alerts. */
   async create(request: AlertRequest, createdBy: string): Promise<Alert> {
-    windowMinutes(request.condition.timeWindow);
+    windowSeconds(request.condition.timeWindow);
     const id = newId('alr');
     const notifications = await this.#webhooks.seal(id, request.notifications);
     const createdAt = new Date(this.#now());
@@ -128,7 +128,7 @@ export class Alerts implements AsyncDisposable {
    * when it goes on it is evaluated anew. Throws as `create` and `read` do.
    */
   async change(id: string, changes: Partial<AlertRequest>): Promise<Alert> {
-    if (changes.condition) windowMinutes(changes.condition.timeWindow);
+    if (changes.condition) windowSeconds(changes.condition.timeWindow);
     for (let tries = 0; tries < changeTriesMax; tries += 1) {
       const changed = await this.#tryChange(await this.read(id), changes);
       if (changed) return changed;
@@ -154,7 +154,7 @@ export class Alerts implements AsyncDisposable {
 
   /** When such an alert would have fired; throws `invalid` for a range that is not within 7 days. */
   async dryRun(condition: AlertCondition, range: DryRunRequest): Promise<DryRun> {
-    windowMinutes(condition.timeWindow);
+    const windowMs = windowSeconds(condition.timeWindow) * 1_000;
     const nowMs = this.#now();
     const toMs = Math.min(range.toMs ?? nowMs, nowMs);
     const fromMs = range.fromMs ?? toMs - (range.lastMs ?? dayMs);
@@ -163,7 +163,10 @@ export class Alerts implements AsyncDisposable {
     if (fromMs < nowMs - dryRunMsMax - 60_000) {
       throw badRange('`from` must lie within the last 7 days: minutes are kept no longer');
     }
-    return runDry(this.#options.metrics, condition, { fromMs, toMs });
+    // Of a window that reaches further back a part is not there any more.
+    const wholeFromMs = nowMs - dryRunMsMax + 60_000 + windowMs;
+    const whole = { fromMs: Math.max(fromMs, wholeFromMs), toMs };
+    return runDry(this.#options.metrics, condition, whole);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

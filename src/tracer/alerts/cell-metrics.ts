@@ -1,9 +1,15 @@
 import { keptMinutes, usPerMinute } from '../series/cells.ts';
 import { Histogram } from '../series/histogram.ts';
 import type { SeriesSql } from '../series/stats-store.ts';
-import { readTraceSteps, readTraceSums, type TraceQuery } from '../series/windows-store.ts';
+import { readTraceSteps, readTraceSums } from '../series/windows-store.ts';
 import { findExamples } from './example-store.ts';
-import type { AlertMetrics, MetricRange, MetricStep, MetricWindow } from './metric-source.ts';
+import type {
+  AlertMetrics,
+  MetricRange,
+  MetricStep,
+  MetricWindow,
+  SeriesRange,
+} from './metric-source.ts';
 
 export interface CellMetricsOptions {
   readonly sql: SeriesSql;
@@ -13,8 +19,10 @@ export interface CellMetricsOptions {
 
 /** No statement looks at more, so that others get in between and each reads minutes only. */
 const statementMinutes = 1_440;
+/** Of parts of minutes each reads traces. */
+const tailStatementMinutes = 10;
 
-/** What alerts are decided by, from the cells of the time series. */
+/** What alerts are decided by, from the cells of the time series, and of parts of minutes from traces. */
 export class CellMetrics implements AlertMetrics {
   readonly #options: CellMetricsOptions;
 
@@ -29,19 +37,19 @@ export class CellMetrics implements AlertMetrics {
     return { count, errors, sumUs, quantileUs: (q) => histogram.quantile(q) ?? 0 };
   }
 
-  async series(
-    range: MetricRange & { readonly stepMinutes: number },
-  ): Promise<readonly MetricStep[]> {
-    const { stepMinutes } = range;
-    const query = this.#queryOf(range);
+  async series(range: SeriesRange): Promise<readonly MetricStep[]> {
+    const { stepMinutes, tailSeconds } = range;
+    const { fromUs, ...query } = this.#queryOf(range);
+    const asked = Math.floor(fromUs / usPerMinute);
     // Of what is older there are no minutes; whole steps of it are left out.
-    const missing = query.nowMs / 60_000 - keptMinutes.minute - query.from;
-    const start = query.from + Math.max(0, Math.ceil(missing / stepMinutes)) * stepMinutes;
-    const width = Math.ceil(statementMinutes / stepMinutes) * stepMinutes;
+    const missing = query.nowMs / 60_000 - keptMinutes.minute - asked;
+    const start = asked + Math.max(0, Math.ceil(missing / stepMinutes)) * stepMinutes;
+    const widthMin = tailSeconds === undefined ? statementMinutes : tailStatementMinutes;
+    const width = Math.ceil(widthMin / stepMinutes) * stepMinutes;
     const found: MetricStep[] = [];
     for (let from = start; from < query.to; from += width) {
-      const part = { ...query, from, to: Math.min(from + width, query.to), stepMinutes };
-      const steps = await readTraceSteps(this.#options.sql, part);
+      const part = { ...query, from, to: Math.min(from + width, query.to) };
+      const steps = await readTraceSteps(this.#options.sql, { ...part, stepMinutes, tailSeconds });
       for (const { minute, sum: sumUs, ...step } of steps) {
         found.push({ ...step, sumUs, startUs: minute * usPerMinute });
       }
@@ -52,8 +60,8 @@ export class CellMetrics implements AlertMetrics {
   readonly examples: NonNullable<AlertMetrics['examples']> = (query) =>
     findExamples(this.#options.sql, query);
 
-  #queryOf({ fromUs, toUs, agent, operation }: MetricRange): TraceQuery {
-    const [from, to] = [Math.floor(fromUs / usPerMinute), Math.ceil(toUs / usPerMinute)];
-    return { from, to, agent, name: operation, nowMs: this.#options.now() };
+  #queryOf({ fromUs, toUs, agent, operation }: MetricRange) {
+    const to = Math.ceil(toUs / usPerMinute);
+    return { fromUs, to, agent, name: operation, nowMs: this.#options.now() };
   }
 }

@@ -27,7 +27,7 @@ export interface AlertCondition {
   readonly metric: AlertMetricName;
   readonly operator: AlertOperator;
   readonly threshold: number;
-  /** `30s` to `24h`; counted in whole minutes. */
+  /** `30s` to `24h`, exactly. */
   readonly timeWindow: string;
   readonly agentId?: string;
   readonly operation?: string;
@@ -42,8 +42,8 @@ const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 
 const secondsMin = 30;
 const secondsMax = 86_400;
 
-/** The minutes that a text such as `5m` stands for, rounded up; throws `invalid` for any other. */
-export function windowMinutes(timeWindow: string): number {
+/** The seconds that a text such as `5m` stands for; throws `invalid` for any other. */
+export function windowSeconds(timeWindow: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(timeWindow) ?? [];
   const seconds = Number(digits) * (secondsOf[unit] ?? 0);
   if (unit === '') {
@@ -54,7 +54,7 @@ export function windowMinutes(timeWindow: string): number {
   if (seconds < secondsMin || seconds > secondsMax) {
     throw badWindow(`must lie between 30s and 24h; ${timeWindow} does not`);
   }
-  return Math.ceil(seconds / 60);
+  return seconds;
 }
 
 /**

@@ -55,7 +55,7 @@ test('what came before the range counts where its windows begin', async () => {
     step(-5, 1, { errors: 1 }),
   ]);
   expect(firings).toEqual([{ firedAt: at(1), resolvedAt: at(2), peak: 1 }]);
-  expect(asked[0]?.fromUs).toBe((startMs - 5 * minuteMs) * 1_000);
+  expect(asked[0]?.fromUs).toBe((startMs - 4 * minuteMs) * 1_000);
 });
 
 test('percentiles are those of the whole window, and parts of a step count together', async () => {
@@ -77,18 +77,32 @@ test.each([
   ['5m', 5, 2_016],
   ['1h', 5, 2_016],
   ['3m', 3, 3_360],
+  ['1m', 1, 10_080],
   ['30s', 1, 10_080],
+  ['150s', 1, 10_080],
 ])('over seven days a window of %s is looked at every %i minutes', async (timeWindow, ...rest) => {
   const [stepMinutes, evaluations] = rest;
   const dry = await run({ timeWindow }, [], 7 * 24 * 60);
   expect(dry).toMatchObject({ stepMinutes, evaluations });
 });
 
-test('the minute that is not over is looked at too, and nothing fires in the future', async () => {
+test('the last look is at the last whole minute, and nothing is said of what comes after', async () => {
   const metrics = new SetMetrics();
-  metrics.steps = [step(2, 1, { errors: 1 })];
-  const toMs = startMs + 2.5 * minuteMs;
-  const { firings, to } = await runDry(metrics, condition(), { fromMs: startMs + 1, toMs });
-  expect(firings).toEqual([{ firedAt: new Date(toMs), peak: 1 }]);
-  expect(to).toEqual(new Date(toMs));
+  metrics.steps = [0, 1, 2].map((minute) => step(minute, 60));
+  metrics.steps.push(step(3, 30, { errors: 1 }));
+  const range = { fromMs: startMs + 1, toMs: startMs + 3.5 * minuteMs };
+  const silent = condition({ metric: 'request_rate', operator: 'lessThan', threshold: 0.9 });
+  const dry = await runDry(metrics, { ...silent, timeWindow: '1m' }, range);
+  expect(dry).toMatchObject({ evaluations: 3, from: at(0), to: at(3), firings: [] });
+  const errors = condition({ metric: 'error_count', threshold: 0, timeWindow: '1m' });
+  expect((await runDry(metrics, errors, range)).firings).toEqual([]);
+  const next = { fromMs: startMs + 3.2 * minuteMs, toMs: startMs + 4 * minuteMs };
+  expect((await runDry(metrics, errors, next)).firings).toEqual([{ firedAt: at(4), peak: 1 }]);
+});
+
+test('a range without a whole minute has no look', async () => {
+  const metrics = new SetMetrics();
+  const range = { fromMs: startMs + 10_000, toMs: startMs + 50_000 };
+  const silence = condition({ metric: 'request_rate', operator: 'equal', threshold: 0 });
+  expect(await runDry(metrics, silence, range)).toMatchObject({ evaluations: 0, firings: [] });
 });

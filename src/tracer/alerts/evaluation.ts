@@ -3,7 +3,7 @@ import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import { claimDueAlerts, recordValues, type AlertSql, type Finding } from './alert-store.ts';
 import type { Alert } from './alert.ts';
-import { exampleOrderOf, holds, valueOf, windowMinutes, type WindowFacts } from './condition.ts';
+import { exampleOrderOf, holds, valueOf, windowSeconds, type WindowFacts } from './condition.ts';
 import { moveAlert } from './event-store.ts';
 import type { AlertMetrics, MetricRange } from './metric-source.ts';
 
@@ -121,15 +121,11 @@ class Windows {
     return known;
   }
 
-  /**
-   * Whole minutes: the one that is not over yet, and before it as many as the window has, so that it
-   * is never shorter than it says and less than a minute longer.
-   */
+  /** As long as the condition says; the minute that is not over yet is wholly inside. */
   rangeOf({ condition: { timeWindow, agentId, operation } }: Alert): MetricRange {
-    const thisMinute = Math.floor(this.#nowMs / minuteMs);
-    const fromMinute = thisMinute - windowMinutes(timeWindow);
-    const [fromUs, toUs] = [fromMinute, thisMinute + 1].map((minute) => minute * minuteMs * 1_000);
-    return { fromUs: fromUs ?? 0, toUs: toUs ?? 0, agent: agentId, operation };
+    const fromMs = this.#nowMs - windowSeconds(timeWindow) * 1_000;
+    const toMs = (Math.floor(this.#nowMs / minuteMs) + 1) * minuteMs;
+    return { fromUs: fromMs * 1_000, toUs: toMs * 1_000, agent: agentId, operation };
   }
 
   async #ask(range: MetricRange): Promise<WindowFacts> {

@@ -1,12 +1,20 @@
-/** Which traces are looked at. Times are microseconds since the epoch, on whole minutes. */
+/** Which traces are looked at, by when they started. Times are microseconds since the epoch. */
 export interface MetricRange {
+  /** To the microsecond. */
   readonly fromUs: number;
-  /** Exclusive. */
+  /** Exclusive, on a whole minute. */
   readonly toUs: number;
   /** Only traces whose root is this agent's. */
   readonly agent?: string | undefined;
   /** Only traces of this name. */
   readonly operation?: string | undefined;
+}
+
+/** A range that begins on a whole minute, in steps. */
+export interface SeriesRange extends MetricRange {
+  readonly stepMinutes: number;
+  /** Only what started in the last so many seconds of each minute. */
+  readonly tailSeconds?: number;
 }
 
 /** Traces that started within a range; durations in microseconds. */
@@ -34,8 +42,8 @@ export interface MetricStep {
 export type ExampleOrder = 'failed' | 'slowest' | 'latest';
 
 /**
- * What alerts are decided by: traces counted by minute, so that a trace counts once it is complete,
- * in the minute in which it started.
+ * What alerts are decided by: a trace counts once it is complete, at the time at which it started. Of
+ * a minute that is not wholly inside and holds more than 10,000 traces its share may be told.
  */
 export interface AlertMetrics {
   window(range: MetricRange): Promise<MetricWindow>;
@@ -43,7 +51,7 @@ export interface AlertMetrics {
    * The range in steps that begin at `fromUs`, by time. Steps without traces may be left out; a step
    * may come in several parts.
    */
-  series(range: MetricRange & { readonly stepMinutes: number }): Promise<readonly MetricStep[]>;
+  series(range: SeriesRange): Promise<readonly MetricStep[]>;
   /** Ids of traces of the range, the best first; messages name none where this is absent. */
   readonly examples?: (
     range: MetricRange & { readonly order: ExampleOrder; readonly limit: number },

@@ -271,8 +271,8 @@ test('a dry run tells when the alert would have fired', async () => {
   const answer = await call('reader', 'POST', '/dry-run', body);
   expect(answer.body).toEqual({
     from: new Date(minuteMs - 60 * 60_000).toISOString(),
-    to: new Date(clock.ms).toISOString(),
-    evaluations: 61,
+    to: new Date(minuteMs).toISOString(),
+    evaluations: 60,
     stepMinutes: 1,
     firings: [
       {
@@ -283,4 +283,17 @@ test('a dry run tells when the alert would have fired', async () => {
     ],
     totalFirings: 1,
   });
+  const short = { condition: { ...condition, timeWindow: '30s' }, timeRange: '1h' };
+  const { warnings } = (await call('reader', 'POST', '/dry-run', short)).body;
+  expect(warnings).toEqual([expect.stringContaining('looks at whole minutes only')]);
+});
+
+test('a dry run leaves out the windows that reach further back than seven days', async () => {
+  metrics.steps = [];
+  const silence = { metric: 'request_rate', operator: 'lessThan', threshold: 1, timeWindow: '24h' };
+  const body = { condition: silence, timeRange: '7d' };
+  const { from, to } = (await call('reader', 'POST', '/dry-run', body)).body;
+  const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
+  expect(days).toBeGreaterThan(5.99);
+  expect(days).toBeLessThanOrEqual(6);
 });

@@ -51,7 +51,8 @@ export function alertHandlers({ alerts, log }: AlertHandlerParts): AlertHandlers
     },
     dryRunAlert: async ({ body }) => {
       const condition = toCondition(body.condition);
-      const { from, to, firings, ...facts } = await alerts.dryRun(condition, rangeOf(body));
+      const dryRun = await alerts.dryRun(condition, rangeOf(body));
+      const { from, to, firings, warnings, ...facts } = dryRun;
       return {
         from: from.toISOString(),
         to: to.toISOString(),
@@ -62,7 +63,7 @@ export function alertHandlers({ alerts, log }: AlertHandlerParts): AlertHandlers
           peak,
         })),
         totalFirings: firings.length,
-        ...toWarnings(condition),
+        ...toWarnings(condition, warnings),
       };
     },
     readAlert: async ({ params }) => toAnswer(await alerts.read(params.id)),
@@ -168,8 +169,11 @@ function toAnswer(alert: Alert) {
   };
 }
 
-function toWarnings(condition: AlertCondition): { readonly warnings?: string[] } {
-  const warnings = warningsOf(condition);
+function toWarnings(
+  condition: AlertCondition,
+  further: readonly string[] = [],
+): { readonly warnings?: string[] } {
+  const warnings = [...warningsOf(condition), ...further];
   return warnings.length > 0 ? { warnings } : {};
 }
 

@@ -35,7 +35,7 @@ const condition = Type.Object(
     timeWindow: Type.String({
       maxLength: 16,
       description:
-        'how far it looks back, `30s` to `24h` (s, m, h or d). Traces are counted by minute: a window is rounded up to whole minutes, and the minute that is not over yet counts besides',
+        'how far it looks back from now, exactly: `30s` to `24h` (s, m, h or d). Traces count by when they started, once they are complete. Of the minute within which the window begins, the traces inside are counted one by one; where that minute holds more than 10,000, its share is taken. `request_rate` is by the seconds of the window',
     }),
     agentId: Type.Optional(line(512, 'only traces of this agent')),
     operation: Type.Optional(line(1_024, 'only traces of this name')),
@@ -182,8 +182,8 @@ const dryRunRequest = Type.Object(
 
 const dryRun = Type.Object(
   {
-    from: timestamp,
-    to: timestamp,
+    from: Type.String({ format: 'date-time', description: 'a step before the first look' }),
+    to: Type.String({ format: 'date-time', description: 'the last look; nothing later is told' }),
     evaluations: Type.Integer({ description: 'how often the condition was looked at' }),
     stepMinutes: Type.Integer({ description: 'between two of them' }),
     firings: Type.Array(
@@ -195,7 +195,12 @@ const dryRun = Type.Object(
       { description: 'the first thousand' },
     ),
     totalFirings: Type.Integer(),
-    warnings: Type.Optional(Type.Array(Type.String())),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'why the condition is hardly what was meant, and what the dry run of a window below a minute does not see',
+      }),
+    ),
   },
   { $id: 'AlertDryRun' },
 );
@@ -237,7 +242,7 @@ export const alertRoutes = {
     url: `${alertsPath}/dry-run`,
     summary: 'Say when an alert would have fired in the past',
     description:
-      'The last 24 hours unless told, at most the last 7 days. Looked at every minute, over more than two days up to every 5 minutes. Every past window has its length in whole minutes exactly.',
+      'The last 24 hours unless told, at most the last 7 days. Looked at on whole minutes only: every minute, over more than two days up to every 5 minutes where the window is made of them, the last time at the last whole minute until `to`. Every window ends with a look and has its length exactly; those that would reach further back than 7 days are left out. Traces count as if they had been complete when they started.',
     permission: reading,
     schema: { body: dryRunRequest, response: { 200: dryRun } },
   },

@@ -299,10 +299,10 @@ test('traces of an agent and a name together are found one by one, and serve as 
     const { name, agent, us, status } = facts;
     const startUs = (nowMs - 60_000) * 1_000 + Number(id);
     return database.query(
-      `insert into tracer.trace (trace_id, day, start_us, end_us, received_at, signature, network_us,
+      `insert into tracer.trace (trace_id, day, start_us, end_us, received_at, terms, network_us,
          processing_us, span_count, error_count, bottlenecks, completions, status, is_partial, name,
          service, agent, agents, chunks)
-       values ($1, $2, $3, $4, 0, 0, 0, 0, 1, 0, 0, 1, $5, false, $6, 's', $7, '{}', '{}')`,
+       values ($1, $2, $3, $4, 0, '{}', 0, 0, 1, 0, 0, 1, $5, false, $6, 's', $7, '{}', '{}')`,
       [id.repeat(32), Math.floor(nowMs / dayMs), startUs, startUs + us, status, name, agent],
     );
   };
