@@ -9,9 +9,10 @@ import { study } from '../trace/study.ts';
 import { findBottlenecks, type Bottleneck } from './bottlenecks.ts';
 import type { Finding } from './finding.ts';
 import { operationKey } from './groups.ts';
-import { pathTimes } from './path-times.ts';
+import { inclusivePathTimes, pathTimes } from './path-times.ts';
 import { recommendBottleneck, recommendShape } from './recommendations.ts';
 import { percentOf, twoDecimals } from './rounding.ts';
+import { agreeing, withShapes } from './shape-bottlenecks.ts';
 import { findShapes } from './shapes.ts';
 
 export interface BottlenecksInput {
@@ -53,18 +54,28 @@ const spanIdsMax = 20;
 /** Why a trace takes as long as it does: its bottlenecks and its shapes, with what to do. */
 export const bottlenecksView: View<BottlenecksInput> = (trace, { baselines }) => {
   const { tree, path } = study(trace.spans);
+  const totalUs = path.endUs - path.startUs;
   const onPath = pathTimes(path.sections);
   const analysis = analyse(trace.spans);
-  const bottlenecks = findBottlenecks(
+  const suspects = findBottlenecks(
     analysis,
     (operation) => baselines.get(baselineKey(operation)),
     onPath,
   );
   // Siblings are in the order of one clock.
   const aligned = analyse(tree.nodes.map(({ span }) => span));
-  const findings = findShapes(aligned, onPath, coldStartsOf(trace));
+  const onPathWithin = inclusivePathTimes(aligned.spans, onPath);
+  const findings = agreeing(
+    findShapes(aligned, onPath, coldStartsOf(trace)),
+    suspects,
+    onPathWithin,
+  );
+  const bottlenecks = withShapes(suspects, findings, {
+    totalUs,
+    headOf: (spanId) => tree.byId.get(spanId)?.span,
+    onPathWithin,
+  });
   const findingsOf = findingsBySpan(findings);
-  const totalUs = analysis.summary.endUs - analysis.summary.startUs;
   return {
     traceId: trace.traceId,
     bottlenecks: bottlenecks.slice(0, listedMax).map((bottleneck) => ({
@@ -106,7 +117,9 @@ function findingsBySpan(findings: readonly Finding[]): ReadonlyMap<string, Findi
 }
 
 function bottleneckEntry({ head, ...found }: Bottleneck, totalUs: number) {
-  const durationUs = lastsUs(head);
+  const { finding } = found;
+  const durationUs = finding ? finding.remainsUs + finding.savingUs : lastsUs(head);
+  const shareUs = finding ? Math.min(durationUs, totalUs) : found.onPathUs;
   return {
     spanId: head.spanId,
     name: head.name,
@@ -119,7 +132,7 @@ function bottleneckEntry({ head, ...found }: Bottleneck, totalUs: number) {
     reason: found.reason,
     severity: found.severity,
     savingMs: toMs(found.savingUs),
-    percentOfTrace: percentOf(found.onPathUs, totalUs),
+    percentOfTrace: percentOf(shareUs, totalUs),
     onCriticalPath: found.onPathUs > 0,
   };
 }

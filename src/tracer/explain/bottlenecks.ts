@@ -6,6 +6,7 @@ import type {
   TraceAnalysis,
 } from '../trace/analysis.ts';
 import type { SpanHead } from '../trace/span.ts';
+import type { Finding, Shape } from './finding.ts';
 import { groupBy, operationKey } from './groups.ts';
 import type { PathTimes } from './path-times.ts';
 
@@ -23,14 +24,20 @@ export interface Bottleneck {
   /**
    * `error`: it failed, and nothing below it did. `slow`: its own work took unusually long.
    * `share`: nothing is known of its operation, and its own work is more than half of the trace.
+   * A shape: how it stands to other calls, of which it is the heaviest.
    */
-  readonly reason: 'error' | 'slow' | 'share';
+  readonly reason: Suspect | Shape;
   readonly severity: Severity;
   /** What of the critical path is its own work; 0 is off the path. */
   readonly onPathUs: number;
   /** By how much the trace would be shorter were the span as expected, at most. */
   readonly savingUs: number;
+  /** What it stands for, where its reason is a shape. */
+  readonly finding?: Finding;
 }
+
+/** Why a span is a bottleneck by itself. */
+type Suspect = 'error' | 'slow' | 'share';
 
 /**
  * Every bottleneck of a trace, the one that costs the critical path most first. A span off the path
@@ -48,12 +55,16 @@ export function findBottlenecks(
     const onPathUs = onPath.get(suspicion.head.spanId) ?? 0;
     found.push(bottleneckOf({ ...suspicion, usual }, analysis, onPathUs));
   });
-  return found.toSorted(
-    (a, b) =>
-      b.savingUs - a.savingUs ||
-      severities.indexOf(b.severity) - severities.indexOf(a.severity) ||
-      b.onPathUs - a.onPathUs ||
-      (a.head.spanId < b.head.spanId ? -1 : 1),
+  return found.toSorted(costlierFirst);
+}
+
+/** The one that costs the critical path most first. */
+export function costlierFirst(a: Bottleneck, b: Bottleneck): number {
+  return (
+    b.savingUs - a.savingUs ||
+    severities.indexOf(b.severity) - severities.indexOf(a.severity) ||
+    b.onPathUs - a.onPathUs ||
+    (a.head.spanId < b.head.spanId ? -1 : 1)
   );
 }
 
@@ -69,7 +80,7 @@ const severities: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 
 interface Suspicion {
   readonly head: SpanHead;
-  readonly reason: Bottleneck['reason'];
+  readonly reason: Suspect;
   readonly basis: Bottleneck['basis'];
   /** What is usual for it, where enough is known for that. */
   readonly usual: Baseline | undefined;
@@ -115,7 +126,7 @@ function examine(
 function reasonOf(
   { usual }: Suspicion,
   span: { readonly hasFailed: boolean; readonly isSlow: boolean; readonly isMost: boolean },
-): Bottleneck['reason'] | undefined {
+): Suspect | undefined {
   if (span.hasFailed) return 'error';
   if (span.isSlow) return 'slow';
   return span.isMost && !usual ? 'share' : undefined;

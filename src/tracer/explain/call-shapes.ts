@@ -34,19 +34,33 @@ export function findQueueWaits(scene: Scene): Finding<'queue-wait'>[] {
     lostUs: pair.callee.head.startUs - pair.caller.head.endUs,
   }));
   return [...groupBy(waits, queueOf)].flatMap(([queue, group]) => {
-    const longestUs = group.reduce((most, { lostUs }) => Math.max(most, lostUs), 0);
+    const [first] = group;
+    if (!first) return [];
+    const longest = group.reduce((most, pair) => (pair.lostUs > most.lostUs ? pair : most), first);
+    const longestUs = Math.max(0, longest.lostUs);
     if (!isWorthAWord(longestUs, scene)) return [];
     const spans = group.flatMap(({ caller, callee }) => [caller, callee]);
     return [
       {
         shape: 'queue-wait' as const,
         spanIds: idsOf([...new Set(spans)]),
-        // Nobody waits for a queue, but the trace may last until its work is done.
-        savingUs: Math.min(longestUs, scene.outlastsUs),
+        savingUs: group.reduce((most, pair) => Math.max(most, queuedOnPathUs(scene, pair)), 0),
+        remainsUs: durationOf(longest.callee),
         evidence: { queue, messages: group.length, longestUs },
       },
     ];
   });
+}
+
+/**
+ * Nobody waits for a queue, but the trace may last until its work is done. Had that begun at once, it
+ * would save no more than its own part of the path, and what nothing ran in.
+ */
+function queuedOnPathUs(scene: Scene, { callee, lostUs }: Crossing): number {
+  const onPathUs = scene.onPathWithin.get(callee.head.spanId) ?? 0;
+  return onPathUs > 0
+    ? Math.min(Math.max(0, lostUs), scene.outlastsUs, onPathUs + scene.idleUs)
+    : 0;
 }
 
 function queueOf({ caller }: Crossing): string {
@@ -75,6 +89,7 @@ export function findGaps(scene: Scene): Finding<'client-server-gap'>[] {
         shape: 'client-server-gap' as const,
         spanIds: idsOf(group.flatMap(({ caller, callee }) => [caller, callee])),
         savingUs,
+        remainsUs: Math.max(0, clientUs - savingUs),
         evidence: { from, to, calls: group.length, clientUs, serverUs },
       },
     ];
@@ -115,6 +130,7 @@ export function findLongOutputs(scene: Scene): Finding<'long-output'>[] {
       spanIds: idsOf(group),
       // Of an answer half as long.
       savingUs: Math.floor(pathSum(scene, group) / 2),
+      remainsUs: Math.ceil(pathSum(scene, group) / 2),
       evidence: {
         model: first ? modelOf(first.head) : '',
         outputTokens,
@@ -150,17 +166,30 @@ export function findSlowDatabases(scene: Scene): Finding<'slow-database'>[] {
       !scene.isRepeated(span),
   );
   return [...groupBy(slow, ({ head }) => operationKey(head)).values()].flatMap((group) => {
-    const savingUs = pathSum(scene, group);
+    const spentUs = pathSum(scene, group);
     const head = group[0]?.head;
-    if (!head || savingUs < scene.totalUs * 0.2) return [];
+    if (!head || spentUs < scene.totalUs * 0.2) return [];
+    // Were they as fast as what is not slow yet.
+    const savingUs = group.reduce((sum, span) => sum + excessOf(scene, span), 0);
     const evidence = {
       operation: head.name,
       database: head.callee?.name ?? '',
       calls: group.length,
       longestUs: longestOf(group),
     };
-    return [{ shape: 'slow-database' as const, spanIds: idsOf(group), savingUs, evidence }];
+    const spanIds = idsOf(group);
+    const remainsUs = spentUs - savingUs;
+    return [{ shape: 'slow-database' as const, spanIds, savingUs, remainsUs, evidence }];
   });
+}
+
+function excessOf(scene: Scene, span: AnalysedSpan): number {
+  return excessOfStatement(scene.onPathWithin.get(span.head.spanId) ?? 0);
+}
+
+/** What of a statement's time on the path is too much while nothing is known of its history. */
+export function excessOfStatement(onPathUs: number): number {
+  return Math.max(0, onPathUs - statementMinUs);
 }
 
 const laterCallsMin = 4;
@@ -182,8 +211,10 @@ export function findColdStarts(scene: Scene): Finding<'cold-start'>[] {
     const warm = later.filter((span) => !isStart.has(span));
     const laterUs = warm.length > 0 ? medianOf(warm) : undefined;
     const evidence = { operation: first.head.name, firstUs: longestOf(starts), laterUs };
-    const savingUs = Math.max(0, pathSum(scene, starts) - (laterUs ?? 0) * starts.length);
-    return [{ shape: 'cold-start' as const, spanIds: idsOf(starts), savingUs, evidence }];
+    const spentUs = pathSum(scene, starts);
+    const savingUs = Math.max(0, spentUs - (laterUs ?? 0) * starts.length);
+    const [spanIds, remainsUs] = [idsOf(starts), spentUs - savingUs];
+    return [{ shape: 'cold-start' as const, spanIds, savingUs, remainsUs, evidence }];
   });
 }
 

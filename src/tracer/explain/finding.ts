@@ -70,6 +70,8 @@ export type Finding<S extends Shape = Shape> = {
     readonly spanIds: readonly string[];
     /** By how much the trace would be shorter without it, at most; by its own critical path. */
     readonly savingUs: number;
+    /** What of its time would then be left; with `savingUs` what it takes now. */
+    readonly remainsUs: number;
     readonly evidence: ShapeEvidence[K];
   };
 }[S];
@@ -85,6 +87,8 @@ export interface Scene {
   readonly isRepeated: (span: AnalysedSpan) => boolean;
   /** For how long the trace went on after its last root had ended. */
   readonly outlastsUs: number;
+  /** Of the critical path, while no span ran. */
+  readonly idleUs: number;
   readonly onPath: PathTimes;
   /** With what lies below. */
   readonly onPathWithin: PathTimes;

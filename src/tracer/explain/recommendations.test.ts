@@ -62,6 +62,7 @@ const cold: Finding = {
   shape: 'cold-start',
   spanIds: [],
   savingUs: 1,
+  remainsUs: 0,
   evidence: { operation: 'pay', firstUs: 800_000, laterUs: undefined },
 };
 

@@ -38,6 +38,7 @@ export function recommendBottleneck(
   bottleneck: Bottleneck,
   findings: readonly Finding[],
 ): readonly string[] {
+  if (bottleneck.finding) return [recommendShape(bottleneck.finding)];
   const shapes = findings.map(recommendShape);
   return bottleneck.reason === 'error' || shapes.length === 0
     ? [...new Set([sentenceOf(bottleneck), ...shapes])]

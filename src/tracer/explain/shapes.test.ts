@@ -162,7 +162,8 @@ const shapes: readonly [Shape, readonly Drawn[], Partial<Finding>, RegExp][] = [
     'slow-database',
     [root, { id: 'report', in: 'root', from: 0, to: 700, kind: 'client', ...database }],
     {
-      savingUs: 700_000,
+      savingUs: 650_000,
+      remainsUs: 50_000,
       evidence: { operation: 'report', database: 'postgresql', calls: 1, longestUs: 700_000 },
     },
     /report on postgresql takes up to 700 ms: look at its plan/,
@@ -223,6 +224,16 @@ test('what the trace did not wait for saves nothing', () => {
     ...calls(8, 50, database),
   ]);
   expect(found.map(({ shape, savingUs }) => [shape, savingUs])).toEqual([['n-plus-one', 0]]);
+});
+
+test('a wait in a queue saves nothing while other work goes on that decides', () => {
+  const found = find([
+    { id: 'root', from: 0, to: 10 },
+    { id: 'send', in: 'root', from: 0, to: 10, kind: 'producer' },
+    { id: 'bg', in: 'root', from: 0, to: 1_000 },
+    { id: 'take', in: 'send', from: 410, to: 900, kind: 'consumer' },
+  ]);
+  expect(found).toMatchObject([{ shape: 'queue-wait', savingUs: 0 }]);
 });
 
 test('in any trace no shape saves more than the trace, and the order of spans decides nothing', () => {

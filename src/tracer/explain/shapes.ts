@@ -56,8 +56,11 @@ function sceneOf(
   const repeated = new Set(repetitions.flat());
   const roots = spans.filter(({ parent }) => parent === undefined);
   const rootsEndUs = roots.reduce((most, { head }) => Math.max(most, head.endUs), summary.startUs);
+  const totalUs = summary.endUs - summary.startUs;
+  const workUs = [...onPath.values()].reduce((sum, us) => sum + us, 0);
   return {
-    totalUs: summary.endUs - summary.startUs,
+    totalUs,
+    idleUs: Math.max(0, totalUs - workUs),
     spans,
     families,
     repetitions,

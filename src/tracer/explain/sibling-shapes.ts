@@ -21,7 +21,8 @@ export function findRepetitions(scene: Scene): Finding<'n-plus-one'>[] {
     const calls = group.flat();
     const spentUs = calls.reduce((sum, span) => sum + durationOf(span), 0);
     if (spentUs < Math.max(1_000, scene.totalUs * 0.01)) return [];
-    const savingUs = group.reduce((sum, run) => sum + pathSum(scene, run) - pathMax(scene, run), 0);
+    const remainsUs = group.reduce((sum, run) => sum + pathMax(scene, run), 0);
+    const savingUs = pathSum(scene, calls) - remainsUs;
     const [first] = calls;
     const evidence = {
       operation: first?.head.name ?? '',
@@ -29,7 +30,8 @@ export function findRepetitions(scene: Scene): Finding<'n-plus-one'>[] {
       callUs: Math.round(spentUs / calls.length),
       callee: first?.head.callee?.name,
     };
-    return [{ shape: 'n-plus-one' as const, spanIds: idsOf(calls), savingUs, evidence }];
+    const spanIds = idsOf(calls);
+    return [{ shape: 'n-plus-one' as const, spanIds, savingUs, remainsUs, evidence }];
   });
 }
 
@@ -49,11 +51,13 @@ export function findSerialCalls(scene: Scene): Finding<'serial-calls'>[] {
   return scene.families.flatMap((family) => {
     const others = family.filter((span) => !scene.isRepeated(span));
     return closeRuns(others).flatMap((run) => {
-      const savingUs = pathSum(scene, run) - pathMax(scene, run);
+      const remainsUs = pathMax(scene, run);
+      const savingUs = pathSum(scene, run) - remainsUs;
       if (run.length < 2 || savingUs < savingMinUs) return [];
       const operations = [...new Set(run.map(({ head }) => head.name))];
       const evidence = { operations, calls: run.length, longestUs: longestOf(run) };
-      return [{ shape: 'serial-calls' as const, spanIds: idsOf(run), savingUs, evidence }];
+      const spanIds = idsOf(run);
+      return [{ shape: 'serial-calls' as const, spanIds, savingUs, remainsUs, evidence }];
     });
   });
 }
@@ -117,6 +121,7 @@ function retryOf(scene: Scene, attempts: readonly AnalysedSpan[]): Finding<'retr
     spanIds: idsOf(attempts),
     // Off the path nobody waited for it.
     savingUs: lostUs > 0 ? Math.min(lostUs + waitUs, scene.totalUs) : 0,
+    remainsUs: last ? pathSum(scene, [last]) : 0,
     evidence: {
       operation: last?.head.name ?? '',
       failures: attempts.filter(({ head }) => head.isError).length,

@@ -90,8 +90,9 @@ test('a faster span saves no more than its part of the path, and never makes a t
 test('everything twice as fast takes half as long', () => {
   for (const seed of seeds) {
     const spans = randomTrace(seed).map((span) => ({ ...span, service: 'shop' }));
-    const { tree } = examined(spans);
-    if (tree.roots.length > 1) continue;
+    const { tree, path } = examined(spans);
+    // A wait for what has no root is nobody's work, and as long as it was.
+    if (tree.roots.length > 1 || path.sections.some(({ loose }) => loose)) continue;
     const { totalUs, projectedUs, onPath } = project(spans, {
       service: 'shop',
       factor: 2,
@@ -138,6 +139,63 @@ test('a consumer’s work is nobody’s wait, and is projected away', () => {
   ];
   const change = { spanId: idOf('take'), factor: 100, extent: 'whole' } as const;
   expect(project(queued, change)).toMatchObject({ projectedUs: 100_000, matches: [1] });
+});
+
+const background = [
+  draw({ id: 'root', from: 0, to: 100 }),
+  draw({ id: 'bg', in: 'root', from: 50, to: 1_050 }),
+  draw({ id: 'work', in: 'bg', from: 200, to: 1_000 }),
+];
+const queue = [
+  draw({ id: 'POST', from: 0, to: 20, kind: 'server' }),
+  draw({ id: 'publish', in: 'POST', from: 10, to: 20, kind: 'producer' }),
+  draw({ id: 'consume', in: 'publish', from: 1_020, to: 1_510, kind: 'consumer' }),
+  draw({ id: 'db', in: 'consume', from: 1_050, to: 1_450, kind: 'client' }),
+];
+
+test.each<
+  [string, ReturnType<typeof randomTrace>, string, number, Change['extent'], number, number]
+>([
+  ['work that outlasts its root', background, 'bg', 2, 'whole', 1_050, 550],
+  ['what is below it', background, 'work', 2, 'whole', 1_050, 650],
+  ['its own work alone', background, 'bg', 2, 'own', 1_050, 950],
+  ['a root with all that it began', background, 'root', 2, 'whole', 1_050, 525],
+  [
+    'work beside it, which then ends last',
+    [...background, draw({ id: 'other', in: 'root', from: 60, to: 800 })],
+    'bg',
+    10,
+    'whole',
+    1_050,
+    800,
+  ],
+  [
+    'work beside it, which ended earlier and saves nothing',
+    [...background, draw({ id: 'other', in: 'root', from: 60, to: 800 })],
+    'other',
+    10,
+    'whole',
+    1_050,
+    1_050,
+  ],
+  ['what a queue delivered', queue, 'consume', 2, 'whole', 1_510, 1_265],
+  ['a call of it', queue, 'db', 4, 'whole', 1_510, 1_210],
+  ['a request before a queue, not the wait in it', queue, 'POST', 2, 'own', 1_510, 1_505],
+])('%s is projected to the end of the trace', (_title, spans, id, factor, ...rest) => {
+  const [extent, totalMs, projectedMs] = rest;
+  const answer = project(spans, { spanId: idOf(id), factor, extent });
+  expect(answer.totalUs).toBe(totalMs * 1_000);
+  expect(answer.projectedUs).toBe(projectedMs * 1_000);
+});
+
+test('20,000 spans, each outlasting the one above it, are projected', () => {
+  const chain = Array.from({ length: 20_000 }, (_, at) =>
+    draw({ id: `d${at}`, ...(at > 0 ? { in: `d${at - 1}` } : {}), from: at, to: 20_000 + at }),
+  );
+  expect(project(chain, { spanId: idOf('none'), factor: 2, extent: 'own' })).toMatchObject({
+    totalUs: 39_999_000,
+    projectedUs: 39_999_000,
+  });
 });
 
 test('the projected path goes through what is then waited for', () => {

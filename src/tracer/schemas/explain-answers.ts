@@ -5,13 +5,24 @@ const percentOfTrace = Type.Number({ description: 'percent of the trace’s dura
 const durationMs = Type.Integer({ description: 'milliseconds' });
 const named = { name: Type.String(), service: Type.String(), agent: Type.String() };
 
+const shapeNames = [
+  'n-plus-one',
+  'serial-calls',
+  'retry',
+  'queue-wait',
+  'client-server-gap',
+  'long-output',
+  'slow-database',
+  'cold-start',
+] as const;
+
 const bottleneck = Type.Object(
   {
-    spanId: Type.String(),
+    spanId: Type.String({ description: 'of a shape: its heaviest span' }),
     ...named,
-    duration: durationMs,
+    duration: ms('of the span; of a shape: of all that it is about, its waits too'),
     expectedDuration: ms(
-      'that its operation takes in the median: of its own history, else of this trace alone, where it may be the span’s own duration',
+      'that its operation takes in the median: of its own history, else of this trace alone, where it may be the span’s own duration; of a shape: what would remain',
     ),
     slowdownFactor: Type.Number({
       description: '`duration` by `expectedDuration`; 1 where nothing says that it is slow',
@@ -19,17 +30,18 @@ const bottleneck = Type.Object(
     basis: Type.Enum(['history', 'trace'], {
       description: '`history`: at least 30 spans of the last 24 hours, else of the last 7 days',
     }),
-    reason: Type.Enum(['error', 'slow', 'share'], {
+    reason: Type.Enum(['error', 'slow', 'share', ...shapeNames], {
       description:
-        '`error`: it failed, and nothing below it did; `slow`: its own work took unusually long; `share`: its own work is more than half of the trace, and too little is known of its operation',
+        '`error`: it failed, and nothing below it did; `slow`: its own work took unusually long; `share`: its own work is more than half of the trace, and too little is known of its operation; else the shape that it stands for',
     }),
     severity: Type.Enum(['low', 'medium', 'high', 'critical'], {
       description:
-        'how unusual it is and how much of the trace it costs; at most `medium` without a history, and `low` off the critical path',
+        'how unusual it is and how much of the trace it costs; at most `medium` without a history, and `low` off the critical path. Of a shape: what of the trace it would save, `medium` from 10 %, `high` from 30 %, `critical` from 60 %',
     }),
     savingMs: ms('that the trace would be shorter were the span as expected, at most'),
     percentOfTrace: Type.Number({
-      description: 'percent of the trace’s duration that its own work takes of the critical path',
+      description:
+        'percent of the trace’s duration that its own work takes of the critical path; of a shape: that all of it takes',
     }),
     onCriticalPath: Type.Boolean(),
     recommendations: Type.Array(Type.String()),
@@ -39,16 +51,7 @@ const bottleneck = Type.Object(
 
 const shape = Type.Object(
   {
-    shape: Type.Enum([
-      'n-plus-one',
-      'serial-calls',
-      'retry',
-      'queue-wait',
-      'client-server-gap',
-      'long-output',
-      'slow-database',
-      'cold-start',
-    ]),
+    shape: Type.Enum([...shapeNames]),
     spanIds: Type.Array(Type.String(), { description: 'by start; the first 20' }),
     spans: Type.Integer({ description: 'how many there are' }),
     savingMs: ms('that the trace would be shorter without it, at most'),
@@ -104,7 +107,7 @@ export const extent = Type.Enum(['whole', 'own'], {
 export const whatIf = Type.Object(
   {
     traceId: Type.String(),
-    totalDuration: ms('until its roots had ended: what outlasted them is not projected'),
+    totalDuration: ms('of the trace, as its `duration`'),
     projectedDuration: durationMs,
     saving: ms('; negative where the trace would be longer'),
     percentSaved: percentOfTrace,
@@ -132,7 +135,7 @@ const comparedTrace = Type.Object({
   traceId: Type.String(),
   name: Type.String(),
   startTime: Type.String({ format: 'date-time' }),
-  duration: ms('until its roots had ended'),
+  duration: durationMs,
   status: Type.Enum(['success', 'error', 'timeout']),
   spans: Type.Integer(),
 });

@@ -92,12 +92,13 @@ export const traceDetail = Type.Object(
         processingTime: durationMs,
         overhead: durationMs,
       },
-      { description: 'the other three add up to `totalDuration`' },
+      { description: '`totalDuration` is `duration`; the other three add up to it' },
     ),
     genAi: Type.Optional(genAiUsage),
     clockSkew: Type.Optional(
       Type.Array(clockSkew, {
-        description: 'present where times were moved because clocks contradict each other',
+        description:
+          'present where times of spans were moved because clocks contradict each other; the trace’s own are those that were sent',
       }),
     ),
     isComplete: Type.Boolean({ description: 'false while spans may still come' }),
@@ -118,14 +119,31 @@ export const criticalPath = Type.Object(
         agent: Type.String(),
         duration: Type.Integer({ description: 'milliseconds on the path' }),
         percentOfTotal: percent,
+        isAsync: Type.Optional(
+          Type.Boolean({
+            description:
+              'true where the path follows it after the root had ended: nobody waited for it there',
+          }),
+        ),
       }),
       { description: 'each span once, in the order in which the path reaches them' },
     ),
-    totalDuration: durationMs,
+    totalDuration: Type.Integer({
+      description:
+        'milliseconds, as the trace’s `duration`; the entries and `uninstrumented` add up to it',
+    }),
     criticalPathDuration: Type.Integer({ description: 'milliseconds; the entries add up to it' }),
     percentOfTotal: percent,
     uninstrumented: Type.Optional(
-      Type.Integer({ description: 'milliseconds between the roots in which none of them ran' }),
+      Type.Integer({
+        description:
+          'milliseconds in which no span ran: between roots, after the root until its work goes on, or by clocks that contradict each other',
+      }),
+    ),
+    queueWait: Type.Optional(
+      Type.Integer({
+        description: 'milliseconds of `uninstrumented` that a message lay in a queue',
+      }),
     ),
   },
   { $id: 'CriticalPath' },

@@ -130,7 +130,10 @@ const completed = Type.Object({
     duration: Type.Integer({ description: 'milliseconds' }),
     status: Status,
     spans: Type.Integer(),
-    bottlenecks: Type.Integer(),
+    bottlenecks: Type.Integer({
+      description:
+        'spans that failed or took unusually long; what only shows in how calls stand to each other (repeated calls, serial calls, waits in queues) is counted by `…/bottlenecks` alone',
+    }),
     agents: Type.Array(Type.String()),
   }),
 });

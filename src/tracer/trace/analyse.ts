@@ -1,29 +1,25 @@
 import type { AnalysedSpan, TraceAnalysis } from './analysis.ts';
 import { isAnswer, isCall, isServed } from './calls.ts';
 import { alignClocks } from './clock-skew.ts';
-import { criticalPathOf } from './critical-path.ts';
+import { criticalPathOf, lastingPath } from './critical-path.ts';
 import { selfTimeOf } from './self-time.ts';
 import type { SpanHead } from './span.ts';
-import { intervalOf, summaryOf } from './summary.ts';
+import { summaryOf } from './summary.ts';
 import { splitTime } from './time-split.ts';
 import { buildTree, type SpanTree, type TreeNode } from './tree.ts';
 
 /**
  * Finds out everything about a trace, the same whatever order its spans come in. Where clocks of
- * hosts contradict each other, durations (split and self times) are those of the aligned clocks and
- * the summary's times those that were sent. Throws on a trace without spans.
+ * hosts contradict each other, self times and the parts of the split are those of the aligned clocks;
+ * the summary's times are those that were sent, and the split adds up to them. Throws on a trace
+ * without spans.
  */
 export function analyse(heads: readonly SpanHead[]): TraceAnalysis {
   const tree = buildTree(heads);
   const summary = summaryOf(tree);
   const aligned = alignClocks(tree).tree;
-  const path = criticalPathOf(aligned);
-  const interval = aligned === tree ? summary : intervalOf(aligned);
-  return {
-    summary,
-    split: splitTime(aligned, path, interval),
-    spans: analysedSpansOf(tree, aligned),
-  };
+  const path = lastingPath(criticalPathOf(aligned), summary.endUs - summary.startUs);
+  return { summary, split: splitTime(path), spans: analysedSpansOf(tree, aligned) };
 }
 
 /** Each span as it was sent, with its self time by the aligned clocks. */

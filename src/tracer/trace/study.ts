@@ -1,6 +1,6 @@
 import type { TimeSplit, TraceSummary } from './analysis.ts';
 import { alignClocks, type ClockSkew } from './clock-skew.ts';
-import { criticalPathOf, type CriticalPath } from './critical-path.ts';
+import { criticalPathOf, lastingPath, type CriticalPath } from './critical-path.ts';
 import type { SpanHead } from './span.ts';
 import { summaryOf } from './summary.ts';
 import { splitTime } from './time-split.ts';
@@ -10,8 +10,10 @@ import { buildTree, type SpanTree } from './tree.ts';
 export interface Study<S extends SpanHead = SpanHead> {
   readonly tree: SpanTree<S>;
   readonly skews: readonly ClockSkew[];
+  /** Of the tree, and exactly as long as the summary says: at its end cut, or idle. */
   readonly path: CriticalPath<S>;
   readonly split: TimeSplit;
+  /** As it is stored: by the times that were sent. */
   readonly summary: TraceSummary;
 }
 
@@ -22,7 +24,7 @@ export function study<S extends SpanHead>(
 ): Study<S> {
   const sent = buildTree(spans);
   const { tree, skews } = options.isRaw === true ? { tree: sent, skews: [] } : alignClocks(sent);
-  const path = criticalPathOf(tree);
-  const summary = summaryOf(tree);
-  return { tree, skews, path, split: splitTime(tree, path, summary), summary };
+  const summary = summaryOf(sent);
+  const path = lastingPath(criticalPathOf(tree), summary.endUs - summary.startUs);
+  return { tree, skews, path, split: splitTime(path), summary };
 }

@@ -86,6 +86,15 @@ const cases: [title: string, heads: SpanHead[], split: Expected][] = [
     { networkUs: 0, processingUs: 150, overheadUs: 490 },
   ],
   [
+    'network of a call that goes on after the root',
+    [
+      headOf('A', [0, 10]),
+      headOf('call', [5, 105], { ...call, parentSpanId: 'A' }),
+      headOf('B', [30, 100], stock),
+    ],
+    { networkUs: 30, processingUs: 75, overheadUs: 0 },
+  ],
+  [
     'overhead for what lies between two roots',
     [headOf('A', [0, 10]), headOf('B', [30, 50])],
     { networkUs: 0, processingUs: 30, overheadUs: 20 },
@@ -108,6 +117,5 @@ test('network, processing and overhead of any trace add up to its interval, none
 });
 
 function splitOf(heads: readonly SpanHead[]) {
-  const tree = buildTree(heads);
-  return splitTime(tree, criticalPathOf(tree), intervalOf(tree));
+  return splitTime(criticalPathOf(buildTree(heads)));
 }

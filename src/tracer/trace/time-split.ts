@@ -2,7 +2,7 @@ import type { TimeSplit } from './analysis.ts';
 import { isAnswer } from './calls.ts';
 import type { CriticalPath } from './critical-path.ts';
 import { spanKinds, type SpanHead } from './span.ts';
-import type { SpanTree, TreeNode } from './tree.ts';
+import type { TreeNode } from './tree.ts';
 
 export interface Interval {
   readonly startUs: number;
@@ -13,28 +13,23 @@ export interface Interval {
  * Says where the time of a trace went. Network is what a client on the critical path waited beyond
  * its server's own duration, so that no clock is compared with another's; processing is all other
  * time in which a span was at work, calls to something that is not traced included; overhead is what
- * is left, time in which no span ran. The interval must enclose the path's.
+ * is left, time in which no span ran.
  */
-export function splitTime(tree: SpanTree, path: CriticalPath, interval: Interval): TimeSplit {
+export function splitTime({ startUs, endUs, sections }: CriticalPath): TimeSplit {
   let processingUs = 0;
   let networkUs = 0;
   const waits = new Map<TreeNode, number>();
-  const idle: Interval[] = [];
-  if (interval.startUs < path.startUs)
-    idle.push({ startUs: interval.startUs, endUs: path.startUs });
-  for (const { node, fromUs, toUs } of path.sections) {
-    if (node === undefined) idle.push({ startUs: fromUs, endUs: toUs });
-    else if (isAnsweredCall(node)) waits.set(node, (waits.get(node) ?? 0) + toUs - fromUs);
+  for (const { node, fromUs, toUs } of sections) {
+    if (node === undefined) continue;
+    if (isAnsweredCall(node)) waits.set(node, (waits.get(node) ?? 0) + toUs - fromUs);
     else processingUs += toUs - fromUs;
   }
-  if (path.endUs < interval.endUs) idle.push({ startUs: path.endUs, endUs: interval.endUs });
   for (const [client, waitUs] of waits) {
     const betweenUs = Math.min(waitUs, betweenThemUs(client, waitUs));
     networkUs += betweenUs;
     processingUs += waitUs - betweenUs;
   }
-  if (idle.length > 0) processingUs += busyUs(tree, idle);
-  const totalUs = interval.endUs - interval.startUs;
+  const totalUs = endUs - startUs;
   return { totalUs, networkUs, processingUs, overheadUs: totalUs - networkUs - processingUs };
 }
 
@@ -57,24 +52,4 @@ function betweenThemUs(client: TreeNode, waitUs: number): number {
 
 function durationOf(span: SpanHead): number {
   return span.endUs - span.startUs;
-}
-
-/** For how long any span ran within stretches that are given in order of time. */
-function busyUs(tree: SpanTree, stretches: readonly Interval[]): number {
-  let sumUs = 0;
-  let at = 0;
-  let coveredUs = -Infinity;
-  for (const { span } of tree.nodes) {
-    for (let stretch = stretches[at]; stretch !== undefined; stretch = stretches[at]) {
-      const fromUs = Math.max(span.startUs, stretch.startUs, coveredUs);
-      const toUs = Math.min(span.endUs, stretch.endUs);
-      if (toUs > fromUs) {
-        sumUs += toUs - fromUs;
-        coveredUs = toUs;
-      }
-      if (span.endUs < stretch.endUs) break;
-      at += 1;
-    }
-  }
-  return sumUs;
 }

@@ -7,6 +7,7 @@ import {
   type CriticalPathAnswer,
   type TraceDetail,
 } from '../../schemas/trace-answers.ts';
+import { analyse } from '../analyse.ts';
 import { spanKinds, type Span, type SpanHead } from '../span.ts';
 import { headOf, randomTrace, shuffled } from '../testing.ts';
 import { criticalPathView, type CriticalPathInput } from './critical-path-view.ts';
@@ -137,7 +138,7 @@ test('the critical path has one entry a span, with its time on the path', () => 
   });
 });
 
-test('time between roots is no span’s, and what runs on after the root is not on its path', () => {
+test('time between roots is no span’s, and what runs on after the root is marked', () => {
   const roots = [spanOf('A', [0, 4_000]), spanOf('B', [6_000, 10_000])];
   expect(pathOf(roots)).toMatchObject({
     totalDuration: 10,
@@ -147,9 +148,83 @@ test('time between roots is no span’s, and what runs on after the root is not 
   });
   const tail = [spanOf('A', [0, 5_000]), spanOf('B', [4_000, 20_000], { parentSpanId: 'A' })];
   const answer = pathOf(tail);
-  expect(answer).toMatchObject({ totalDuration: 20, criticalPathDuration: 5, percentOfTotal: 25 });
+  expect(answer).toMatchObject({
+    criticalPath: [
+      entryOf('A', { duration: 4, percentOfTotal: 20 }),
+      { ...entryOf('B', { duration: 16, percentOfTotal: 80 }), isAsync: true },
+    ],
+    totalDuration: 20,
+    criticalPathDuration: 20,
+    percentOfTotal: 100,
+  });
   expect(answer.uninstrumented).toBeUndefined();
 });
+
+test('work that a queue delivers is on the path, its wait in the queue is told', () => {
+  const { producer, consumer } = spanKinds;
+  const spans = [
+    spanOf('POST', [0, 20_000], { kind: server }),
+    spanOf('publish', [5_000, 10_000], { parentSpanId: 'POST', kind: producer }),
+    spanOf('consume', [1_010_000, 1_510_000], { parentSpanId: 'publish', kind: consumer }),
+    spanOf('db', [1_050_000, 1_450_000], { parentSpanId: 'consume', kind: client }),
+  ];
+  const answer = pathOf(spans);
+  expect(answer).toMatchObject({
+    totalDuration: detailOf(spans).duration,
+    criticalPathDuration: 520,
+    uninstrumented: 990,
+    queueWait: 990,
+  });
+  expect(
+    answer.criticalPath.map(({ name, duration, isAsync }) => [name, duration, isAsync]),
+  ).toEqual([
+    ['op POST', 15, undefined],
+    ['op publish', 5, undefined],
+    ['op consume', 100, true],
+    ['op db', 400, true],
+  ]);
+});
+
+test.each([10_000_000, -10_000_000, -200_000])(
+  'with a clock %i µs off, a trace’s own times are those that were sent and listed',
+  (offUs) => {
+    const spans = [
+      spanOf('root', [0, 100_000], { kind: server, host: 'shop-1' }),
+      spanOf('send', [10_000, 20_000], { parentSpanId: 'root', kind: client, host: 'shop-1' }),
+      spanOf('serve', [12_000 + offUs, 18_000 + offUs], {
+        parentSpanId: 'send',
+        kind: server,
+        host: 'stock-1',
+        service: 'stock',
+      }),
+      spanOf('after', [15_000 + offUs, 500_000 + offUs], {
+        parentSpanId: 'serve',
+        host: 'stock-1',
+        service: 'stock',
+      }),
+    ];
+    const listed = analyse(spans).summary;
+    const detail = detailOf(spans);
+    expect(detail.clockSkew).toHaveLength(1);
+    expect(detail).toMatchObject({
+      startTime: new Date(listed.startUs / 1000).toISOString(),
+      endTime: new Date(listed.endUs / 1000).toISOString(),
+      duration: (listed.endUs - listed.startUs) / 1000,
+      status: listed.status,
+      agents: listed.agents,
+      totalSpans: listed.spanCount,
+    });
+    const { totalDuration, networkTime, processingTime, overhead } = detail.metrics;
+    expect(totalDuration).toBe(detail.duration);
+    expect(networkTime + processingTime + overhead).toBe(totalDuration);
+    const path = pathOf(spans);
+    expect(path.totalDuration).toBe(detail.duration);
+    expect(path.criticalPathDuration + (path.uninstrumented ?? 0)).toBe(path.totalDuration);
+    expect(detail.spans.find(({ spanId }) => spanId === 'serve')?.startTime).toBe(
+      '2026-11-21T12:00:00.012Z',
+    );
+  },
+);
 
 test('a trace that took no time is its own path', () => {
   expect(pathOf([spanOf('A', [7, 7])])).toMatchObject({
@@ -176,7 +251,8 @@ test('the milliseconds of any trace add up, and its answers keep to their schema
     const path = pathOf(spans);
     const sum = path.criticalPath.reduce((all, { duration }) => all + duration, 0);
     expect(sum).toBe(path.criticalPathDuration);
-    expect(sum + (path.uninstrumented ?? 0)).toBeLessThanOrEqual(path.totalDuration);
+    expect(sum + (path.uninstrumented ?? 0)).toBe(path.totalDuration);
+    expect(path.totalDuration).toBe(detail.duration);
     expect(Value.Check(traceDetail, detail)).toBe(true);
     expect(Value.Check(criticalPath, path)).toBe(true);
     expect(detailOf(shuffled(spans, seed))).toEqual(detail);
