@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { apiKeysCommand } from './commands/api-keys.ts';
 import { auditCommand } from './commands/audit.ts';
+import { certsCommand } from './commands/certs.ts';
 import { mappingsCommand } from './commands/group-mappings.ts';
 import { modelsCommand } from './commands/models.ts';
 import { providersCommand } from './commands/providers.ts';
@@ -81,6 +82,7 @@ const administration = [
   tokensCommand,
   modelsCommand,
   tracesCommand,
+  certsCommand,
 ];
 
 for (const makeCommand of administration) {

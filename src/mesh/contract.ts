@@ -1,14 +1,28 @@
-import { healthRoute, type Contract } from '../kit/contract.ts';
+import type { Contract } from '../kit/contract.ts';
 import { plainEnvelope } from '../kit/envelope.ts';
+import { a2aRoutes } from './schemas/a2a.ts';
+import { activityRoutes, activitySockets } from './schemas/activity.ts';
+import { agentRoutes } from './schemas/agents.ts';
+import { attestationRoutes } from './schemas/attestation.ts';
+import { certificateRoutes } from './schemas/certificates.ts';
+import { swarmRoutes } from './schemas/swarms.ts';
+import { taskRoutes } from './schemas/tasks.ts';
 
-/** What others may know of mesh. */
+/** What others may know of the mesh. */
 export const meshContract = {
   name: 'mesh',
   title: 'Ennead Mesh',
   version: '1.0.0',
-  description: 'Agents meet here: registration, discovery, tasks, votes and attestations.',
+  description: 'Agents that find one another, work for one another and decide together.',
   error: plainEnvelope.schema,
   routes: {
-    health: healthRoute('/api/v1/health', {}),
+    ...agentRoutes,
+    ...taskRoutes,
+    ...swarmRoutes,
+    ...attestationRoutes,
+    ...certificateRoutes,
+    ...a2aRoutes,
+    ...activityRoutes,
   },
+  sockets: activitySockets,
 } as const satisfies Contract;

@@ -1,0 +1,25 @@
+import { Command } from 'commander';
+import { addCommand, show } from './administration.ts';
+import type { IssueOptions } from './certificate-access.ts';
+import { printFacts } from './output.ts';
+
+/** `ennead certs …` */
+export function certsCommand(): Command {
+  const group = new Command('certs').description('get certificates for agents that speak gRPC');
+  addCommand(group, 'issue', '--agent-id planner-1 --out ./certs')
+    .description(
+      'write key.pem, cert.pem and ca.pem for an agent that is yours or not registered yet; good for an hour',
+    )
+    .requiredOption('--agent-id <id>', 'the agent that the certificate is to name')
+    .requiredOption('--out <folder>', 'where to write the files, readable by their owner only')
+    .option('--renew', 'stay, and renew cert.pem and ca.pem in time until interrupted')
+    .action((options: IssueOptions) => issue(options));
+  return group;
+}
+
+// What talks to the suite is loaded by the command that needs it, so that help comes at once.
+
+async function issue(options: IssueOptions): Promise<void> {
+  const { issueFiles } = await import('./certificate-access.ts');
+  await issueFiles(options, (written) => show(options, written, () => printFacts({ ...written })));
+}

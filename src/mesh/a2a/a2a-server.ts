@@ -1,0 +1,249 @@
+import { Fault } from '../../kit/errors.ts';
+import { priorities, type RunOptions, type Task, type TaskTarget } from '../tasks/task.ts';
+import type { TaskAccess, TaskReader } from '../tasks/task-access.ts';
+import { failureOf, outcomeOf, type TaskRecord } from '../tasks/task-record.ts';
+import type { MeshTaskRunner } from '../tasks/task-runner.ts';
+import { writeTask, type ShownTask } from './a2a-task.ts';
+import { fieldOf, methods, readParts, rpcErrors, type A2aVersion } from './wire.ts';
+
+export interface A2aCall {
+  /** The JSON-RPC request, unchecked. */
+  readonly body: unknown;
+  /** The header `A2A-Version`. */
+  readonly version: string | undefined;
+  readonly reader: TaskReader;
+  readonly traceparent: string;
+  readonly signal: AbortSignal;
+}
+
+export interface A2aServerOptions {
+  readonly tasks: Pick<MeshTaskRunner, 'run' | 'start'>;
+  readonly access: TaskAccess;
+}
+
+const timeoutMsDefault = 60_000;
+const timeoutMsMax = 60 * 60_000;
+const agentIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Speaks A2A's JSON-RPC for all agents of the mesh; its answers are whole JSON-RPC responses. */
+export class A2aServer {
+  readonly #options: A2aServerOptions;
+
+  constructor(options: A2aServerOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects only with what is no matter of the protocol. */
+  async handle(call: A2aCall): Promise<Record<string, unknown>> {
+    const given = fieldOf(call.body, 'id');
+    const id = typeof given === 'string' || typeof given === 'number' ? given : null;
+    try {
+      return { jsonrpc: '2.0', id, result: await this.#result(call) };
+    } catch (error) {
+      return { jsonrpc: '2.0', id, error: rpcErrorOf(error) };
+    }
+  }
+
+  async #result(call: A2aCall): Promise<unknown> {
+    const method = fieldOf(call.body, 'method');
+    if (fieldOf(call.body, 'jsonrpc') !== '2.0' || typeof method !== 'string') {
+      throw new RpcError(rpcErrors.invalidRequest, 'this is no JSON-RPC 2.0 request');
+    }
+    const major = call.version?.trim() ?? '';
+    if (major !== '' && !/^(1|1\.\d+(\.\d+)?|0\.3(\.\d+)?)$/.test(major)) {
+      throw new RpcError(rpcErrors.versionNotSupported, 'the mesh speaks A2A 1.0 and 0.3');
+    }
+    const params = fieldOf(call.body, 'params');
+    for (const version of ['1.0', '0.3'] as const) {
+      if (method === methods.send[version]) return this.#send(call, params, version);
+      if (method === methods.get[version]) return this.#get(call, params, version);
+      if (method === methods.cancel[version]) return this.#cancel(call, params, version);
+    }
+    if (unsupported.has(method)) {
+      throw new RpcError(rpcErrors.unsupportedOperation, `the mesh does not offer ${method}`);
+    }
+    throw new RpcError(rpcErrors.methodNotFound, 'there is no such method');
+  }
+
+  async #send(call: A2aCall, params: unknown, version: A2aVersion): Promise<unknown> {
+    const message = readMessage(params);
+    const shown = await this.#run(call, message, isImmediate(params, version));
+    const task = writeTask(shown, version);
+    return version === '1.0' ? { task } : task;
+  }
+
+  async #run(call: A2aCall, message: SentMessage, isDetached: boolean): Promise<ShownTask> {
+    const { target, task, contextId } = message;
+    const { reader, traceparent, signal } = call;
+    const options: RunOptions = { askedBy: reader.subject, traceparent };
+    const { tasks } = this.#options;
+    if (isDetached) {
+      const { taskId } = await tasks.start(target, task, options);
+      return { taskId, contextId: contextId ?? taskId, status: 'running', agentId: '' };
+    }
+    try {
+      const { taskId, result, executedBy } = await tasks.run(target, task, { ...options, signal });
+      const status = 'completed';
+      return { taskId, contextId: contextId ?? taskId, status, agentId: executedBy, result };
+    } catch (error) {
+      return failedTask(error, contextId);
+    }
+  }
+
+  async #get(call: A2aCall, params: unknown, version: A2aVersion): Promise<unknown> {
+    const record = await this.#options.access.read(idOf(params), { ...call.reader, waitMs: 0 });
+    return writeTask(shownOf(record), version);
+  }
+
+  async #cancel(call: A2aCall, params: unknown, version: A2aVersion): Promise<unknown> {
+    const record = await this.#options.access.cancel(idOf(params), call.reader);
+    return writeTask(shownOf(record), version);
+  }
+}
+
+/** What A2A has, and this server says in its card that it has not. */
+const unsupported = new Set([
+  'SendStreamingMessage',
+  'SubscribeToTask',
+  'ListTasks',
+  'message/stream',
+  'tasks/resubscribe',
+]);
+
+class RpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+function rpcErrorOf(error: unknown): Record<string, unknown> {
+  if (error instanceof RpcError) return { code: error.code, message: error.message };
+  if (!(error instanceof Fault) || error.code === 'internal') throw error;
+  const { message, code, reason = code, detail } = error;
+  const data = [
+    { '@type': errorInfo, reason: reason.toUpperCase(), domain: 'mesh', metadata: textsOf(detail) },
+  ];
+  return { code: rpcCodes[reason] ?? rpcErrors.invalidParams, message, data };
+}
+
+const errorInfo = 'type.googleapis.com/google.rpc.ErrorInfo';
+
+const rpcCodes: Readonly<Record<string, number>> = {
+  task_not_found: rpcErrors.taskNotFound,
+  task_finished: rpcErrors.taskNotCancelable,
+  not_task_owner: rpcErrors.taskNotCancelable,
+  unavailable: rpcErrors.internal,
+};
+
+function textsOf(detail: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(detail).map(([name, value]) => [name, String(value)]));
+}
+
+interface SentMessage {
+  readonly target: TaskTarget;
+  readonly task: Omit<Task, 'taskId'>;
+  readonly contextId: string | undefined;
+}
+
+function readMessage(params: unknown): SentMessage {
+  const message = fieldOf(params, 'message');
+  const parts = readParts(fieldOf(message, 'parts'));
+  if (parts.length === 0) throw invalid('the message has no part that is text or data');
+  const { taskId, contextId } = {
+    taskId: fieldOf(message, 'taskId'),
+    contextId: fieldOf(message, 'contextId'),
+  };
+  if (typeof taskId === 'string' && taskId !== '') {
+    throw new RpcError(rpcErrors.unsupportedOperation, 'a task of the mesh takes one message');
+  }
+  const wish =
+    fieldOf(fieldOf(params, 'metadata'), 'mesh') ?? fieldOf(fieldOf(message, 'metadata'), 'mesh');
+  const target = readTarget(wish);
+  const capability = 'capability' in target ? target.capability : 'message';
+  return {
+    target,
+    task: {
+      type: textField(wish, 'type') ?? capability,
+      input: inputOf(parts),
+      timeoutMs: timeoutOf(wish),
+      priority: priorities.find((known) => known === fieldOf(wish, 'priority')) ?? 'normal',
+    },
+    contextId: typeof contextId === 'string' && contextId !== '' ? contextId : undefined,
+  };
+}
+
+function readTarget(wish: unknown): TaskTarget {
+  const agentId = fieldOf(wish, 'agentId');
+  if (agentId === undefined) return { capability: textField(wish, 'capability') ?? 'chat' };
+  if (typeof agentId === 'string' && agentIdPattern.test(agentId)) return { agentId };
+  throw invalid('metadata.mesh.agentId is no agent id');
+}
+
+function textField(wish: unknown, name: string): string | undefined {
+  const text = fieldOf(wish, name);
+  if (text === undefined) return undefined;
+  if (typeof text === 'string' && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(text)) return text;
+  throw invalid(`metadata.mesh.${name} is no text of 1 to 128 characters`);
+}
+
+function timeoutOf(wish: unknown): number {
+  const timeout = fieldOf(wish, 'timeout');
+  if (timeout === undefined) return timeoutMsDefault;
+  if (Number.isInteger(timeout) && Number(timeout) > 0)
+    return Math.min(Number(timeout), timeoutMsMax);
+  throw invalid('metadata.mesh.timeout is no number of milliseconds');
+}
+
+/** Texts become the prompt; members of objects become the input's. */
+function inputOf(parts: ReturnType<typeof readParts>): Readonly<Record<string, unknown>> {
+  const texts = parts.flatMap((part) => ('text' in part ? [part.text] : []));
+  const input: Record<string, unknown> = {};
+  for (const part of parts) {
+    if (!('data' in part)) continue;
+    const { data } = part;
+    const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
+    Object.assign(input, isObject ? data : { data });
+  }
+  return texts.length === 0 ? input : { ...input, prompt: texts.join('\n') };
+}
+
+function isImmediate(params: unknown, version: A2aVersion): boolean {
+  const configuration = fieldOf(params, 'configuration');
+  if (version === '1.0') return fieldOf(configuration, 'returnImmediately') === true;
+  return fieldOf(configuration, 'blocking') === false;
+}
+
+function idOf(params: unknown): string {
+  const id = fieldOf(params, 'id');
+  if (typeof id === 'string' && id !== '' && !id.includes('\0')) return id;
+  throw invalid('the id of a task is missing');
+}
+
+function invalid(message: string): RpcError {
+  return new RpcError(rpcErrors.invalidParams, message);
+}
+
+/** A task that came to nothing, which A2A says in its state; what never was one is an error. */
+function failedTask(error: unknown, contextId: string | undefined): ShownTask {
+  const fault = Fault.from(error);
+  const { taskId, agentId } = fault.detail;
+  if (fault.code === 'not_found' || fault.code === 'internal' || typeof taskId !== 'string')
+    throw error;
+  return {
+    taskId,
+    contextId: contextId ?? taskId,
+    status: fault.code === 'cancelled' ? 'cancelled' : 'failed',
+    agentId: typeof agentId === 'string' ? agentId : '',
+    failure: failureOf(fault),
+  };
+}
+
+function shownOf(record: TaskRecord): ShownTask {
+  const { taskId, status, agentId, failure } = record;
+  const isCompleted = status === 'completed';
+  const result = isCompleted ? outcomeOf(record).result : undefined;
+  return { taskId, contextId: taskId, status, agentId, failure, result };
+}

@@ -1,0 +1,152 @@
+import type { Database } from '../../kit/database/database.ts';
+import type { AgentRow, AgentState, Beat, NewAgent, Removal, Silence } from './agent-row.ts';
+
+export type AgentSql = Pick<Database, 'query'>;
+
+const columns = `a.agent_id as "agentId", a.registration_id as "registrationId",
+  a.owner_id as "ownerId", a.epoch, a.revision, a.capabilities, a.metadata, a.endpoints,
+  a.is_idempotent as "isIdempotent", a.status, a.load,
+  a.heartbeat_interval as "heartbeatInterval", a.registered_at_ms as "registeredAtMs",
+  a.last_seen_ms as "lastSeenMs", a.public_key as "publicKey", a.vote_key as "voteKey",
+  a.card_keys as "cardKeys", a.card`;
+
+const stateColumns = `a.agent_id as "agentId", a.registration_id as "registrationId", a.epoch,
+  a.revision, a.status, a.load, a.last_seen_ms as "lastSeenMs"`;
+
+/** What a registration's row got of the table; the rest the caller knows. */
+export type Registered = Pick<
+  AgentRow,
+  'agentId' | 'epoch' | 'revision' | 'publicKey' | 'voteKey' | 'cardKeys'
+>;
+
+/**
+ * Stores registrations of different ids in one statement, each in the place of one of the same owner.
+ * The answer lacks those whose id belongs to somebody else.
+ */
+export function upsertAgents(sql: AgentSql, agents: readonly NewAgent[]): Promise<Registered[]> {
+  return sql.query<Registered>(
+    `insert into mesh.agents as a (agent_id, registration_id, owner_id, capabilities, metadata,
+       endpoints, is_idempotent, status, reported, heartbeat_interval, registered_at_ms,
+       last_seen_ms, public_key, vote_key, card_keys, card)
+     select n."agentId", n."registrationId", n."ownerId", n.capabilities, n.metadata, n.endpoints,
+       n."isIdempotent", 'active', 'active', n."heartbeatInterval", n."atMs", n."atMs",
+       n."publicKey", n."voteKey", n."cardKeys", n.card
+     from json_to_recordset($1::json) as n ("agentId" text, "registrationId" text, "ownerId" text,
+       capabilities jsonb, metadata jsonb, endpoints jsonb, "isIdempotent" boolean,
+       "heartbeatInterval" integer, "atMs" bigint, "publicKey" text, "voteKey" text,
+       "cardKeys" jsonb, card jsonb)
+     order by n."agentId"
+     on conflict (agent_id) do update set registration_id = excluded.registration_id,
+       epoch = a.epoch + 1, revision = nextval('mesh.agent_revisions'),
+       capabilities = excluded.capabilities, metadata = excluded.metadata,
+       endpoints = excluded.endpoints, is_idempotent = excluded.is_idempotent,
+       status = 'active', reported = 'active', load = null,
+       heartbeat_interval = excluded.heartbeat_interval,
+       registered_at_ms = excluded.registered_at_ms, last_seen_ms = excluded.last_seen_ms,
+       suspected_at_ms = null, flaps = 0, steady = 0,
+       public_key = coalesce(excluded.public_key, a.public_key),
+       vote_key = coalesce(excluded.vote_key, a.vote_key),
+       card_keys = coalesce(excluded.card_keys, a.card_keys), card = excluded.card
+     where a.owner_id = excluded.owner_id
+     returning a.agent_id as "agentId", a.epoch, a.revision, a.public_key as "publicKey",
+       a.vote_key as "voteKey", a.card_keys as "cardKeys"`,
+    [JSON.stringify(agents)],
+  );
+}
+
+/**
+ * Notes signs of life of different agents in one statement. A suspect agent is well again at once;
+ * one that fell silent three times or more within ten minutes of each other only after as many beats,
+ * at most ten. The answer lacks agents that are offline or gone.
+ */
+export function noteBeats(sql: AgentSql, beats: readonly Beat[]): Promise<AgentState[]> {
+  return sql.query<AgentState>(
+    `update mesh.agents a set revision = nextval('mesh.agent_revisions'),
+       last_seen_ms = greatest(a.last_seen_ms, b."atMs"), load = coalesce(b.load, a.load),
+       reported = coalesce(b.status, a.reported),
+       steady = case when a.status = 'suspect' then a.steady + 1 else 0 end,
+       status = case
+         when a.status = 'suspect' and a.flaps >= 3 and a.steady + 1 < least(a.flaps, 10)
+         then 'suspect' else coalesce(b.status, a.reported) end
+     from json_to_recordset($1::json) as b ("agentId" text, "atMs" bigint, load double precision,
+       status text)
+     where a.agent_id = b."agentId" and a.status <> 'offline'
+     returning ${stateColumns}`,
+    [JSON.stringify(beats)],
+  );
+}
+
+/** Notes silence of different agents in one statement; the answer has those that it changed. */
+export function noteSilence(
+  sql: AgentSql,
+  silences: readonly Silence[],
+  atMs: number,
+): Promise<AgentState[]> {
+  return sql.query<AgentState>(
+    `update mesh.agents a set revision = nextval('mesh.agent_revisions'), status = s.status,
+       steady = 0, suspected_at_ms = $2,
+       flaps = case when s.status = 'offline' then a.flaps
+         when a.suspected_at_ms > $2::bigint - 600000 then a.flaps + 1 else 1 end
+     from json_to_recordset($1::json) as s ("agentId" text, "lastSeenMs" bigint, status text)
+     where a.agent_id = s."agentId" and a.last_seen_ms <= s."lastSeenMs"
+       and a.status not in ('offline', s.status)
+     returning ${stateColumns}`,
+    [JSON.stringify(silences), atMs],
+  );
+}
+
+/** Gives an agent a key; undefined when there is no such agent of this owner. */
+export async function updatePublicKey(
+  sql: AgentSql,
+  key: { readonly agentId: string; readonly ownerId: string; readonly publicKey: string },
+): Promise<AgentRow | undefined> {
+  const [row] = await sql.query<AgentRow>(
+    `update mesh.agents a set public_key = $3, revision = nextval('mesh.agent_revisions')
+     where a.agent_id = $1 and a.owner_id = $2 returning ${columns}`,
+    [key.agentId, key.ownerId, key.publicKey],
+  );
+  return row;
+}
+
+/** Removes an agent as it was registered under this id; undefined when it is not there. */
+export async function deleteAgent(
+  sql: AgentSql,
+  registrationId: string,
+): Promise<Removal | undefined> {
+  const [removal] = await sql.query<Removal>(
+    `delete from mesh.agents a where a.registration_id = $1
+     returning a.agent_id as "agentId", nextval('mesh.agent_revisions') as revision`,
+    [registrationId],
+  );
+  return removal;
+}
+
+/** Removes those that have been offline and unheard of since a moment. */
+export function deleteOffline(sql: AgentSql, beforeMs: number): Promise<Removal[]> {
+  return sql.query<Removal>(
+    `delete from mesh.agents a where a.status = 'offline' and a.last_seen_ms < $1
+     returning a.agent_id as "agentId", nextval('mesh.agent_revisions') as revision`,
+    [beforeMs],
+  );
+}
+
+export async function readAgent(sql: AgentSql, agentId: string): Promise<AgentRow | undefined> {
+  const [row] = await readAgents(sql, [agentId]);
+  return row;
+}
+
+/** Those of the ids that are there. */
+export function readAgents(sql: AgentSql, agentIds: readonly string[]): Promise<AgentRow[]> {
+  return sql.query<AgentRow>(
+    `select ${columns} from mesh.agents a where a.agent_id = any($1::text[])`,
+    [agentIds],
+  );
+}
+
+/** The next thousand agents behind an id, by id. */
+export function readPage(sql: AgentSql, afterId: string): Promise<AgentRow[]> {
+  return sql.query<AgentRow>(
+    `select ${columns} from mesh.agents a where a.agent_id > $1 order by a.agent_id limit 1000`,
+    [afterId],
+  );
+}

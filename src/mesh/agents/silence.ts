@@ -1,0 +1,88 @@
+import type { AgentRecord } from './agent-record.ts';
+import type { AgentState, Removal, Silence } from './agent-row.ts';
+import { deleteOffline, noteSilence, type AgentSql } from './agent-store.ts';
+import { despiteDeadlock } from './deadlock.ts';
+import type { Directory } from './directory.ts';
+
+/** So many missed beats make an agent suspect. */
+const suspectBeats = 3;
+/** So many make it offline. */
+const offlineBeats = 6;
+const silencesMax = 1_000;
+
+export interface SilenceWatchOptions {
+  readonly sql: AgentSql;
+  readonly directory: Directory;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** How long an offline agent is kept. */
+  readonly keptOfflineMs: number;
+  readonly onSilent: (states: readonly AgentState[]) => void;
+  readonly onRemoved: (removals: readonly Removal[]) => void;
+}
+
+const removalMs = 600_000;
+
+/**
+ * Finds agents that are silent: suspect after three missed beats, offline after six. Memory says whom
+ * to look at, the table decides, so that of several replicas one tells.
+ */
+export class SilenceWatch implements AsyncDisposable {
+  readonly #options: SilenceWatchOptions;
+  /** While nobody listened nobody was silent. */
+  readonly #startedAtMs: number;
+  #checking: Promise<void> | undefined;
+  #removedAtMs: number;
+
+  constructor(options: SilenceWatchOptions) {
+    this.#options = options;
+    this.#startedAtMs = options.now();
+    this.#removedAtMs = this.#startedAtMs;
+  }
+
+  /** Looks once; who asks meanwhile gets the same look. */
+  check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#checking?.catch(() => {});
+  }
+
+  async #check(): Promise<void> {
+    const { sql, directory, now, onSilent } = this.#options;
+    const nowMs = now();
+    const silences: Silence[] = [];
+    for (const agent of directory.all()) {
+      const silence = this.#judge(agent, nowMs);
+      if (silence) silences.push(silence);
+    }
+    for (let at = 0; at < silences.length; at += silencesMax) {
+      const some = silences.slice(at, at + silencesMax);
+      onSilent(await despiteDeadlock(() => noteSilence(sql, some, nowMs)));
+    }
+    directory.prune();
+    await this.#removeOld(nowMs);
+  }
+
+  #judge(agent: AgentRecord, nowMs: number): Silence | undefined {
+    if (agent.status === 'offline') return undefined;
+    const { agentId, lastSeenMs } = agent;
+    const silentMs = nowMs - Math.max(lastSeenMs, this.#startedAtMs);
+    const missed = Math.floor(silentMs / (agent.heartbeatInterval * 1000));
+    if (missed >= offlineBeats) return { agentId, lastSeenMs, status: 'offline' };
+    const isNewlySuspect = missed >= suspectBeats && agent.status !== 'suspect';
+    return isNewlySuspect ? { agentId, lastSeenMs, status: 'suspect' } : undefined;
+  }
+
+  async #removeOld(nowMs: number): Promise<void> {
+    if (nowMs - this.#removedAtMs < removalMs) return;
+    this.#removedAtMs = nowMs;
+    const { sql, keptOfflineMs, onRemoved } = this.#options;
+    const removals = await deleteOffline(sql, nowMs - keptOfflineMs);
+    if (removals.length > 0) onRemoved(removals);
+  }
+}

@@ -1,0 +1,252 @@
+import { createBatch, type Batch } from '../../kit/database/batch.ts';
+import { newId } from '../../kit/ids.ts';
+import { allows } from '../../kit/permissions.ts';
+import type { Activity } from '../activity/activity.ts';
+import type { AgentSource } from './agent-source.ts';
+import type {
+  AttestationAnswer,
+  ChallengeAnswer,
+  ChallengeRequest,
+  RevocationAnswer,
+  Revoker,
+  VerificationAnswer,
+  VerificationRequest,
+} from './answers.ts';
+import type { AttestationFeed } from './attestation-feed.ts';
+import {
+  insertAttestations,
+  readAttestation,
+  revokeAttestation,
+  revokeAttestationsOf,
+  type AttestationSql,
+  type NewAttestation,
+} from './attestation-store.ts';
+import { signAttestation, signRefusal, type Issuer } from './attestation-token.ts';
+import { validityMs, type Attestation } from './attestation.ts';
+import { insertChallenge } from './challenge-store.ts';
+import { judge, type AttestationRequest, type Refusal } from './judgement.ts';
+import type { LiveAttestations } from './live-attestations.ts';
+import type { ProofChecker } from './proof-checker.ts';
+import {
+  keyMissing,
+  noCommitment,
+  notTheOwner,
+  unknownAgent,
+  unknownAttestation,
+} from './refusals.ts';
+import { isElement, randomChallenge } from './schnorr.ts';
+
+export interface AttestationsOptions {
+  readonly sql: AttestationSql;
+  readonly agents: AgentSource;
+  readonly activity: Activity;
+  readonly checker: Pick<ProofChecker, 'check'>;
+  readonly issuer: Issuer;
+  readonly live: LiveAttestations;
+  readonly feed: Pick<AttestationFeed, 'tell'>;
+  readonly now: () => number;
+}
+
+interface Pending {
+  readonly attestation: NewAttestation;
+  /** Undefined after the flush: the commitment was accepted before. */
+  stored?: Attestation | undefined;
+}
+
+const challengeLifeMs = 30_000;
+const batchMax = 200;
+const pendingMax = 10_000;
+
+/** Attests, verifies and revokes; what it answers is stored before. */
+export class Attestations implements AsyncDisposable {
+  readonly #options: AttestationsOptions;
+  readonly #writes: Batch<Pending>;
+
+  constructor(options: AttestationsOptions) {
+    this.#options = options;
+    this.#writes = createBatch<Pending>({
+      flush: (pending) => storeAll(options.sql, pending),
+      maxItems: batchMax,
+      maxDelayMs: 1,
+      maxPending: pendingMax,
+    });
+  }
+
+  /**
+   * Attests that an agent has proved a capability, or answers `verified: false` and why. Rejects only
+   * when nothing could be found out: `exhausted`, `unavailable`.
+   */
+  async attest(request: AttestationRequest): Promise<AttestationAnswer> {
+    const { issuer, feed, activity, now } = this.#options;
+    const judged = await judge(request, this.#options);
+    if (typeof judged === 'string') return this.#refuse(request, judged);
+    const { agentId, capability, proof } = request;
+    const verifiedAtMs = now();
+    const pending: Pending = {
+      attestation: {
+        attestationId: newId('att'),
+        agentId,
+        capability,
+        publicKey: judged.publicKey,
+        ownerId: judged.agent.ownerId,
+        verifiedAtMs,
+        validUntilMs: verifiedAtMs + validityMs,
+        commitment: proof.commitment.slice(2),
+      },
+    };
+    await this.#writes.add(pending);
+    if (!pending.stored) return this.#refuse(request, 'commitment_used');
+    const { attestationId, validUntilMs } = pending.stored;
+    feed.tell({ kind: 'attested', attestation: pending.stored });
+    const validUntil = toTime(validUntilMs);
+    activity.tell('capability-attested', agentId, { attestationId, capability, validUntil });
+    const { token, signature } = signAttestation(issuer, pending.stored, proof);
+    return {
+      attestationId,
+      agentId,
+      capability,
+      verified: true,
+      validUntil,
+      signature: toHex(signature),
+      token,
+    };
+  }
+
+  /** What the database says now; another agent's attestation is as unknown as none. */
+  async verify(request: VerificationRequest): Promise<VerificationAnswer> {
+    const { sql, now } = this.#options;
+    const { attestationId, agentId, capability } = request;
+    const found = await readAttestation(sql, attestationId);
+    const isMeant = found?.agentId === agentId && found.capability === capability;
+    const nowMs = now();
+    const answer = { agentId, capability, verifiedAt: toTime(nowMs) };
+    if (!found || !isMeant) {
+      return { valid: false, ...answer, expiresAt: answer.verifiedAt, reason: 'unknown' };
+    }
+    const reason = await this.#endOf(found, nowMs);
+    const expiresAt = toTime(found.validUntilMs);
+    return { valid: reason === undefined, ...answer, expiresAt, ...(reason ? { reason } : {}) };
+  }
+
+  /**
+   * Ends an attestation for good; doing it again changes nothing. Throws `not_found` for an unknown
+   * one and `forbidden` to others than the agent, its owner and the mesh's administrators.
+   */
+  async revoke(
+    attestationId: string,
+    { reason, by }: { readonly reason?: string | undefined; readonly by: Revoker },
+  ): Promise<RevocationAnswer> {
+    const { sql, now } = this.#options;
+    const found = await readAttestation(sql, attestationId);
+    if (!found) throw unknownAttestation(attestationId);
+    if (!this.#mayRevoke(found, by)) throw notTheOwner(found);
+    const revoked = await revokeAttestation(sql, attestationId, { at: new Date(now()), reason });
+    if (!revoked) throw unknownAttestation(attestationId);
+    if (found.revokedAtMs === undefined) this.#tellRevoked([revoked], reason);
+    const revokedAt = toTime(revoked.revokedAtMs ?? now());
+    return { attestationId, revoked: true, revokedAt };
+  }
+
+  /** Ends all attestations of an agent that has left or changed its key. */
+  async revokeAll(agentId: string, reason: string): Promise<void> {
+    const { sql, now } = this.#options;
+    const at = new Date(now());
+    this.#tellRevoked(await revokeAttestationsOf(sql, agentId, { at, reason }), reason);
+  }
+
+  /**
+   * Begins the interactive form: one attempt within 30 seconds. Throws `not_found` for an unknown
+   * agent, `conflict` for one without a key, `invalid` for what can be no commitment.
+   */
+  async challenge(request: ChallengeRequest): Promise<ChallengeAnswer> {
+    const { sql, agents, now } = this.#options;
+    const { agentId, capability, commitment } = request;
+    const agent = await agents.seek(agentId);
+    if (!agent) throw unknownAgent(agentId);
+    const { publicKey } = agent;
+    if (publicKey === undefined) throw keyMissing(agentId);
+    if (!isElement(commitment)) throw noCommitment();
+    const challengeId = newId('chl');
+    const challenge = randomChallenge();
+    const expiresAt = new Date(now() + challengeLifeMs);
+    await insertChallenge(sql, {
+      challengeId,
+      agentId,
+      capability,
+      publicKey,
+      commitment,
+      challenge,
+      expiresAt,
+    });
+    return { challengeId, challenge, expiresAt: expiresAt.toISOString() };
+  }
+
+  /** Whether the agent, with the key that it has now, is attested to have the capability; from memory. */
+  isAttested(agentId: string, capability: string): boolean {
+    const { agents, live, now } = this.#options;
+    const publicKey = agents.find(agentId)?.publicKey;
+    return (
+      publicKey !== undefined && live.isAttested(agentId, capability, { publicKey, nowMs: now() })
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writes.close();
+  }
+
+  #refuse({ agentId, capability }: AttestationRequest, reason: Refusal): AttestationAnswer {
+    const { issuer, now } = this.#options;
+    const refused = { attestationId: newId('att'), agentId, capability, atMs: now() };
+    const { token, signature } = signRefusal(issuer, refused);
+    return {
+      attestationId: refused.attestationId,
+      agentId,
+      capability,
+      verified: false,
+      validUntil: toTime(refused.atMs),
+      signature: toHex(signature),
+      token,
+      reason,
+    };
+  }
+
+  async #endOf(
+    attestation: Attestation,
+    nowMs: number,
+  ): Promise<VerificationAnswer['reason'] | undefined> {
+    if (attestation.revokedAtMs !== undefined) return 'revoked';
+    if (attestation.validUntilMs <= nowMs) return 'expired';
+    const agent = await this.#options.agents.seek(attestation.agentId);
+    return agent?.publicKey === attestation.publicKey ? undefined : 'key_changed';
+  }
+
+  #mayRevoke({ agentId, ownerId }: Attestation, { subject, ...by }: Revoker): boolean {
+    if (by.agentId === agentId || allows(by.permissions, 'mesh:admin')) return true;
+    const presentOwnerId = this.#options.agents.find(agentId)?.ownerId;
+    return subject !== undefined && (subject === ownerId || subject === presentOwnerId);
+  }
+
+  #tellRevoked(attestations: readonly Attestation[], reason: string | undefined): void {
+    if (attestations.length === 0) return;
+    this.#options.feed.tell({ kind: 'revoked', attestations });
+    for (const { attestationId, agentId, capability } of attestations) {
+      const data = { attestationId, capability, ...(reason === undefined ? {} : { reason }) };
+      this.#options.activity.tell('attestation-revoked', agentId, data);
+    }
+  }
+}
+
+async function storeAll(sql: AttestationSql, pending: readonly Pending[]): Promise<void> {
+  const attestations = pending.map(({ attestation }) => attestation);
+  const stored = await insertAttestations(sql, attestations);
+  const byId = new Map(stored.map((attestation) => [attestation.attestationId, attestation]));
+  for (const item of pending) item.stored = byId.get(item.attestation.attestationId);
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function toHex(bytes: Buffer): string {
+  return `0x${bytes.toString('hex')}`;
+}

@@ -1,0 +1,70 @@
+import type { Bus } from '../../kit/bus/bus.ts';
+import type { Database } from '../../kit/database/database.ts';
+import { Lifetime } from '../../kit/lifecycle.ts';
+import type { Log } from '../../kit/log.ts';
+import type { Activity } from '../activity/activity.ts';
+import type { AgentSource } from './agent-source.ts';
+import { AttestationFeed, attestationTopic } from './attestation-feed.ts';
+import type { AttestationEvent } from './attestation.ts';
+import { Attestations } from './attestations.ts';
+import { LiveAttestations } from './live-attestations.ts';
+import type { ProofChecker } from './proof-checker.ts';
+import { openTokenSigner } from './signing-key.ts';
+import type { PublicKeyJwk } from './signing-key-store.ts';
+import { StatusLists } from './status-lists.ts';
+
+export interface AttestationPartsOptions {
+  readonly database: Database;
+  readonly bus: Bus;
+  readonly agents: AgentSource;
+  readonly activity: Activity;
+  readonly checker: Pick<ProofChecker, 'check'>;
+  /** The suite's. */
+  readonly dataFolder: string;
+  /** Where this mesh is reached: it goes into every token. */
+  readonly url: string;
+  readonly log: Log;
+  /** The clock, in milliseconds. */
+  readonly now?: () => number;
+}
+
+/** All of attestation; disposing it ends what it does. The checker is the caller's. */
+export interface AttestationParts extends AsyncDisposable {
+  readonly attestations: Attestations;
+  readonly lists: StatusLists;
+  /** Keeps this replica equal to the others. */
+  readonly feed: AttestationFeed;
+  /** What verifies the tokens. */
+  readonly jwk: PublicKeyJwk;
+}
+
+/** Opens everything; when it resolves, memory is what the database says. */
+export async function openAttestationParts(
+  options: AttestationPartsOptions,
+): Promise<AttestationParts> {
+  const { database: sql, bus, agents, activity, checker, dataFolder, url, log } = options;
+  const now = options.now ?? Date.now;
+  const signer = await openTokenSigner({ sql, dataFolder });
+  const issuer = { signer, url: url.replace(/\/$/, '') };
+  const live = new LiveAttestations();
+  const lists = new StatusLists({ sql, issuer, live, now });
+  const topic = bus.topic<AttestationEvent>(attestationTopic);
+  const lifetime = new Lifetime(log);
+  const feed = new AttestationFeed({ sql, topic, live, lists, log, now });
+  lifetime.own('the feed of attestations', feed);
+  try {
+    await feed.start();
+  } catch (error) {
+    await lifetime[Symbol.asyncDispose]();
+    throw error;
+  }
+  const dependencies = { sql, agents, activity, checker, issuer, live, feed, now };
+  const attestations = lifetime.own('attestations', new Attestations(dependencies));
+  return {
+    attestations,
+    lists,
+    feed,
+    jwk: signer.jwk,
+    [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose](),
+  };
+}

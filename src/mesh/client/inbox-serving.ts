@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../kit/errors.ts';
+import type { Serving, ServingAgent } from './serving.ts';
+import type { AgentTask } from './task-desk.ts';
+
+const waitSeconds = 30;
+const pauseMs = 1_000;
+const answerAttempts = 5;
+
+/** Comes for tasks: works behind NAT and firewalls, for nobody calls the agent. */
+export function serveFromInbox(agent: ServingAgent): Promise<Serving> {
+  return Promise.resolve(new InboxServing(agent));
+}
+
+class InboxServing implements Serving {
+  readonly endpoints = {};
+  readonly #agent: ServingAgent;
+  readonly #stop = new AbortController();
+  readonly #answering = new Set<Promise<void>>();
+  #taking: Promise<void> | undefined;
+
+  constructor(agent: ServingAgent) {
+    this.#agent = agent;
+  }
+
+  begin(): void {
+    this.#taking = this.#take();
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#taking;
+    await Promise.all(this.#answering);
+  }
+
+  async #take(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        const limit = Math.min(100, this.#agent.desk.freeCount);
+        if (limit === 0) await this.#pause(50);
+        else for (const task of await this.#fetch(limit)) this.#accept(task);
+      } catch {
+        // The mesh is away or has forgotten the agent: the heartbeat sees to that.
+        await this.#pause(pauseMs);
+      }
+    }
+  }
+
+  async #fetch(limit: number): Promise<readonly AgentTask[]> {
+    const { calls } = this.#agent;
+    const path = `${this.#path}?wait=${waitSeconds}&limit=${limit}`;
+    const { signal } = this.#stop;
+    const timeoutMs = (waitSeconds + 10) * 1_000;
+    const answer = await calls.send({ method: 'GET', path, signal, timeoutMs });
+    return (answer as { readonly tasks: readonly AgentTask[] }).tasks;
+  }
+
+  #accept(task: AgentTask): void {
+    const work = this.#work(task);
+    this.#answering.add(work);
+    void work.finally(() => this.#answering.delete(work));
+  }
+
+  async #work(task: AgentTask): Promise<void> {
+    const body = await this.#agent.desk.perform(task).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error: { message: messageOf(error) } }),
+    );
+    const path = `${this.#path}/${task.taskId}`;
+    for (let attempt = 1; attempt <= answerAttempts; attempt += 1) {
+      try {
+        await this.#agent.calls.send({ method: 'POST', path, body });
+        return;
+      } catch (error) {
+        // A refusal stays one: the task is finished, or another's.
+        if (!(error instanceof Fault) || error.status < 500) return;
+        await this.#pause(pauseMs * attempt);
+      }
+    }
+  }
+
+  get #path(): string {
+    return `/api/v1/agents/${this.#agent.agentId}/inbox`;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#stop.signal }).catch(() => {});
+  }
+}
+
+/** What the mesh may be told of a failure: an agent's own words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 500) : 'the agent failed';
+}

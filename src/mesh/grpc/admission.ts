@@ -1,0 +1,58 @@
+import { Fault } from '../../kit/errors.ts';
+import type { RateLimiter } from '../../kit/rate-limit.ts';
+import type { PeerIdentity } from '../certificates/spiffe.ts';
+import type { Message } from './mesh-operations.ts';
+
+export interface AdmissionOptions {
+  /** Who owns an agent now; undefined for one that is not registered. */
+  readonly ownerOf: (agentId: string) => string | undefined;
+  /** Counts by the owner's subject. */
+  readonly limiter?: Pick<RateLimiter, 'take'> | undefined;
+}
+
+/**
+ * Lets a call in. Throws `unauthenticated` for a certificate that names no agent, has expired since
+ * the connection began, or was issued to somebody else than the agent's owner of today; `exhausted`
+ * for more calls than the limit.
+ */
+export function admit(
+  peer: PeerIdentity | undefined,
+  { ownerOf, limiter }: AdmissionOptions,
+): PeerIdentity {
+  if (!peer) throw refuse('the client certificate names no agent', 'invalid_certificate');
+  if (peer.expiresAtMs <= Date.now()) {
+    throw refuse('the client certificate has expired', 'certificate_expired');
+  }
+  const ownerId = ownerOf(peer.agentId);
+  if (ownerId !== undefined && ownerId !== peer.ownerId) {
+    throw refuse('the client certificate is not of the agent’s owner', 'invalid_certificate');
+  }
+  const allowance = limiter?.take(peer.ownerId);
+  if (allowance && !allowance.isAllowed) {
+    const { retryAfter } = allowance;
+    throw new Fault('exhausted', 'too many requests', {
+      reason: 'rate_limit_exceeded',
+      retryAfter,
+    });
+  }
+  return peer;
+}
+
+/**
+ * Throws `invalid` when a request names no agent, and `forbidden` when it speaks for another than the
+ * certificate's.
+ */
+export function requireOwnAgent(request: Message, { agentId }: PeerIdentity): void {
+  if (request['agentId'] === agentId) return;
+  if (request['agentId'] === undefined) {
+    throw new Fault('invalid', 'the request must have agent_id', { reason: 'validation_error' });
+  }
+  throw new Fault('forbidden', 'the client certificate is another agent’s', {
+    reason: 'agent_mismatch',
+    detail: { agentId: request['agentId'] },
+  });
+}
+
+function refuse(message: string, reason: string): Fault {
+  return new Fault('unauthenticated', message, { reason });
+}

@@ -1,0 +1,60 @@
+import type { Message, OperationName } from './mesh-operations.ts';
+import {
+  fromStruct,
+  fromValue,
+  toStruct,
+  toValue,
+  type ProtoStruct,
+  type ProtoValue,
+} from './struct.ts';
+
+/** A request off the wire with plain JSON in its free-form fields. */
+export function fromRequest(operation: OperationName, message: Message): Message {
+  if (operation === 'register') {
+    return withField(message, 'metadata', (metadata) => fromStruct(metadata as ProtoStruct));
+  }
+  if (operation === 'execute' || operation === 'createSwarm') {
+    return withField(message, 'task', (task) =>
+      // The loader made both by the .proto file.
+      withField(task as Message, 'input', (input) => fromStruct(input as ProtoStruct)),
+    );
+  }
+  return message;
+}
+
+/** An answer for the wire. */
+export function toResponse(operation: OperationName, answer: object): object {
+  return operation === 'execute' ? withField({ ...answer }, 'result', toValue) : answer;
+}
+
+/** A task as an agent is asked to do it. */
+export function toTaskRequest(
+  agentId: string,
+  { taskId, type, input, timeoutMs, priority }: AskedTask,
+): object {
+  const task = { type, input: toStruct(input), timeout: timeoutMs, priority };
+  return { targetAgent: agentId, taskId, task };
+}
+
+/** What an agent answered, as plain JSON. */
+export function fromTaskResponse({ result }: { readonly result?: unknown }): unknown {
+  return isMessage(result) ? fromValue(result as ProtoValue) : null;
+}
+
+/** What of a task goes to the agent. */
+export interface AskedTask {
+  readonly taskId: string;
+  readonly type: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+  readonly priority: string;
+}
+
+function withField(message: Message, name: string, change: (value: unknown) => unknown): Message {
+  const value = message[name];
+  return value === undefined || value === null ? message : { ...message, [name]: change(value) };
+}
+
+function isMessage(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}

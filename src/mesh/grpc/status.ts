@@ -1,0 +1,62 @@
+import { Metadata, status, type StatusObject } from '@grpc/grpc-js';
+import { codes, Fault } from '../../kit/errors.ts';
+import type { MeshDefinition } from './definition.ts';
+
+const domain = 'mesh.ennead';
+const textMax = 512;
+
+/** Words refusals for gRPC. */
+export class GrpcStatuses {
+  readonly #details: MeshDefinition['details'];
+
+  constructor({ details }: Pick<MeshDefinition, 'details'>) {
+    this.#details = details;
+  }
+
+  /**
+   * The status of a Fault. Beside code and message it carries `grpc-status-details-bin` (google.rpc
+   * Status with ErrorInfo, and RetryInfo where the Fault says when), and the reason and the id of the
+   * request as plain metadata.
+   */
+  of(fault: Fault, requestId: string): Partial<StatusObject> {
+    const code: status = codes[fault.code].grpc;
+    const reason = (fault.reason ?? fault.code).toUpperCase();
+    const metadata = new Metadata();
+    metadata.set('error-code', reason);
+    metadata.set('request-id', requestId);
+    metadata.set('grpc-status-details-bin', this.#statusBytes(fault, { code, reason, requestId }));
+    return { code, details: fault.message, metadata };
+  }
+
+  #statusBytes(fault: Fault, facts: Facts): Buffer {
+    const { code, reason, requestId } = facts;
+    const texts = Object.entries(fault.detail).map(([name, value]) => [name, textOf(value)]);
+    const metadata = { ...Object.fromEntries(texts), requestId };
+    const info = this.#detail('ErrorInfo', { reason, domain, metadata });
+    const retry =
+      fault.retryAfter === undefined
+        ? []
+        : [this.#detail('RetryInfo', { retryDelay: { seconds: fault.retryAfter } })];
+    const { Status } = this.#details;
+    return Status.serialize({ code, message: fault.message, details: [info, ...retry] });
+  }
+
+  #detail(name: 'ErrorInfo' | 'RetryInfo', value: object) {
+    return {
+      typeUrl: `type.googleapis.com/google.rpc.${name}`,
+      value: this.#details[name].serialize(value),
+    };
+  }
+}
+
+interface Facts {
+  readonly code: number;
+  readonly reason: string;
+  readonly requestId: string;
+}
+
+function textOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // All of a refusal must fit into a header.
+  return text.slice(0, textMax);
+}

@@ -1,0 +1,173 @@
+import { status } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestClient as SocketClient } from '../kit/sockets/testing.ts';
+import { createAgentKeys, joinMesh } from './agent.ts';
+import { createRequest } from './certificates/request.ts';
+import { clientsOf, fixedCredentials } from './grpc/testing.ts';
+import { startMesh } from './testing.ts';
+
+let mesh: Awaited<ReturnType<typeof startMesh>>;
+
+beforeAll(async () => {
+  mesh = await startMesh();
+});
+
+afterAll(async () => {
+  await mesh[Symbol.asyncDispose]();
+});
+
+/** A gRPC client with a certificate that the mesh issued over REST. */
+async function grpcClient(subject: string, agentId: string) {
+  const call = await mesh.callAs(subject);
+  const { csr, privateKey } = await createRequest(agentId);
+  const { status: code, body } = await call('POST', '/api/v1/certificates', { agentId, csr });
+  expect(code).toBe(201);
+  const open = await clientsOf(`localhost:${mesh.grpcPort}`);
+  const { certificate, ca, expiresAt } = body;
+  const expiresAtMs = Date.parse(expiresAt);
+  return open(fixedCredentials({ certificate, ca, privateKey, expiresAtMs }));
+}
+
+describe('agents that join by the client library', () => {
+  it('are discovered, do tasks, are told of on the stream, and decide with signed votes', async () => {
+    const stream = await new SocketClient(`${mesh.url}/api/v1/activity/stream`, {
+      headers: { authorization: `Bearer ${await mesh.tokenOf('usr_watch')}` },
+    }).opened();
+    stream.send({
+      action: 'subscribe',
+      ack: true,
+      filters: { agentIds: ['voter-1'], eventTypes: ['task-executed'] },
+    });
+    expect(await stream.next()).toMatchObject({ type: 'subscribed' });
+    const token = await mesh.tokenOf('usr_crew');
+    const agents = await Promise.all(
+      ['voter-1', 'voter-2', 'voter-3', 'voter-4'].map((agentId) =>
+        joinMesh({
+          url: mesh.url,
+          token,
+          agentId,
+          capabilities: ['review'],
+          onTask: ({ input }) => ({ echoed: input['text'] }),
+          onVote: () => ({ vote: 'approve', confidence: 0.9 }),
+          ...createAgentKeys(),
+        }),
+      ),
+    );
+    const call = await mesh.callAs('usr_asker');
+    const found = await call('POST', '/api/v1/agents/discover', { capabilities: ['review'] });
+    expect(found.body.totalFound).toBe(4);
+    const done = await call('POST', '/api/v1/tasks/execute', {
+      targetAgent: 'voter-1',
+      task: { type: 'review', input: { text: 'hi' }, timeout: 5_000, priority: 'normal' },
+    });
+    expect(done).toMatchObject({
+      status: 200,
+      body: { status: 'completed', result: { echoed: 'hi' }, executedBy: 'voter-1' },
+    });
+    expect(await stream.next()).toMatchObject({
+      type: 'task-executed',
+      agentId: 'voter-1',
+      data: { taskId: done.body.taskId, status: 'completed' },
+    });
+    const made = await call('POST', '/api/v1/swarms', {
+      name: 'reviewers',
+      agents: agents.map(({ agentId }) => agentId),
+      consensus: { type: 'byzantine-fault-tolerant', threshold: 3, timeout: 20_000 },
+      task: { type: 'review', input: { change: 1 } },
+    });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { status: 'active', consensusReached: false, faultTolerance: { byzantine: 1 } },
+    });
+    const path = `/api/v1/swarms/${made.body.swarmId}/status`;
+    await expect
+      .poll(async () => (await call('GET', path)).body.status, { timeout: 15_000 })
+      .toBe('consensus-reached');
+    const { body: decided } = await call('GET', path);
+    expect(decided).toMatchObject({ finalDecision: 'approve', certified: true });
+    expect(decided.agentVotes.length).toBeGreaterThanOrEqual(3);
+    const attested = await agents[0]?.attest('review');
+    expect(attested?.verified).toBe(true);
+    const verification = { agentId: 'voter-1', capability: 'review' };
+    const verify = () =>
+      call('POST', '/api/v1/acap/verify', {
+        attestationId: attested?.attestationId,
+        ...verification,
+      });
+    expect((await verify()).body.valid).toBe(true);
+    await Promise.all(agents.map((agent) => agent.leave()));
+    expect((await verify()).body.valid).toBe(false);
+    stream.socket.close();
+  });
+});
+
+describe('gRPC', () => {
+  it('serves the three services to a certificate, and speaks for its agent alone', async () => {
+    using client = await grpcClient('usr_grpc', 'grpc-1');
+    const registered = await client.call('AgentCommunication', 'RegisterAgent', {
+      request: { agentId: 'grpc-1', capabilities: ['sum'], metadata: {}, endpoints: {} },
+    });
+    expect(registered).toMatchObject({ code: status.OK, body: { agentId: 'grpc-1' } });
+    const foreign = await client.call('AgentCommunication', 'RegisterAgent', {
+      request: { agentId: 'grpc-2', capabilities: ['sum'], metadata: {}, endpoints: {} },
+    });
+    expect(foreign.code).toBe(status.PERMISSION_DENIED);
+    const found = await client.call('AgentCommunication', 'DiscoverAgents', {
+      request: { capabilities: ['sum'] },
+    });
+    expect(found.body).toMatchObject({ totalFound: 1, agents: [{ agentId: 'grpc-1' }] });
+    const made = await client.call('SwarmCoordination', 'CreateSwarm', {
+      request: {
+        name: 'alone',
+        agents: ['grpc-1'],
+        consensus: { type: 'byzantine-fault-tolerant', threshold: 1, timeout: 10_000 },
+        task: { type: 'sum', input: { fields: {} } },
+      },
+    });
+    expect(made).toMatchObject({ code: status.OK, body: { status: 'active' } });
+    const { swarmId } = made.body;
+    const vote = { swarmId, agentId: 'grpc-1', vote: 'approve', confidence: 1 };
+    const voted = await client.call('SwarmCoordination', 'VoteOnTask', { request: vote });
+    expect(voted.code).toBe(status.OK);
+    const read = await client.call('SwarmCoordination', 'GetSwarmStatus', { request: { swarmId } });
+    expect(read.body).toMatchObject({ status: 'consensus-reached', finalDecision: 'approve' });
+    const attested = await client.call('ACAPProtocol', 'AttestCapability', {
+      request: {
+        agentId: 'grpc-1',
+        capability: 'sum',
+        proof: {
+          type: 'zero-knowledge',
+          commitment: `0x${'00'.repeat(32)}`,
+          challenge: `0x${'00'.repeat(32)}`,
+          response: `0x${'00'.repeat(32)}`,
+        },
+      },
+    });
+    expect(attested).toMatchObject({ code: status.OK, body: { verified: false } });
+    const gone = await client.call('AgentCommunication', 'Deregister', {
+      request: { agentId: 'grpc-1' },
+    });
+    expect(gone.code).toBe(status.OK);
+  });
+
+  it('issues no certificate for an agent of somebody else', async () => {
+    const owner = await mesh.callAs('usr_owner');
+    await owner('POST', '/api/v1/agents/register', { agentId: 'owned', capabilities: ['x'] });
+    const thief = await mesh.callAs('usr_thief');
+    const { csr } = await createRequest('owned');
+    const { status: code } = await thief('POST', '/api/v1/certificates', { agentId: 'owned', csr });
+    expect(code).toBe(403);
+  });
+});
+
+it('tells how its parts do, with true numbers', async () => {
+  const call = await mesh.callAs('usr_count');
+  await call('POST', '/api/v1/agents/register', { agentId: 'counted', capabilities: ['x'] });
+  const { body } = await call('GET', '/api/v1/health');
+  expect(body).toMatchObject({
+    status: 'healthy',
+    version: '1.0.0',
+    services: { grpc: 'healthy', registry: 'healthy', swarm: 'healthy', acap: 'healthy' },
+  });
+  expect(body.metrics.totalAgents).toBeGreaterThanOrEqual(1);
+});

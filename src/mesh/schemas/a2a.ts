@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import type { Route } from '../../kit/contract.ts';
+
+const anyObject = Type.Object({}, { additionalProperties: true });
+
+/** The mesh as an A2A server. */
+export const a2aRoutes = {
+  readAgentCard: {
+    method: 'GET',
+    url: '/.well-known/agent-card.json',
+    summary: 'Read the mesh’s own A2A agent card',
+    auth: 'none',
+    schema: { response: { 200: anyObject } },
+  },
+  callA2a: {
+    method: 'POST',
+    url: '/a2a',
+    summary: 'Speak A2A: JSON-RPC, versions 1.0 and 0.3',
+    description:
+      '`SendMessage`, `GetTask`, `CancelTask` and their names of 0.3. `metadata.mesh.agentId` or `metadata.mesh.capability` picks the agent, `chat` else; `metadata.mesh.type`, `timeout` and `priority` are the task’s.',
+    permission: 'mesh:communicate',
+    bodyCheck: 'handler',
+    schema: { body: anyObject, response: { 200: anyObject } },
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+import type { Route } from '../../kit/contract.ts';
+
+const certificatesPath = '/api/v1/certificates';
+const csrCharsMax = 8_192;
+
+const ca = Type.String({
+  description: 'all roots that are trusted now, PEM; trust exactly these, and ask again in time',
+});
+
+/** The routes of the certificates. */
+export const certificateRoutes = {
+  issueCertificate: {
+    method: 'POST',
+    url: certificatesPath,
+    summary: 'Get a certificate for an agent, as its owner',
+    description:
+      'For gRPC, as client and as server. It lives for an hour: get the next one after half of that. An agent that is not registered yet is anybody’s; whoever registers it makes all others’ certificates worthless. The only URI in it is `spiffe://ennead/agent/<agentId>`; of the request’s names those of the loopback are kept, all else in it is ignored.',
+    permission: 'mesh:communicate',
+    schema: {
+      body: Type.Object(
+        {
+          agentId: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
+          csr: Type.String({
+            minLength: 1,
+            maxLength: csrCharsMax,
+            description:
+              'PKCS #10 in PEM; the key is P-256, P-384, Ed25519 or RSA of 2048 to 4096 bits',
+          }),
+        },
+        { $id: 'CertificateRequest' },
+      ),
+      response: {
+        201: Type.Object(
+          {
+            certificate: Type.String({ description: 'PEM' }),
+            ca,
+            expiresAt: Type.String({ format: 'date-time' }),
+          },
+          { $id: 'IssuedCertificate' },
+        ),
+      },
+    },
+  },
+  readRoots: {
+    method: 'GET',
+    url: `${certificatesPath}/ca`,
+    summary: 'Read the roots that are trusted now',
+    auth: 'none',
+    schema: { response: { 200: Type.Object({ ca }) } },
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,164 @@
+import { priorities, type Priority } from './task.ts';
+import type { TaskFailure } from './task-record.ts';
+import { rankOf, type TaskSql } from './task-store.ts';
+
+/** A task that waits for its agent to come for it. */
+export interface InboxEntry {
+  readonly taskId: string;
+  readonly askedBy: string;
+  readonly agentId: string;
+  readonly type: string;
+  readonly priority: Priority;
+  /** JSON. */
+  readonly input: string;
+  readonly traceparent: string;
+  readonly createdAtMs: number;
+  readonly deadlineAtMs: number;
+}
+
+const columnTypes = `id text, asked_by text, agent_id text, type text, priority smallint, input text,
+  traceparent text, created_at timestamptz, deadline_at timestamptz`;
+
+/** Puts tasks into inboxes of at most `countMax` each; the ids of those that found room. */
+export async function addToInboxes(
+  sql: TaskSql,
+  entries: readonly InboxEntry[],
+  countMax: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ id: string }>(
+    `with given as (
+       select *, row_number() over (partition by agent_id order by created_at, id) as place
+       from json_to_recordset($1::json) as entry(${columnTypes})
+     ), held as (
+       select agent_id, count(*) as total from mesh.tasks
+       where agent_id in (select agent_id from given) and is_inbox and finished_at is null
+         and deadline_at > now()
+       group by agent_id
+     )
+     insert into mesh.tasks as kept (id, asked_by, agent_id, type, priority, input, traceparent,
+       created_at, deadline_at, status, is_inbox)
+     select id, asked_by, agent_id, type, priority, input, traceparent, created_at, deadline_at,
+       'queued', true
+     from given left join held using (agent_id)
+     where place + coalesce(total, 0) <= $2::integer
+     on conflict (id) do update set agent_id = excluded.agent_id, input = excluded.input,
+       traceparent = excluded.traceparent, is_inbox = true, status = 'queued', lease_until = null
+     where kept.finished_at is null
+     returning id`,
+    [JSON.stringify(entries.map(toRow)), countMax],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+export interface ClaimOptions {
+  readonly agentId: string;
+  readonly countMax: number;
+  readonly now: Date;
+  /** Until when nobody else gets the tasks. */
+  readonly leaseUntil: Date;
+}
+
+/** A task as its agent takes it. */
+export interface ClaimedTask {
+  readonly taskId: string;
+  readonly type: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly priority: Priority;
+  readonly traceparent: string;
+  readonly deadlineAtMs: number;
+  /** 1, and more when it was taken before and not answered in time. */
+  readonly attempt: number;
+}
+
+interface ClaimedRow {
+  readonly id: string;
+  readonly type: string;
+  readonly input: string;
+  readonly priority: number;
+  readonly traceparent: string;
+  readonly deadline_at: Date;
+  readonly attempt: number;
+}
+
+/** Takes an agent's most urgent tasks that nobody has; of several replicas one gets each. */
+export async function claimInbox(sql: TaskSql, options: ClaimOptions): Promise<ClaimedTask[]> {
+  const { agentId, countMax, now, leaseUntil } = options;
+  const rows = await sql.query<ClaimedRow>(
+    `with taken as (
+       update mesh.tasks set status = 'running', lease_until = $3::timestamptz,
+         attempt = attempt + 1
+       where id in (
+         select id from mesh.tasks
+         where agent_id = $1 and is_inbox and finished_at is null
+           and deadline_at > $2::timestamptz
+           and (lease_until is null or lease_until <= $2::timestamptz)
+         order by priority desc, created_at, id limit $4 for update skip locked)
+       returning id, type, input, priority, traceparent, created_at, deadline_at, attempt)
+     select * from taken order by priority desc, created_at, id`,
+    [agentId, now, leaseUntil, countMax],
+  );
+  return rows.map((row) => ({
+    taskId: row.id,
+    type: row.type,
+    input: JSON.parse(row.input) as Readonly<Record<string, unknown>>,
+    priority: priorities[row.priority] ?? 'normal',
+    traceparent: row.traceparent,
+    deadlineAtMs: row.deadline_at.getTime(),
+    attempt: row.attempt,
+  }));
+}
+
+/** Gives back tasks whose agent had gone before it got them. */
+export async function releaseInbox(sql: TaskSql, taskIds: readonly string[]): Promise<void> {
+  await sql.query(
+    `update mesh.tasks set status = 'queued', lease_until = null, attempt = attempt - 1
+     where id = any($1::text[]) and finished_at is null`,
+    [taskIds],
+  );
+}
+
+export interface InboxAnswer {
+  readonly taskId: string;
+  readonly agentId: string;
+  readonly finishedAt: Date;
+  /** JSON. */
+  readonly result?: string | undefined;
+  readonly failure?: TaskFailure | undefined;
+}
+
+/** Stores an agent's answer, the first one only; what it is now, undefined when not this agent's. */
+export async function answerInbox(
+  sql: TaskSql,
+  answer: InboxAnswer,
+): Promise<{ readonly status: string; readonly isStored: boolean } | undefined> {
+  const { taskId, agentId, finishedAt, result, failure } = answer;
+  const status = failure ? 'failed' : 'completed';
+  const stored = await sql.query(
+    `update mesh.tasks set status = $3, result = $4, failure = $5, finished_at = $6::timestamptz
+     where id = $1 and agent_id = $2 and is_inbox and finished_at is null
+       and deadline_at > $6::timestamptz
+     returning id`,
+    [taskId, agentId, status, result, failure && JSON.stringify(failure), finishedAt],
+  );
+  if (stored.length > 0) return { status, isStored: true };
+  const [row] = await sql.query<{ status: string }>(
+    `select case when finished_at is null then 'failed' else status end as status
+     from mesh.tasks where id = $1 and agent_id = $2 and is_inbox`,
+    [taskId, agentId],
+  );
+  return row && { status: row.status, isStored: false };
+}
+
+function toRow(entry: InboxEntry) {
+  return {
+    id: entry.taskId,
+    asked_by: entry.askedBy,
+    agent_id: entry.agentId,
+    type: entry.type,
+    priority: rankOf(entry.priority),
+    input: entry.input,
+    traceparent: entry.traceparent,
+    created_at: new Date(entry.createdAtMs),
+    deadline_at: new Date(entry.deadlineAtMs),
+  };
+}

@@ -1,0 +1,59 @@
+import type { Priority, Task, TaskOutcome, TaskTarget } from './task.ts';
+import { outcomeOf, type TaskRecord } from './task-record.ts';
+
+/** A request for a task, whichever way it came. */
+export interface TaskRequest {
+  readonly targetAgent?: string | undefined;
+  readonly task: {
+    readonly type: string;
+    readonly capability?: string | undefined;
+    readonly input?: Readonly<Record<string, unknown>> | undefined;
+    /** Milliseconds; 30,000 when absent. */
+    readonly timeout?: number | undefined;
+    readonly priority?: Priority | undefined;
+  };
+}
+
+const timeoutMsDefault = 30_000;
+
+/** Who a request's task is for. */
+export function targetOf({ targetAgent, task }: TaskRequest): TaskTarget {
+  if (targetAgent !== undefined) return { agentId: targetAgent };
+  return { capability: task.capability ?? task.type };
+}
+
+/** The task of a request. */
+export function taskOf({ task }: TaskRequest): Omit<Task, 'taskId'> {
+  const { type, input = {}, timeout = timeoutMsDefault, priority = 'normal' } = task;
+  return { type, input, timeoutMs: timeout, priority };
+}
+
+/** An outcome as the interface has it. */
+export function toOutcome({ taskId, status, result, durationMs, executedBy }: TaskOutcome) {
+  return { taskId, status, result, duration: Math.round(durationMs), executedBy };
+}
+
+/** A task's state as it is read. */
+export function toState(record: TaskRecord) {
+  const { taskId, status, type, priority, failure, agentId, result } = record;
+  const { createdAtMs, deadlineAtMs, finishedAtMs } = record;
+  return {
+    taskId,
+    status,
+    type,
+    priority,
+    ...(status === 'completed' && result !== undefined && { result: outcomeOf(record).result }),
+    ...(failure && {
+      error: {
+        code: (failure.reason ?? failure.code).toUpperCase(),
+        message: failure.message,
+        details: { ...failure.detail },
+      },
+    }),
+    ...(finishedAtMs !== undefined && { duration: Math.round(finishedAtMs - createdAtMs) }),
+    ...(agentId !== '' && { executedBy: agentId }),
+    createdAt: new Date(createdAtMs).toISOString(),
+    deadlineAt: new Date(deadlineAtMs).toISOString(),
+    ...(finishedAtMs !== undefined && { finishedAt: new Date(finishedAtMs).toISOString() }),
+  };
+}

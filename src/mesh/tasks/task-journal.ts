@@ -1,0 +1,147 @@
+import { createBatch, type Batch } from '../../kit/database/batch.ts';
+import type { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
+import {
+  deadlineFault,
+  failureOf,
+  interruptedFault,
+  isFinished,
+  type TaskRecord,
+} from './task-record.ts';
+import {
+  cancelTask,
+  claimKey,
+  deleteTasks,
+  readTask,
+  renewTasks,
+  writeTasks,
+  type TaskSql,
+} from './task-store.ts';
+import { Pause, type TaskSignals } from './task-signals.ts';
+
+export interface JournalOptions {
+  readonly sql: TaskSql;
+  readonly signals: TaskSignals;
+  readonly log: Log;
+}
+
+/** Of a result of a task that nobody can ask for by key: longer ones are not kept. */
+const notedResultMax = 64 * 1024;
+const keptMs = 24 * 60 * 60_000;
+const sweepMs = 10 * 60_000;
+/** A signal that got lost costs this at most. */
+const recheckMs = 2_000;
+/** For so long a process that works on a task need not say so again. */
+export const leaseMs = 15_000;
+/** How late after its deadline the end of a task may still be written. */
+const staleMs = 1_000;
+
+/** What is known of tasks after they were asked, for a day. */
+export class TaskJournal implements AsyncDisposable {
+  readonly #options: JournalOptions;
+  readonly #batch: Batch<TaskRecord>;
+  /** Noted, and not yet written. */
+  readonly #noted = new Map<string, TaskRecord>();
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#batch = createBatch({
+      flush: (records) => writeTasks(options.sql, lastOfEach(records)),
+      maxItems: 100,
+      maxDelayMs: 5,
+      maxPending: 20_000,
+    });
+    this.#sweep = setInterval(() => void this.#forgetOld(), sweepMs).unref();
+  }
+
+  /** Resolves once the record is durable. */
+  store(record: TaskRecord): Promise<void> {
+    return this.#batch.add(record);
+  }
+
+  /** Writes the record soon; it is read as written at once. */
+  note(record: TaskRecord): void {
+    const { taskId, result } = record;
+    const isLong = result !== undefined && result.length > notedResultMax;
+    const kept = isLong ? { ...record, result: undefined } : record;
+    this.#noted.set(taskId, kept);
+    this.#batch
+      .add(kept)
+      .catch((err: unknown) => this.#options.log.warn({ err, taskId }, 'a task was not recorded'))
+      .finally(() => {
+        if (this.#noted.get(taskId) === kept) this.#noted.delete(taskId);
+      });
+  }
+
+  /** Takes the record's idempotency key; the record that has it already, if one has. */
+  claim(record: TaskRecord): Promise<TaskRecord | undefined> {
+    return claimKey(this.#options.sql, record);
+  }
+
+  /** A task whose process ended without a word reads as failed. */
+  async read(taskId: string): Promise<TaskRecord | undefined> {
+    const record = this.#noted.get(taskId) ?? (await readTask(this.#options.sql, taskId));
+    if (!record || isFinished(record)) return record;
+    const { deadlineAtMs, leaseUntilMs = Infinity } = record;
+    const now = Date.now();
+    if (now >= deadlineAtMs + staleMs) return failedAt(record, deadlineFault(taskId), deadlineAtMs);
+    return leaseUntilMs < now ? failedAt(record, interruptedFault(taskId), leaseUntilMs) : record;
+  }
+
+  /** Says that this process works on the tasks. */
+  async renew(taskIds: readonly string[]): Promise<void> {
+    await renewTasks(this.#options.sql, taskIds, new Date(Date.now() + leaseMs)).catch(
+      (err: unknown) => this.#options.log.warn({ err }, 'the leases of tasks were not renewed'),
+    );
+  }
+
+  /** False when there is nothing to call off any more. */
+  cancel(taskId: string): Promise<boolean> {
+    return cancelTask(this.#options.sql, taskId, new Date());
+  }
+
+  /** The record once it is finished, as it is at the latest when time is up or the signal aborts. */
+  async finished(
+    taskId: string,
+    { untilMs, signal }: { readonly untilMs: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<TaskRecord | undefined> {
+    const { signals } = this.#options;
+    for (;;) {
+      const leftMs = untilMs - Date.now();
+      const ms = Math.min(recheckMs, Math.max(0, leftMs));
+      const pause = new Pause({ signals, until: { kind: 'finished', taskId }, ms, signal });
+      const record = await this.read(taskId).catch((error: unknown) => {
+        pause.stop();
+        throw error;
+      });
+      if (!record || isFinished(record) || leftMs <= 0 || signal?.aborted) {
+        pause.stop();
+        return record;
+      }
+      await pause.over();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#sweep);
+    await this.#batch.close();
+  }
+
+  async #forgetOld(): Promise<void> {
+    try {
+      while ((await deleteTasks(this.#options.sql, new Date(Date.now() - keptMs))) === 10_000);
+    } catch (err) {
+      this.#options.log.warn({ err }, 'old tasks could not be forgotten');
+    }
+  }
+}
+
+function failedAt(record: TaskRecord, fault: Fault, finishedAtMs: number): TaskRecord {
+  return { ...record, status: 'failed', failure: failureOf(fault), finishedAtMs };
+}
+
+/** A statement may write a row only once. */
+function lastOfEach(records: readonly TaskRecord[]): TaskRecord[] {
+  return [...new Map(records.map((record) => [record.taskId, record])).values()];
+}

@@ -1,0 +1,88 @@
+import { Fault, type Code } from '../../kit/errors.ts';
+import type { Priority, TaskOutcome } from './task.ts';
+
+export type TaskStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+
+/** Why a task came to nothing, in words that the one who asked may read. */
+export interface TaskFailure {
+  readonly code: Code;
+  readonly reason?: string | undefined;
+  readonly message: string;
+  readonly detail?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A task as it is kept. Times are milliseconds since the epoch. */
+export interface TaskRecord {
+  readonly taskId: string;
+  readonly askedBy: string;
+  readonly idempotencyKey?: string | undefined;
+  /** Tells whether a repeated key stands for the same request. */
+  readonly requestHash?: string | undefined;
+  /** Who executes it; empty until somebody does. */
+  readonly agentId: string;
+  readonly type: string;
+  readonly priority: Priority;
+  readonly status: TaskStatus;
+  /** JSON. Absent until it is completed, and when it was too large to keep. */
+  readonly result?: string | undefined;
+  readonly failure?: TaskFailure | undefined;
+  readonly createdAtMs: number;
+  readonly deadlineAtMs: number;
+  readonly finishedAtMs?: number | undefined;
+  /** Until when some process surely works on it; absent for tasks in an inbox. */
+  readonly leaseUntilMs?: number | undefined;
+}
+
+/** Whether nothing changes it any more. */
+export function isFinished({ status }: Pick<TaskRecord, 'status'>): boolean {
+  return status !== 'queued' && status !== 'running';
+}
+
+/** What a failure leaves in the record; the cause behind it stays out. */
+export function failureOf({ code, reason, message, detail }: Fault): TaskFailure {
+  return { code, message, detail, ...(reason === undefined ? {} : { reason }) };
+}
+
+/** The outcome of a finished record; throws the Fault that it failed with. */
+export function outcomeOf(record: TaskRecord): TaskOutcome {
+  const { taskId, failure, result, agentId, createdAtMs, finishedAtMs = createdAtMs } = record;
+  if (record.status === 'completed') {
+    return {
+      taskId,
+      status: 'completed',
+      result: result === undefined ? null : (JSON.parse(result) as unknown),
+      durationMs: finishedAtMs - createdAtMs,
+      executedBy: agentId,
+    };
+  }
+  if (record.status === 'cancelled' && !failure) throw cancelledFault(taskId);
+  const { code = 'internal', message = 'the task failed', detail, reason } = failure ?? {};
+  throw new Fault(code, message, {
+    detail: { ...detail, taskId },
+    ...(reason === undefined ? {} : { reason }),
+  });
+}
+
+/** The refusal of a task that somebody called off. */
+export function cancelledFault(taskId: string): Fault {
+  return new Fault('cancelled', 'the task was cancelled', {
+    reason: 'task_cancelled',
+    detail: { taskId },
+  });
+}
+
+/** The end of a task whose process ended without a word. */
+export function interruptedFault(taskId: string): Fault {
+  return new Fault('upstream', 'the task was interrupted; what came of it is unknown', {
+    reason: 'task_interrupted',
+    detail: { taskId },
+  });
+}
+
+/** The refusal of a task that took longer than it may. */
+export function deadlineFault(taskId: string): Fault {
+  return new Fault('deadline', 'the task was not done in time', {
+    reason: 'task_deadline',
+    detail: { taskId },
+  });
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { Fault } from '../../kit/errors.ts';
+import { newId } from '../../kit/ids.ts';
+import type { RunOptions, Task, TaskOutcome, TaskTarget } from './task.ts';
+import { leaseMs } from './task-journal.ts';
+import { CallFailure } from './caller.ts';
+import { cancelledFault, deadlineFault, failureOf, type TaskRecord } from './task-record.ts';
+
+/** One task from its asking to its end. */
+export class TaskRun {
+  readonly taskId = newId('tsk');
+  readonly target: TaskTarget;
+  readonly task: Task;
+  readonly askedBy: string;
+  readonly idempotencyKey: string | undefined;
+  readonly traceparent: string | undefined;
+  readonly requestHash: string | undefined;
+  readonly createdAtMs = Date.now();
+  readonly deadlineAtMs: number;
+  /** Settles when the run has ended; set by whoever begins it. */
+  outcome: Promise<TaskOutcome> | undefined;
+  /** Whether its record was durable before it began. */
+  isDurable = false;
+  /** Whether its agent comes for it: then it outlives this process. */
+  isInbox = false;
+  /** The last agent that was asked. */
+  agentId = '';
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #stopListening = () => {};
+
+  constructor(target: TaskTarget, task: Omit<Task, 'taskId'>, options: RunOptions) {
+    this.target = target;
+    this.task = { taskId: this.taskId, ...task };
+    this.askedBy = options.askedBy ?? '';
+    this.traceparent = options.traceparent;
+    this.idempotencyKey = options.idempotencyKey;
+    this.requestHash = options.idempotencyKey === undefined ? undefined : hashOf(target, task);
+    this.deadlineAtMs = this.createdAtMs + task.timeoutMs;
+    if ('agentId' in target) this.agentId = target.agentId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Starts its clock; the caller's signal ends it unless it is `undefined`. */
+  begin(signal: AbortSignal | undefined): void {
+    const leftMs = Math.max(0, this.deadlineAtMs - Date.now());
+    this.#timer = setTimeout(() => this.abort(deadlineFault(this.taskId)), leftMs);
+    if (!signal) return;
+    const cancel = () => this.abort(cancelledFault(this.taskId));
+    signal.addEventListener('abort', cancel, { once: true });
+    this.#stopListening = () => signal.removeEventListener('abort', cancel);
+    if (signal.aborted) cancel();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#stopListening();
+  }
+
+  abort(reason: Fault): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Its record before it has ended. */
+  openRecord(status: 'queued' | 'running'): TaskRecord {
+    return { ...this.#facts(), status, leaseUntilMs: Date.now() + leaseMs };
+  }
+
+  completedRecord(outcome: TaskOutcome): TaskRecord {
+    return {
+      ...this.#facts(),
+      status: 'completed',
+      result: JSON.stringify(outcome.result ?? null),
+      finishedAtMs: this.createdAtMs + outcome.durationMs,
+    };
+  }
+
+  /** A task that nobody began gives its key back: asking again does no harm. */
+  failedRecord(fault: Fault, isStarted: boolean): TaskRecord {
+    return {
+      ...this.#facts(),
+      ...(isStarted ? {} : { idempotencyKey: undefined }),
+      status: fault.code === 'cancelled' ? 'cancelled' : 'failed',
+      failure: failureOf(fault),
+      finishedAtMs: Date.now(),
+    };
+  }
+
+  /** What was thrown as the Fault that the asker gets. */
+  faultOf(error: unknown): Fault {
+    const thrown = this.signal.aborted ? this.signal.reason : error;
+    const fault = thrown instanceof CallFailure ? thrown.fault : Fault.from(thrown);
+    const { code, message, reason, retryAfter, cause } = fault;
+    const detail = {
+      ...(this.agentId === '' ? {} : { agentId: this.agentId }),
+      ...fault.detail,
+      taskId: this.taskId,
+    };
+    return new Fault(code, message, {
+      detail,
+      cause,
+      ...(reason === undefined ? {} : { reason }),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    });
+  }
+
+  #facts() {
+    const { taskId, askedBy, idempotencyKey, requestHash, agentId } = this;
+    const { createdAtMs, deadlineAtMs, task } = this;
+    const { type, priority } = task;
+    return {
+      taskId,
+      askedBy,
+      idempotencyKey,
+      requestHash,
+      agentId,
+      type,
+      priority,
+      createdAtMs,
+      deadlineAtMs,
+    };
+  }
+}
+
+function hashOf(target: TaskTarget, task: Omit<Task, 'taskId'>): string {
+  const { type, input, timeoutMs, priority } = task;
+  const text = JSON.stringify([target, type, input, timeoutMs, priority]);
+  return createHash('sha256').update(text).digest('base64url');
+}

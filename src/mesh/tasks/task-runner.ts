@@ -1,0 +1,277 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
+import { failSpan, SpanKind, type Span, type Tracer } from '../../kit/trace.ts';
+import { formatTraceparent, parseTraceparent } from '../../kit/trace-context.ts';
+import type { Activity } from '../activity/activity.ts';
+import { CallFailure } from './caller.ts';
+import { untilAborted, type Dispatch } from './dispatch.ts';
+import type { RunOptions, Task, TaskOutcome, TaskRunner, TaskTarget } from './task.ts';
+import { leaseMs, type TaskJournal } from './task-journal.ts';
+import {
+  cancelledFault,
+  deadlineFault,
+  isFinished,
+  outcomeOf,
+  type TaskRecord,
+} from './task-record.ts';
+import { TaskRun } from './task-run.ts';
+import type { TaskSignals } from './task-signals.ts';
+
+/** A task that has ended, for those who count. */
+export interface EndedTask {
+  readonly agentId: string;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly durationMs: number;
+}
+
+export interface TaskRunnerOptions {
+  readonly dispatch: Dispatch;
+  readonly journal: TaskJournal;
+  readonly signals: TaskSignals;
+  readonly tracer: Tracer;
+  readonly activity: Activity;
+  readonly log: Log;
+  readonly onEnd?: (ended: EndedTask) => void;
+}
+
+/** A task that is under way. */
+export interface StartedTask {
+  readonly taskId: string;
+  readonly outcome: Promise<TaskOutcome>;
+}
+
+/** A task has ended so long after its deadline at the latest. */
+const staleMs = 1_500;
+
+/** Has agents do tasks; each is a span, an activity event and, for a day, a record. */
+export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
+  readonly #options: TaskRunnerOptions;
+  readonly #runs = new Map<string, TaskRun>();
+  readonly #renewal: NodeJS.Timeout;
+  #isStopping = false;
+
+  constructor(options: TaskRunnerOptions) {
+    this.#options = options;
+    this.#renewal = setInterval(() => void this.#renewLeases(), leaseMs / 3).unref();
+  }
+
+  async run(
+    target: TaskTarget,
+    task: Omit<Task, 'taskId'>,
+    options: RunOptions = {},
+  ): Promise<TaskOutcome> {
+    const { signal } = options;
+    const run = new TaskRun(target, task, options);
+    if (run.idempotencyKey === undefined) return this.#begin(run, signal);
+    const { outcome } = await this.#startKeyed(run, signal);
+    return signal ? untilAborted(outcome, signal, () => cancelledFault(run.taskId)) : outcome;
+  }
+
+  /** Resolves once the task is durable; it goes on without whoever asked. */
+  async start(
+    target: TaskTarget,
+    task: Omit<Task, 'taskId'>,
+    options: Omit<RunOptions, 'signal'> = {},
+  ): Promise<StartedTask> {
+    const run = new TaskRun(target, task, options);
+    if (run.idempotencyKey !== undefined) return this.#startKeyed(run, undefined);
+    await this.#options.journal.store(run.openRecord('running'));
+    run.isDurable = true;
+    return this.#detach(run, undefined);
+  }
+
+  /** The record of a task as it is now. */
+  async read(taskId: string): Promise<TaskRecord | undefined> {
+    const run = this.#runs.get(taskId);
+    return run ? run.openRecord('running') : this.#options.journal.read(taskId);
+  }
+
+  /** The record once the task has ended, or as it is when the time is up. */
+  async finished(
+    taskId: string,
+    options: { readonly waitMs: number; readonly signal?: AbortSignal },
+  ): Promise<TaskRecord | undefined> {
+    const { waitMs, signal } = options;
+    const run = this.#runs.get(taskId);
+    if (run && !run.isDurable) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, waitMs);
+      });
+      await Promise.race([run.outcome?.catch(() => {}), late]);
+      clearTimeout(timer);
+      return this.read(taskId);
+    }
+    return this.#options.journal.finished(taskId, { untilMs: Date.now() + waitMs, signal });
+  }
+
+  /** Calls a task off wherever it runs; false when it has ended already. */
+  async cancel(taskId: string): Promise<boolean> {
+    const run = this.#runs.get(taskId);
+    if (run) {
+      run.abort(cancelledFault(taskId));
+      await run.outcome?.catch(() => {});
+      return true;
+    }
+    const isCancelled = await this.#options.journal.cancel(taskId);
+    if (isCancelled) {
+      this.#options.signals.tell({ kind: 'cancelled', taskId });
+      this.#options.signals.tell({ kind: 'finished', taskId });
+    }
+    return isCancelled;
+  }
+
+  /** Ends what is under way: it is answered `unavailable`; what waits in an inbox stays there. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true;
+    clearInterval(this.#renewal);
+    const reason = new Fault('unavailable', 'the service is stopping', { retryAfter: 5 });
+    const runs = [...this.#runs.values()];
+    for (const run of runs) run.abort(reason);
+    await Promise.allSettled(runs.map(async ({ outcome }) => outcome));
+  }
+
+  async #startKeyed(run: TaskRun, signal: AbortSignal | undefined): Promise<StartedTask> {
+    const held = await this.#options.journal.claim(run.openRecord('running'));
+    if (held) return this.#join(held, run);
+    run.isDurable = true;
+    return this.#detach(run, signal);
+  }
+
+  /** The task that the key stands for, whoever began it and where. */
+  #join(held: TaskRecord, { requestHash }: TaskRun): StartedTask {
+    const { taskId } = held;
+    if (held.requestHash !== requestHash) {
+      throw new Fault('conflict', 'the idempotency key was used for another request', {
+        reason: 'idempotency_key_reused',
+        detail: { taskId },
+      });
+    }
+    const outcome = this.#runs.get(taskId)?.outcome ?? this.#awaitHeld(held);
+    outcome.catch(() => {});
+    return { taskId, outcome };
+  }
+
+  async #awaitHeld(held: TaskRecord): Promise<TaskOutcome> {
+    const { taskId, deadlineAtMs } = held;
+    const untilMs = deadlineAtMs + staleMs;
+    const record = await this.#options.journal.finished(taskId, { untilMs });
+    // Whoever had begun it has ended without a word.
+    if (!record || !isFinished(record)) throw deadlineFault(taskId);
+    return outcomeOf(record);
+  }
+
+  #detach(run: TaskRun, signal: AbortSignal | undefined): StartedTask {
+    const outcome = this.#begin(run, signal);
+    outcome.catch(() => {});
+    return { taskId: run.taskId, outcome };
+  }
+
+  #begin(run: TaskRun, signal: AbortSignal | undefined): Promise<TaskOutcome> {
+    const { taskId } = run;
+    this.#runs.set(taskId, run);
+    run.begin(signal);
+    const stopListening = run.isDurable ? this.#listenForCancel(run) : undefined;
+    run.outcome = this.#work(run).finally(() => {
+      stopListening?.();
+      run.end();
+      this.#runs.delete(taskId);
+    });
+    return run.outcome;
+  }
+
+  #listenForCancel(run: TaskRun): () => void {
+    const { taskId } = run;
+    return this.#options.signals.listen({ kind: 'cancelled', taskId }, () =>
+      run.abort(cancelledFault(taskId)),
+    );
+  }
+
+  async #work(run: TaskRun): Promise<TaskOutcome> {
+    const span = this.#startSpan(run);
+    try {
+      const traceparent = formatTraceparent(span.spanContext());
+      const result = await this.#options.dispatch.execute(run, traceparent);
+      return await this.#complete(run, result);
+    } catch (error) {
+      const fault = run.faultOf(error);
+      failSpan(span, fault);
+      await this.#fail(run, fault, isBegun(error, run));
+      throw fault;
+    } finally {
+      span.setAttribute('agent.id', run.agentId);
+      span.end();
+    }
+  }
+
+  async #renewLeases(): Promise<void> {
+    const runs = [...this.#runs.values()].filter(({ isDurable, isInbox }) => isDurable && !isInbox);
+    if (runs.length > 0) await this.#options.journal.renew(runs.map(({ taskId }) => taskId));
+  }
+
+  #startSpan({ taskId, task, target, traceparent, askedBy }: TaskRun): Span {
+    const { type, priority } = task;
+    return this.#options.tracer.start(`task ${type}`, {
+      kind: SpanKind.CLIENT,
+      parent: parseTraceparent(traceparent),
+      attributes: {
+        'mesh.task.id': taskId,
+        'mesh.task.type': type,
+        'mesh.task.priority': priority,
+        'enduser.id': askedBy,
+        ...('capability' in target && { 'mesh.capability': target.capability }),
+      },
+    });
+  }
+
+  async #complete(run: TaskRun, result: unknown): Promise<TaskOutcome> {
+    const { taskId, agentId, createdAtMs } = run;
+    const durationMs = Math.max(0, Date.now() - createdAtMs);
+    const outcome: TaskOutcome = {
+      taskId,
+      status: 'completed',
+      result: result ?? null,
+      durationMs,
+      executedBy: agentId,
+    };
+    await this.#record(run, run.completedRecord(outcome));
+    this.#tell(run, 'completed', durationMs);
+    return outcome;
+  }
+
+  async #fail(run: TaskRun, fault: Fault, isStarted: boolean): Promise<void> {
+    if (this.#isStopping && run.isInbox && fault.code === 'unavailable') return;
+    const record = run.failedRecord(fault, isStarted);
+    await this.#record(run, record);
+    // A target that does not exist is no event of an agent.
+    if (fault.code === 'not_found') return;
+    const status = record.status === 'cancelled' ? 'cancelled' : 'failed';
+    this.#tell(run, status, Date.now() - run.createdAtMs);
+  }
+
+  /** What can be asked for by its key must be durable before anybody knows; the rest soon is. */
+  async #record(run: TaskRun, record: TaskRecord): Promise<void> {
+    const { journal, signals, log } = this.#options;
+    const { taskId } = run;
+    if (!run.isDurable) return journal.note(record);
+    await journal
+      .store(record)
+      .catch((err: unknown) => log.error({ err, taskId }, 'the end of a task was not recorded'));
+    signals.tell({ kind: 'finished', taskId });
+  }
+
+  #tell(run: TaskRun, status: EndedTask['status'], durationMs: number): void {
+    const { taskId, agentId, task } = run;
+    const { activity, onEnd } = this.#options;
+    const type = status === 'completed' ? 'task-executed' : 'task-failed';
+    activity.tell(type, agentId, { taskId, duration: durationMs, status, type: task.type });
+    onEnd?.({ agentId, status, durationMs });
+  }
+}
+
+/** Whether an agent may have done something. */
+function isBegun(error: unknown, run: TaskRun): boolean {
+  if (run.signal.aborted) return true;
+  if (error instanceof CallFailure) return error.progress !== 'not-started';
+  return !(error instanceof Fault && ['not_found', 'unavailable'].includes(error.code));
+}

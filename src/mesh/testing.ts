@@ -1,0 +1,53 @@
+import { Lifetime } from '../kit/lifecycle.ts';
+import type { Environment } from '../kit/config.ts';
+import { openTestTables } from '../kit/database/testing.ts';
+import { findFreePort, listenAnywhere, silentLog, startService } from '../kit/testing.ts';
+import { meshGrpc } from './events.ts';
+import { mesh } from './service.ts';
+
+export interface MeshOptions {
+  readonly environment?: Environment;
+}
+
+/** The whole mesh on ports of its own, reached as clients would; without its own agent. */
+export async function startMesh({ environment = {} }: MeshOptions = {}) {
+  const lifetime = new Lifetime(silentLog);
+  const tables = await openTestTables('mesh', mesh.migrations);
+  const database = lifetime.own('the database', tables);
+  const grpcPort = await findFreePort();
+  const running = await startService(mesh, {
+    database,
+    ports: { [meshGrpc]: grpcPort },
+    environment: { MESH_ASSISTANT: 'off', ...environment },
+  });
+  const url = await listenAnywhere(running.host.http);
+  lifetime.own('the mesh', running);
+  const tokenOf = (subject: string) =>
+    running.issuer.sign({ sub: subject, permissions: ['mesh:communicate'] });
+  /** A caller with a subject's token. */
+  const callAs = async (subject: string) => {
+    const token = await tokenOf(subject);
+    return async (method: string, path: string, body?: unknown) => {
+      const response = await fetch(url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      // Tests read whatever they expect; a wrong expectation fails them.
+      // oxlint-disable-next-line typescript/no-explicit-any
+      const answer: any = await response.json();
+      return { status: response.status, body: answer };
+    };
+  };
+  return {
+    ...running,
+    url,
+    grpcPort,
+    tokenOf,
+    callAs,
+    [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose](),
+  };
+}
