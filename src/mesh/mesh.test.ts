@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestClient as SocketClient } from '../kit/sockets/testing.ts';
 import { createAgentKeys, joinMesh } from './agent.ts';
+import { createKeyPair, proveKey } from './attestation/schnorr.ts';
 import { createRequest } from './certificates/request.ts';
 import { clientsOf, fixedCredentials } from './grpc/testing.ts';
 import { startMesh } from './testing.ts';
@@ -158,6 +159,33 @@ describe('gRPC', () => {
     const { status: code } = await thief('POST', '/api/v1/certificates', { agentId: 'owned', csr });
     expect(code).toBe(403);
   });
+});
+
+it('takes a proof of a key from whoever sent it first, and from nobody else', async () => {
+  const keys = createKeyPair();
+  const agentId = 'proved';
+  const body = {
+    agentId,
+    capabilities: ['x'],
+    publicKey: keys.publicKey,
+    keyProof: proveKey(keys.secretKey, agentId),
+  };
+  const alice = await mesh.callAs('usr_alice');
+  expect((await alice('POST', '/api/v1/agents/register', body)).status).toBe(201);
+  expect((await alice('POST', '/api/v1/agents/register', body)).status).toBe(201);
+  await alice('DELETE', `/api/v1/agents/${agentId}`);
+  const bob = await mesh.callAs('usr_bob');
+  const replayed = await bob('POST', '/api/v1/agents/register', body);
+  expect([replayed.status, replayed.body.error.code]).toEqual([400, 'KEY_PROOF_INVALID']);
+});
+
+it.each(['.', '..'])('does not register %s, which no path can name', async (agentId) => {
+  const call = await mesh.callAs('usr_dots');
+  const { status: code } = await call('POST', '/api/v1/agents/register', {
+    agentId,
+    capabilities: ['x'],
+  });
+  expect(code).toBe(400);
 });
 
 it('tells how its parts do, with true numbers', async () => {

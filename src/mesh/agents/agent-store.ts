@@ -108,6 +108,20 @@ export async function updatePublicKey(
   return row;
 }
 
+/** Notes who sent a proof first; false when that was somebody else. */
+export async function claimKeyProof(
+  sql: AgentSql,
+  proof: { readonly commitment: string; readonly ownerId: string },
+): Promise<boolean> {
+  const rows = await sql.query<{ owner_id: string }>(
+    `insert into mesh.key_proofs (commitment, owner_id) values ($1, $2)
+     on conflict (commitment) do update set owner_id = mesh.key_proofs.owner_id
+     returning owner_id`,
+    [proof.commitment, proof.ownerId],
+  );
+  return rows[0]?.owner_id === proof.ownerId;
+}
+
 /** Removes an agent as it was registered under this id; undefined when it is not there. */
 export async function deleteAgent(
   sql: AgentSql,

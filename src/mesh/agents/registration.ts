@@ -41,7 +41,8 @@ export interface ReadOptions {
   readonly pinnedKeys: (agentId: string) => Promise<readonly PublicJwk[] | undefined>;
 }
 
-const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
+/** `.` and `..` are no names in a path (RFC 3986, section 3.3). */
+const idPattern = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
 const metadataBytesMax = 16 * 1024;
 const capabilitiesMax = 100;
 const capabilityLengthMax = 128;

@@ -7,7 +7,13 @@ import type { Log } from '../../kit/log.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { AgentRecord } from './agent-record.ts';
 import type { AgentRow, AgentState, ReportedStatus } from './agent-row.ts';
-import { deleteAgent, readAgent, updatePublicKey, type AgentSql } from './agent-store.ts';
+import {
+  claimKeyProof,
+  deleteAgent,
+  readAgent,
+  updatePublicKey,
+  type AgentSql,
+} from './agent-store.ts';
 import { Directory } from './directory.ts';
 import { Discovery, type IsAttested } from './discovery.ts';
 import { agentIdTaken, Enrolment } from './enrolment.ts';
@@ -119,7 +125,7 @@ export class AgentRegistry implements AsyncDisposable {
     });
     const { agentId } = registration;
     this.#refuseTaken(agentId, ownerId);
-    await this.#checkKey(agentId, request);
+    await this.#checkKey({ agentId, ownerId }, request);
     return this.#enrolment.enrol({
       ...registration,
       ownerId,
@@ -170,7 +176,7 @@ export class AgentRegistry implements AsyncDisposable {
     key: { readonly publicKey: string; readonly keyProof: KeyProof },
   ): Promise<AgentRow> {
     await this.#owned(owner.subject, agentId);
-    await this.#checkKey(agentId, key);
+    await this.#checkKey({ agentId, ownerId: owner.subject }, key);
     const { publicKey } = key;
     const row = await updatePublicKey(this.#options.sql, {
       agentId,
@@ -222,12 +228,15 @@ export class AgentRegistry implements AsyncDisposable {
   }
 
   async #checkKey(
-    agentId: string,
+    { agentId, ownerId }: Pick<AgentRow, 'agentId' | 'ownerId'>,
     { publicKey, keyProof }: Pick<RegistrationRequest, 'publicKey' | 'keyProof'>,
   ): Promise<void> {
     if (publicKey === undefined) return;
-    const { checkKeyProof } = this.#options;
-    if (keyProof && (await checkKeyProof(agentId, publicKey, keyProof))) return;
+    const { checkKeyProof, sql } = this.#options;
+    if (keyProof && (await checkKeyProof(agentId, publicKey, keyProof))) {
+      // A proof that somebody else sent before shows nothing of who sends it now.
+      if (await claimKeyProof(sql, { commitment: keyProof.commitment, ownerId })) return;
+    }
     throw new Fault('invalid', 'keyProof does not show that you hold publicKey', {
       reason: 'key_proof_invalid',
       detail: { agentId },

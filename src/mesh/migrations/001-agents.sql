@@ -35,3 +35,9 @@ create table mesh.agents (
   -- {name, version?, isVerified}; null when it registered without a card.
   card jsonb
 ) with (fillfactor = 70);
+
+-- Proofs that a key is held, by whom they were sent: a captured one is of no use to anybody else.
+create table mesh.key_proofs (
+  commitment text primary key,
+  owner_id text not null
+);
