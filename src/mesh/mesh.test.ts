@@ -179,6 +179,28 @@ it('takes a proof of a key from whoever sent it first, and from nobody else', as
   expect([replayed.status, replayed.body.error.code]).toEqual([400, 'KEY_PROOF_INVALID']);
 });
 
+it('ends the tasks of an agent that is gone, and gives them to no next owner of its id', async () => {
+  const alice = await mesh.callAs('usr_alice');
+  const bob = await mesh.callAs('usr_bob');
+  const agent = { agentId: 'handed-on', capabilities: ['x'] };
+  await alice('POST', '/api/v1/agents/register', agent);
+  const asked = alice('POST', '/api/v1/tasks/execute', {
+    targetAgent: agent.agentId,
+    task: { type: 'x', input: { prompt: 'secret' }, timeout: 20_000, priority: 'normal' },
+  });
+  await expect
+    .poll(async () => {
+      const path = `/api/v1/agents/${agent.agentId}/inbox?lease=5`;
+      return (await alice('GET', path)).body.tasks.length;
+    })
+    .toBe(1);
+  await alice('DELETE', `/api/v1/agents/${agent.agentId}`);
+  expect((await asked).status).toBe(503);
+  expect((await bob('POST', '/api/v1/agents/register', agent)).status).toBe(201);
+  const { body } = await bob('GET', `/api/v1/agents/${agent.agentId}/inbox`);
+  expect(body.tasks).toEqual([]);
+});
+
 it.each(['.', '..'])('does not register %s, which no path can name', async (agentId) => {
   const call = await mesh.callAs('usr_dots');
   const { status: code } = await call('POST', '/api/v1/agents/register', {

@@ -1,7 +1,7 @@
 /** Something that happened on the mesh, as the stream tells it. */
 export interface ActivityEvent {
   readonly eventId: string;
-  /** `agent-registered`, `agent-status`, `agent-deregistered`, `task-executed`, `task-failed`, `swarm-created`, `vote-cast`, `vote-conflict`, `swarm-decided`, `capability-attested`, `attestation-revoked`, `certificate-issued`. */
+  /** `agent-registered`, `agent-status`, `agent-deregistered`, `task-executed`, `task-failed`, `task-cancelled`, `swarm-created`, `vote-cast`, `vote-conflict`, `swarm-decided`, `capability-attested`, `attestation-revoked`, `certificate-issued`. */
   readonly type: string;
   readonly agentId: string;
   /** ISO 8601. */

@@ -78,7 +78,7 @@ export async function startAgents(
   const { http, issuer } = await createTestServer(contract);
   lifetime.defer('http', () => http.close(0));
   http.serve(contract, {
-    ...agentHandlers({ registry, metrics, revokeAll: async () => {} }),
+    ...agentHandlers({ registry, metrics, revokeAll: async () => {}, agentGone: async () => {} }),
     ...activityHandlers({
       metrics,
       health: () => ({ status: 'healthy', version: '1.0.0', uptime: 0 }),

@@ -47,7 +47,7 @@ export async function startMesh() {
   const metrics = { message: () => {}, discovered: () => {} };
   const { runner: tasks, access, inbox, local } = parts;
   http.serve(contract, {
-    ...agentHandlers({ registry, metrics, revokeAll: async () => {} }),
+    ...agentHandlers({ registry, metrics, revokeAll: async () => {}, agentGone: async () => {} }),
     ...taskHandlers({ tasks, access, inbox }),
   });
   const url = await listenAnywhere(http);

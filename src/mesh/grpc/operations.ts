@@ -9,7 +9,7 @@ import type { MeshOperations } from './mesh-operations.ts';
 
 export interface OperationParts {
   readonly registry: AgentRegistry;
-  readonly tasks: Pick<TaskParts, 'runner'>;
+  readonly tasks: Pick<TaskParts, 'runner' | 'agentGone'>;
   readonly swarms: Swarms;
   readonly attestation: Pick<AttestationParts, 'attestations'>;
 }
@@ -35,6 +35,7 @@ export function meshOperations(parts: OperationParts): MeshOperations {
     },
     deregister: async ({ agentId }, { ownerId }) => {
       await registry.deregister({ subject: ownerId }, agentId);
+      await tasks.agentGone(agentId);
       await attestations.revokeAll(agentId, 'the agent was deregistered');
       return { agentId, deregistered: true };
     },

@@ -6,6 +6,8 @@ create table mesh.tasks (
   idempotency_key text,
   request_hash text,
   agent_id text not null default '',
+  -- Whose the agent was when it got the task: a later owner of the id inherits none.
+  owner_id text not null default '',
   type text not null,
   priority smallint not null,
   status text not null check (status in ('queued', 'running', 'completed', 'failed', 'cancelled')),
@@ -24,7 +26,7 @@ create table mesh.tasks (
 create unique index tasks_by_key on mesh.tasks (asked_by, idempotency_key)
   where idempotency_key is not null;
 
-create index tasks_of_inbox on mesh.tasks (agent_id, priority desc, created_at, id)
+create index tasks_of_inbox on mesh.tasks (agent_id, owner_id, priority desc, created_at, id)
   where is_inbox and finished_at is null;
 
 create index tasks_by_end on mesh.tasks (created_at);

@@ -15,10 +15,12 @@ export interface AgentParts {
   readonly metrics: Pick<MeshMetrics, 'message' | 'discovered'>;
   /** Ends what was attested to an agent by a key that holds no longer. */
   readonly revokeAll: (agentId: string, reason: string) => Promise<void>;
+  /** Ends the tasks of an agent that is gone. */
+  readonly agentGone: (agentId: string) => Promise<void>;
 }
 
 /** The edge of agents. */
-export function agentHandlers({ registry, metrics, revokeAll }: AgentParts): {
+export function agentHandlers({ registry, metrics, revokeAll, agentGone }: AgentParts): {
   readonly [K in keyof Routes]: Handler<Routes[K]>;
 } {
   return {
@@ -37,6 +39,7 @@ export function agentHandlers({ registry, metrics, revokeAll }: AgentParts): {
     getAgent: async ({ params }) => toAnswer(await registry.get(params.agentId)),
     deregisterAgent: async ({ identity, params }) => {
       await registry.deregister(ownerOf(identity), params.agentId);
+      await agentGone(params.agentId);
       await revokeAll(params.agentId, 'the agent was deregistered');
       return { agentId: params.agentId, deregistered: true };
     },

@@ -17,6 +17,7 @@ export function meshHandlers(parts: MeshParts): Handlers<typeof meshContract> {
       registry,
       metrics,
       revokeAll: (agentId, reason) => attestation.attestations.revokeAll(agentId, reason),
+      agentGone: (agentId) => tasks.agentGone(agentId),
     }),
     ...taskHandlers({ tasks: tasks.runner, access: tasks.access, inbox: tasks.inbox }),
     ...swarmHandlers({ swarms }),

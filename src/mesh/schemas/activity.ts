@@ -33,7 +33,7 @@ const activityEvent = Type.Object(
     eventId: Type.String(),
     type: Type.String({
       description:
-        '`agent-registered`, `agent-status`, `agent-deregistered`, `task-executed`, `task-failed`, `swarm-created`, `vote-cast`, `vote-conflict`, `swarm-decided`, `capability-attested`, `attestation-revoked`, `certificate-issued`',
+        '`agent-registered`, `agent-status`, `agent-deregistered`, `task-executed`, `task-failed`, `task-cancelled`, `swarm-created`, `vote-cast`, `vote-conflict`, `swarm-decided`, `capability-attested`, `attestation-revoked`, `certificate-issued`',
     }),
     agentId: Type.String(),
     timestamp: Type.String({ format: 'date-time' }),

@@ -70,6 +70,7 @@ test('an answer that is no vote, or whose signature does not hold, counts for no
   for (const [at, answer] of answers.entries()) {
     ground.runner.answers.set(agents[at]!, () => Promise.resolve(answer));
   }
+  ground.directory.add('a7', { voteKey: undefined });
   ground.runner.answers.set('a7', () => Promise.resolve({ vote: 'approve' }));
   const { swarmId } = await createOf(swarms, agents);
   await expect.poll(async () => (await swarms.read(swarmId)).votes.length).toBe(1);
@@ -114,6 +115,7 @@ test('after a restart those who have not voted are asked again, with the same ke
 test('a member that was busy is asked again, one that refused is not', async () => {
   await using swarms = ground.open(database);
   const agents = ground.addAgents(2);
+  ground.directory.add('a1', { voteKey: undefined });
   ground.runner.answers.set('a1', () => {
     const isFirst = askedOf('a1').length === 1;
     return isFirst
@@ -136,6 +138,32 @@ test('an id that somebody else has now is not asked', async () => {
   await expect.poll(() => askedOf('a2').length).toBe(1);
   expect(askedOf('a1')).toEqual([]);
   expect((await swarms.read(swarmId)).status).toBe('active');
+});
+
+test('what the id’s next owner answers is not the member’s vote', async () => {
+  await using swarms = ground.open(database);
+  const agents = ground.addAgents(2);
+  ground.directory.add('a1', { voteKey: undefined });
+  ground.runner.answers.set('a1', () => {
+    ground.directory.add('a1', { ownerId: 'usr_thief', voteKey: undefined });
+    return Promise.resolve({ vote: 'approve' });
+  });
+  ground.runner.answers.set('a2', signing('reject'));
+  const { swarmId } = await createOf(swarms, agents);
+  await expect
+    .poll(async () => (await swarms.read(swarmId)).votes.map(({ agentId }) => agentId))
+    .toEqual(['a2']);
+});
+
+test('a member with a vote key is not counted by an answer without a signature', async () => {
+  await using swarms = ground.open(database);
+  const agents = ground.addAgents(2);
+  ground.runner.answers.set('a1', () => Promise.resolve({ vote: 'approve' }));
+  ground.runner.answers.set('a2', signing('reject'));
+  const { swarmId } = await createOf(swarms, agents);
+  await expect
+    .poll(async () => (await swarms.read(swarmId)).votes.map(({ agentId }) => agentId))
+    .toEqual(['a2']);
 });
 
 test('when a swarm grows, its members are asked to sign for the larger one', async () => {

@@ -152,7 +152,7 @@ export class Asking implements AsyncDisposable {
     const asked = { type: 'vote', input, timeoutMs, priority: 'high' } as const;
     const idempotencyKey = `vote.${swarm.swarmId}.${scope.configHash.slice(0, 16)}.${agentId}.${attempt}`;
     const options = { askedBy: swarm.ownerId, idempotencyKey, signal };
-    const { result } = await runner.run({ agentId }, asked, options);
+    const { result } = await runner.run({ agentId, ownerId }, asked, options);
     return result;
   }
 }

@@ -15,7 +15,14 @@ import { checkRequest, type SwarmRequest } from './request.ts';
 import * as store from './swarm-store.ts';
 import * as moves from './swarm.ts';
 import type { CastOutcome, Member, Swarm } from './swarm.ts';
-import { checkVote, joinRefusal, lateVote, speaksFor, type Voter } from './voter.ts';
+import {
+  checkVote,
+  joinRefusal,
+  lateVote,
+  speaksFor,
+  unsignedAnswer,
+  type Voter,
+} from './voter.ts';
 
 export interface SwarmsOptions {
   readonly sql: store.SwarmSql;
@@ -233,8 +240,12 @@ export class Swarms implements AsyncDisposable {
   }
 
   async #castAnswer(swarm: Swarm, member: Member, answer: VoteAnswer): Promise<void> {
-    const { agentId, ownerId } = member;
-    await this.vote(swarm.swarmId, { ...answer, agentId }, { subject: ownerId });
+    const { agentId, voteKey } = member;
+    if (voteKey !== undefined && answer.signature === undefined)
+      throw unsignedAnswer(swarm, agentId);
+    // Whoever has the id now has answered; only the owner of the member speaks for it.
+    const subject = this.#options.directory.find(agentId)?.ownerId;
+    await this.vote(swarm.swarmId, { ...answer, agentId }, { subject });
   }
 
   async #endDue(): Promise<void> {

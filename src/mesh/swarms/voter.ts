@@ -61,6 +61,15 @@ export function checkVote(
   throw new Fault('invalid', message, { reason: 'invalid_signature', detail });
 }
 
+/** The refusal of an answer that anybody who carries it could have made up. */
+export function unsignedAnswer({ swarmId }: Swarm, agentId: string): Fault {
+  const message = 'an agent with a vote key signs what it answers when it is asked for its vote';
+  return new Fault('invalid', message, {
+    reason: 'invalid_signature',
+    detail: { swarmId, agentId },
+  });
+}
+
 /** Why a vote that was kept does not count. */
 export function lateVote(swarm: Swarm, given: GivenVote, outcome: CastOutcome): Fault {
   const { swarmId, status } = swarm;

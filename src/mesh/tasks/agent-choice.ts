@@ -2,6 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Agent, AgentDirectory } from '../agents/agent.ts';
 import { AgentQueue, type QueueLimits } from './agent-queue.ts';
 import type { TaskTarget } from './task.ts';
+import { agentOfflineFault } from './task-record.ts';
 
 export interface ChoiceOptions {
   readonly directory: Pick<AgentDirectory, 'find' | 'candidates'>;
@@ -65,10 +66,7 @@ export class AgentChoice {
     const agent = this.#options.directory.find(agentId);
     if (!agent) throw agentNotFound({ agentId });
     if (agent.status !== 'offline') return agent;
-    throw new Fault('unavailable', 'the agent is offline', {
-      reason: 'agent_offline',
-      detail: { agentId },
-    });
+    throw agentOfflineFault(agentId);
   }
 
   #firstFree(

@@ -41,7 +41,7 @@ export class Dispatch {
     for (let attempt = 1; ; attempt += 1) {
       const agent = this.#options.choice.choose(run.target, tried);
       if (!agent) throw last ?? new Fault('unavailable', 'no agent is left to ask');
-      run.agentId = agent.agentId;
+      run.assign(agent);
       try {
         return await this.#attempt(run, agent, traceparent);
       } catch (error) {

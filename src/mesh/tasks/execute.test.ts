@@ -71,6 +71,18 @@ test('an endpoint inside the host’s own network is never called', async () => 
   expect([status, body.error.code]).toEqual([503, 'EGRESS_BLOCKED']);
 });
 
+test('a task for an agent is never repeated at the id’s next owner', async () => {
+  await using agent = await startAgent((_, response) => {
+    ground.directory.put(agentOf('moved', { ownerId: 'usr_other', endpoints }));
+    reply(response, 503, {});
+  });
+  const endpoints = { rest: agent.url };
+  ground.directory.put(agentOf('moved', { endpoints }));
+  const { status, body } = await mesh.execute({ targetAgent: 'moved', task: chat() });
+  expect([status, body.error.code]).toEqual([503, 'AGENT_OFFLINE']);
+  expect(agent.requests).toHaveLength(1);
+});
+
 test('a failing agent is 502 and asked once; what it says is passed on shortened', async () => {
   await using agent = await startAgent((_, response) =>
     reply(response, 500, { error: { message: 'x'.repeat(2_000) } }),
@@ -278,5 +290,5 @@ test('a caller who leaves ends its task', async () => {
   leaving.abort();
   await expect(asked).rejects.toThrow();
   await expect.poll(() => agent.requests.at(-1)?.method).toBe('DELETE');
-  expect(mesh.told).toMatchObject([{ type: 'task-failed', data: { status: 'cancelled' } }]);
+  expect(mesh.told).toMatchObject([{ type: 'task-cancelled', data: { status: 'cancelled' } }]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { agentOf, openTasksGround, startTasks, type TasksGround } from './testing.ts';
+import { agentOf, openTasksGround, startAgent, startTasks, type TasksGround } from './testing.ts';
 
 let ground: TasksGround;
 let mesh: Awaited<ReturnType<typeof startTasks>>;
@@ -162,4 +162,103 @@ test('what a process was working on when it died is known to be interrupted', as
   );
   const { body } = await second.call('GET', `/api/v1/tasks/${taskId}`);
   expect([body.status, body.error.code]).toEqual(['failed', 'TASK_INTERRUPTED']);
+});
+
+test('a task stays its owner’s when the id has gone to somebody else', async () => {
+  const agentId = putAgent();
+  const inbox = `/api/v1/agents/${agentId}/inbox`;
+  const first = await startTasks(ground);
+  const headers = { prefer: 'respond-async' };
+  const asked = { targetAgent: agentId, task: taskOf({ timeout: 60_000 }) };
+  const { taskId } = (await first.execute(asked, { headers })).body;
+  await waiting(agentId, 1);
+  await first[Symbol.asyncDispose]();
+
+  const other = { as: 'usr_other', body: { result: 'forged' } };
+  const taken = async (as: string) => (await mesh.call('GET', inbox, { as })).body.tasks;
+  const handTo = (ownerId: string) => ground.directory.put(agentOf(agentId, { ownerId }));
+  handTo('usr_other');
+  expect(await taken('usr_other')).toEqual([]);
+  expect((await mesh.call('POST', `${inbox}/${taskId}`, other)).status).toBe(404);
+  const seen = () => mesh.call('GET', `/api/v1/tasks/${taskId}`, { as: 'usr_other' });
+  expect((await seen()).status).toBe(404);
+  expect((await mesh.call('GET', inbox, owner)).status).toBe(403);
+
+  handTo('usr_owner');
+  expect(await taken('usr_owner')).toMatchObject([{ taskId, attempt: 1 }]);
+  handTo('usr_other');
+  expect((await mesh.call('POST', `${inbox}/${taskId}`, other)).status).toBe(404);
+  const given = { ...owner, body: { result: 'kept' } };
+  expect((await mesh.call('POST', `${inbox}/${taskId}`, given)).status).toBe(403);
+  handTo('usr_owner');
+  expect((await mesh.call('POST', `${inbox}/${taskId}`, given)).body.status).toBe('completed');
+});
+
+test('when an agent goes, whoever waits for it on any replica is told at once', async () => {
+  const agentId = putAgent();
+  const inbox = `/api/v1/agents/${agentId}/inbox`;
+  const asked = { targetAgent: agentId, task: taskOf({ timeout: 20_000 }) };
+  const leased = mesh.execute(asked);
+  expect((await mesh.call('GET', `${inbox}?wait=5`, owner)).body.tasks).toHaveLength(1);
+  const pending = mesh.execute(asked);
+  await waiting(agentId, 2);
+  await using hanging = await startAgent(() => {});
+  ground.directory.put(agentOf('hanging', { endpoints: { rest: hanging.url } }));
+  const called = mesh.execute({ ...asked, targetAgent: 'hanging' });
+  await expect.poll(() => hanging.requests.length).toBe(1);
+
+  // This replica has not heard of it yet.
+  await Promise.all([second.agentGone(agentId), second.agentGone('hanging')]);
+  for (const { status, body } of await Promise.all([leased, pending, called])) {
+    expect([status, body.error.code]).toEqual([503, 'AGENT_OFFLINE']);
+  }
+  expect((await mesh.call('GET', inbox, owner)).body.tasks).toEqual([]);
+});
+
+test('what outlived its process ends too when the agent goes', async () => {
+  const agentId = putAgent();
+  const first = await startTasks(ground);
+  const headers = { prefer: 'respond-async' };
+  const asked = { targetAgent: agentId, task: taskOf({ timeout: 60_000 }) };
+  const { taskId } = (await first.execute(asked, { headers })).body;
+  await waiting(agentId, 1);
+  await first[Symbol.asyncDispose]();
+  const reading = mesh.call('GET', `/api/v1/tasks/${taskId}?wait=30`);
+  ground.directory.agents.clear();
+  await second.agentGone(agentId);
+  const { body } = await reading;
+  expect([body.status, body.error.code]).toEqual(['failed', 'AGENT_OFFLINE']);
+});
+
+/** Takes with times that no request may name. */
+const takeOf = (waitMs: number) => ({
+  subject: owner.as,
+  waitMs,
+  leaseMs: 300,
+  countMax: 1,
+  signal: new AbortController().signal,
+});
+
+test('an agent that goes waits for its tasks no longer', async () => {
+  const agentId = putAgent();
+  let refusal: unknown;
+  void mesh.inbox.take(agentId, takeOf(9_000)).catch((error: unknown) => {
+    refusal = error;
+  });
+  ground.directory.agents.clear();
+  await second.agentGone(agentId);
+  // Long before its wait is over.
+  await expect.poll(() => refusal, { timeout: 4_000 }).toMatchObject({ reason: 'agent_not_found' });
+});
+
+test('whoever waits gets a task as soon as the lease of another has ended', async () => {
+  const agentId = putAgent();
+  const headers = { prefer: 'respond-async' };
+  // Nobody could take it any more when the wait is over.
+  const asked = { targetAgent: agentId, task: taskOf({ timeout: 3_000 }) };
+  const { taskId } = (await mesh.execute(asked, { headers })).body;
+  const [task] = await mesh.inbox.take(agentId, takeOf(2_000));
+  expect(task).toMatchObject({ taskId, attempt: 1 });
+  const again = await second.inbox.take(agentId, takeOf(4_000));
+  expect(again).toMatchObject([{ taskId, attempt: 2 }]);
 });

@@ -1,17 +1,26 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
 import type { AgentDirectory } from '../agents/agent.ts';
 import { notStarted, shortText, taskRefused, type AgentCall, type AgentCaller } from './caller.ts';
 import {
   addToInboxes,
   answerInbox,
   claimInbox,
+  endInbox,
+  nextLeaseEnd,
   releaseInbox,
   type ClaimedTask,
   type InboxEntry,
 } from './inbox-store.ts';
 import type { TaskJournal } from './task-journal.ts';
-import { isFinished, outcomeOf, type TaskRecord } from './task-record.ts';
+import {
+  agentGoneFault,
+  failureOf as recordedFailureOf,
+  isFinished,
+  outcomeOf,
+  type TaskRecord,
+} from './task-record.ts';
 import { Pause, type TaskSignals } from './task-signals.ts';
 import type { TaskSql } from './task-store.ts';
 
@@ -20,6 +29,7 @@ export interface InboxOptions {
   readonly journal: TaskJournal;
   readonly signals: TaskSignals;
   readonly directory: Pick<AgentDirectory, 'find'>;
+  readonly log: Log;
   /** Tasks that may wait for one agent; 1,000 unless told. */
   readonly lengthMax?: number;
 }
@@ -42,8 +52,10 @@ export interface AgentAnswer {
   readonly error?: { readonly message?: string | undefined } | undefined;
 }
 
-/** While somebody waits, tasks whose lease has ended are looked for so often. */
+/** While somebody waits, a signal that got lost costs this at most. */
 const recheckMs = 15_000;
+/** The least time before a task that another is just taking is looked for again. */
+const takenPauseMs = 50;
 
 interface Addition {
   readonly entry: InboxEntry;
@@ -88,13 +100,15 @@ export class Inbox implements AgentCaller, AsyncDisposable {
 
   /**
    * The agent's most urgent tasks, waiting for the first if there is none. Throws `not_found` for an
-   * unknown agent, `forbidden` for anyone but its owner.
+   * unknown agent, `forbidden` for anyone but its owner, who gets only what was asked of the agent
+   * as this owner's.
    */
   async take(agentId: string, options: TakeOptions): Promise<readonly ClaimedTask[]> {
-    this.#checkOwner(agentId, options.subject);
     const { waitMs, signal } = options;
     const untilMs = Date.now() + waitMs;
     for (;;) {
+      // Again after each wait: the agent may have gone, or be another's.
+      this.#checkOwner(agentId, options.subject);
       const leftMs = Math.max(0, untilMs - Date.now());
       const pause = new Pause({
         signals: this.#options.signals,
@@ -102,15 +116,15 @@ export class Inbox implements AgentCaller, AsyncDisposable {
         ms: Math.min(leftMs, recheckMs),
         signal,
       });
-      const tasks = await this.#claim(agentId, options).catch((error: unknown) => {
+      try {
+        const tasks = await this.#claim(agentId, options);
+        if (tasks.length > 0 || leftMs === 0 || signal.aborted) {
+          return await this.#handOver(agentId, tasks, signal);
+        }
+        await pause.over(await this.#leaseMsLeft(agentId, options.subject));
+      } finally {
         pause.stop();
-        throw error;
-      });
-      if (tasks.length > 0 || leftMs === 0 || signal.aborted) {
-        pause.stop();
-        return this.#handOver(tasks, signal);
       }
-      await pause.over();
     }
   }
 
@@ -122,6 +136,7 @@ export class Inbox implements AgentCaller, AsyncDisposable {
     const stored = await answerInbox(sql, {
       taskId,
       agentId,
+      ownerId: answer.subject,
       finishedAt: new Date(),
       ...(error
         ? { failure: failureOf(agentId, error) }
@@ -138,6 +153,19 @@ export class Inbox implements AgentCaller, AsyncDisposable {
     return stored.status;
   }
 
+  /** Ends what waits for an agent that has gone, and what it had taken; never rejects. */
+  async end(agentId: string, atMs: number): Promise<void> {
+    const { sql, signals, log } = this.#options;
+    const failure = recordedFailureOf(agentGoneFault(agentId));
+    try {
+      const ended = await endInbox(sql, { agentId, endedAt: new Date(atMs), failure });
+      for (const taskId of ended) signals.tell({ kind: 'finished', taskId });
+    } catch (err) {
+      log.warn({ err, agentId }, 'the inbox of an agent that has gone was not emptied');
+    }
+    signals.tell({ kind: 'inbox', agentId });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#additions.close();
   }
@@ -149,13 +177,22 @@ export class Inbox implements AgentCaller, AsyncDisposable {
     for (const addition of additions) addition.isAdded = added.has(addition.entry.taskId);
   }
 
-  #claim(agentId: string, { countMax, leaseMs }: TakeOptions): Promise<ClaimedTask[]> {
+  #claim(agentId: string, options: TakeOptions): Promise<ClaimedTask[]> {
+    const { subject: ownerId, countMax, leaseMs } = options;
     const now = new Date();
     const leaseUntil = new Date(now.getTime() + leaseMs);
-    return claimInbox(this.#options.sql, { agentId, countMax, now, leaseUntil });
+    return claimInbox(this.#options.sql, { agentId, ownerId, countMax, now, leaseUntil });
+  }
+
+  /** How long until a task may be free again. */
+  async #leaseMsLeft(agentId: string, ownerId: string): Promise<number> {
+    const now = new Date();
+    const endsAt = await nextLeaseEnd(this.#options.sql, { agentId, ownerId, now });
+    return endsAt ? Math.max(takenPauseMs, endsAt.getTime() - now.getTime()) : Infinity;
   }
 
   async #handOver(
+    agentId: string,
     tasks: readonly ClaimedTask[],
     signal: AbortSignal,
   ): Promise<readonly ClaimedTask[]> {
@@ -164,6 +201,7 @@ export class Inbox implements AgentCaller, AsyncDisposable {
       this.#options.sql,
       tasks.map(({ taskId }) => taskId),
     );
+    this.#options.signals.tell({ kind: 'inbox', agentId });
     return [];
   }
 
@@ -189,6 +227,7 @@ function entryOf({ agent, askedBy, createdAtMs, deadlineAtMs, task, traceparent 
     taskId,
     askedBy,
     agentId: agent.agentId,
+    ownerId: agent.ownerId,
     type,
     priority,
     input: JSON.stringify(input),
@@ -206,7 +245,8 @@ function resultOf({ agent, task }: AgentCall, record: TaskRecord | undefined): u
     });
   }
   const { failure } = record;
-  if (!failure) return outcomeOf(record).result;
+  // What the mesh itself ended is no failure of the agent.
+  if (!failure || failure.code !== 'upstream') return outcomeOf(record).result;
   throw taskRefused(agent, failure.message, { ...(failure.detail && { detail: failure.detail }) });
 }
 

@@ -60,7 +60,8 @@ export class TaskAccess {
       record &&
       (isAdmin ||
         record.askedBy === subject ||
-        this.#options.directory.find(record.agentId)?.ownerId === subject);
+        (record.ownerId === subject &&
+          this.#options.directory.find(record.agentId)?.ownerId === subject));
     if (record && isSeen) return record;
     throw new Fault('not_found', 'there is no such task', {
       reason: 'task_not_found',

@@ -17,7 +17,7 @@ import { RestCaller } from './rest-caller.ts';
 import { TaskAccess } from './task-access.ts';
 import { TaskJournal } from './task-journal.ts';
 import { MeshTaskRunner, type EndedTask } from './task-runner.ts';
-import { TaskSignals, taskTopic, type TaskSignal } from './task-signals.ts';
+import { TaskSignals, taskTopic, type AgentGone, type TaskSignal } from './task-signals.ts';
 
 export interface TaskPartsOptions {
   readonly database: Pick<Database, 'query'>;
@@ -45,6 +45,11 @@ export interface TaskParts extends AsyncDisposable {
   /** Agents that live in this process. */
   readonly local: LocalAgents;
   readonly a2a: A2aServer;
+  /**
+   * Ends what was asked of an agent that was deregistered: whoever waits, on any replica, gets
+   * `unavailable` (`agent_offline`). Never rejects.
+   */
+  readonly agentGone: (agentId: string) => Promise<void>;
 }
 
 /** What a signal is about is in SQL: one that came too late is worth nothing. */
@@ -55,11 +60,11 @@ export async function openTaskParts(options: TaskPartsOptions): Promise<TaskPart
   const { database: sql, bus, egress, tracer, log, directory, activity, onEnd } = options;
   const { queueLengthMax, concurrency, grpc } = options;
   const lifetime = new Lifetime(log);
-  const signals = new TaskSignals(bus.topic<TaskSignal>(taskTopic, retention), log);
+  const signals = new TaskSignals(bus.topic<TaskSignal | AgentGone>(taskTopic, retention), log);
   await signals.start();
   lifetime.own('task signals', signals);
   const journal = lifetime.own('the journal of tasks', new TaskJournal({ sql, signals, log }));
-  const inbox = lifetime.own('the inboxes', new Inbox({ sql, journal, signals, directory }));
+  const inbox = lifetime.own('the inboxes', new Inbox({ sql, journal, signals, directory, log }));
   const local = new LocalAgents();
   const callers = {
     local,
@@ -73,10 +78,24 @@ export async function openTaskParts(options: TaskPartsOptions): Promise<TaskPart
   const counted = onEnd && { onEnd };
   const runner = lifetime.own(
     'the tasks',
-    new MeshTaskRunner({ dispatch, journal, signals, tracer, activity, log, ...counted }),
+    new MeshTaskRunner({
+      dispatch,
+      journal,
+      signals,
+      directory,
+      tracer,
+      activity,
+      log,
+      ...counted,
+    }),
   );
   const access = new TaskAccess({ tasks: runner, directory });
   const a2a = new A2aServer({ tasks: runner, access });
+  const agentGone = (agentId: string) => {
+    const atMs = Date.now();
+    signals.tell({ kind: 'gone', agentId, atMs });
+    return inbox.end(agentId, atMs);
+  };
   const close = () => lifetime[Symbol.asyncDispose]();
-  return { runner, access, inbox, local, a2a, [Symbol.asyncDispose]: close };
+  return { runner, access, inbox, local, a2a, agentGone, [Symbol.asyncDispose]: close };
 }

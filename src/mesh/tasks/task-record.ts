@@ -20,6 +20,8 @@ export interface TaskRecord {
   readonly requestHash?: string | undefined;
   /** Who executes it; empty until somebody does. */
   readonly agentId: string;
+  /** Whose the agent was when it got the task; empty until then. */
+  readonly ownerId: string;
   readonly type: string;
   readonly priority: Priority;
   readonly status: TaskStatus;
@@ -69,6 +71,16 @@ export function cancelledFault(taskId: string): Fault {
     reason: 'task_cancelled',
     detail: { taskId },
   });
+}
+
+/** The refusal of a task for an agent that is offline or has gone. */
+export function agentOfflineFault(agentId: string, message = 'the agent is offline'): Fault {
+  return new Fault('unavailable', message, { reason: 'agent_offline', detail: { agentId } });
+}
+
+/** The end of a task whose agent was deregistered, or whose id is somebody else's now. */
+export function agentGoneFault(agentId: string): Fault {
+  return agentOfflineFault(agentId, 'the agent has gone');
 }
 
 /** The end of a task whose process ended without a word. */

@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { RunOptions, Task, TaskOutcome, TaskTarget } from './task.ts';
 import { leaseMs } from './task-journal.ts';
 import { CallFailure } from './caller.ts';
-import { cancelledFault, deadlineFault, failureOf, type TaskRecord } from './task-record.ts';
+import {
+  agentGoneFault,
+  cancelledFault,
+  deadlineFault,
+  failureOf,
+  type TaskRecord,
+} from './task-record.ts';
 
 /** One task from its asking to its end. */
 export class TaskRun {
@@ -25,6 +32,8 @@ export class TaskRun {
   isInbox = false;
   /** The last agent that was asked. */
   agentId = '';
+  /** Whose that agent was when it was asked. */
+  ownerId = '';
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #stopListening = () => {};
@@ -38,6 +47,15 @@ export class TaskRun {
     this.requestHash = options.idempotencyKey === undefined ? undefined : hashOf(target, task);
     this.deadlineAtMs = this.createdAtMs + task.timeoutMs;
     if ('agentId' in target) this.agentId = target.agentId;
+    if ('agentId' in target) this.ownerId = target.ownerId ?? '';
+  }
+
+  /** Gives the task to an agent; throws `unavailable` when its id has gone to another owner. */
+  assign({ agentId, ownerId }: Pick<Agent, 'agentId' | 'ownerId'>): void {
+    const isNamed = 'agentId' in this.target;
+    if (isNamed && this.ownerId !== '' && this.ownerId !== ownerId) throw agentGoneFault(agentId);
+    this.agentId = agentId;
+    this.ownerId = ownerId;
   }
 
   get signal(): AbortSignal {
@@ -108,7 +126,7 @@ export class TaskRun {
   }
 
   #facts() {
-    const { taskId, askedBy, idempotencyKey, requestHash, agentId } = this;
+    const { taskId, askedBy, idempotencyKey, requestHash, agentId, ownerId } = this;
     const { createdAtMs, deadlineAtMs, task } = this;
     const { type, priority } = task;
     return {
@@ -117,6 +135,7 @@ export class TaskRun {
       idempotencyKey,
       requestHash,
       agentId,
+      ownerId,
       type,
       priority,
       createdAtMs,

@@ -1,13 +1,15 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import { failSpan, SpanKind, type Span, type Tracer } from '../../kit/trace.ts';
-import { formatTraceparent, parseTraceparent } from '../../kit/trace-context.ts';
+import { failSpan, type Tracer } from '../../kit/trace.ts';
+import { formatTraceparent } from '../../kit/trace-context.ts';
 import type { Activity } from '../activity/activity.ts';
+import type { AgentDirectory } from '../agents/agent.ts';
 import { CallFailure } from './caller.ts';
 import { untilAborted, type Dispatch } from './dispatch.ts';
 import type { RunOptions, Task, TaskOutcome, TaskRunner, TaskTarget } from './task.ts';
 import { leaseMs, type TaskJournal } from './task-journal.ts';
 import {
+  agentGoneFault,
   cancelledFault,
   deadlineFault,
   isFinished,
@@ -15,7 +17,8 @@ import {
   type TaskRecord,
 } from './task-record.ts';
 import { TaskRun } from './task-run.ts';
-import type { TaskSignals } from './task-signals.ts';
+import type { AgentGone, TaskSignals } from './task-signals.ts';
+import { startTaskSpan } from './task-span.ts';
 
 /** A task that has ended, for those who count. */
 export interface EndedTask {
@@ -28,6 +31,7 @@ export interface TaskRunnerOptions {
   readonly dispatch: Dispatch;
   readonly journal: TaskJournal;
   readonly signals: TaskSignals;
+  readonly directory: Pick<AgentDirectory, 'find'>;
   readonly tracer: Tracer;
   readonly activity: Activity;
   readonly log: Log;
@@ -48,11 +52,13 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   readonly #options: TaskRunnerOptions;
   readonly #runs = new Map<string, TaskRun>();
   readonly #renewal: NodeJS.Timeout;
+  readonly #stopListening: () => void;
   #isStopping = false;
 
   constructor(options: TaskRunnerOptions) {
     this.#options = options;
-    this.#renewal = setInterval(() => void this.#renewLeases(), leaseMs / 3).unref();
+    this.#renewal = setInterval(() => this.#tend(), leaseMs / 3).unref();
+    this.#stopListening = options.signals.onGone((gone) => this.#endOf(gone));
   }
 
   async run(
@@ -125,6 +131,7 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#renewal);
+    this.#stopListening();
     const reason = new Fault('unavailable', 'the service is stopping', { retryAfter: 5 });
     const runs = [...this.#runs.values()];
     for (const run of runs) run.abort(reason);
@@ -188,7 +195,7 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   }
 
   async #work(run: TaskRun): Promise<TaskOutcome> {
-    const span = this.#startSpan(run);
+    const span = startTaskSpan(this.#options.tracer, run);
     try {
       const traceparent = formatTraceparent(span.spanContext());
       const result = await this.#options.dispatch.execute(run, traceparent);
@@ -204,24 +211,26 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     }
   }
 
+  #endOf({ agentId, atMs }: AgentGone): void {
+    for (const run of this.#runs.values()) {
+      if (run.agentId === agentId && run.createdAtMs <= atMs) run.abort(agentGoneFault(agentId));
+    }
+  }
+
+  #tend(): void {
+    const { directory } = this.#options;
+    for (const run of this.#runs.values()) {
+      const { agentId, ownerId } = run;
+      // Nobody may have told that the agent went.
+      const isHeld = ownerId === '' || directory.find(agentId)?.ownerId === ownerId;
+      if (!isHeld) run.abort(agentGoneFault(agentId));
+    }
+    void this.#renewLeases();
+  }
+
   async #renewLeases(): Promise<void> {
     const runs = [...this.#runs.values()].filter(({ isDurable, isInbox }) => isDurable && !isInbox);
     if (runs.length > 0) await this.#options.journal.renew(runs.map(({ taskId }) => taskId));
-  }
-
-  #startSpan({ taskId, task, target, traceparent, askedBy }: TaskRun): Span {
-    const { type, priority } = task;
-    return this.#options.tracer.start(`task ${type}`, {
-      kind: SpanKind.CLIENT,
-      parent: parseTraceparent(traceparent),
-      attributes: {
-        'mesh.task.id': taskId,
-        'mesh.task.type': type,
-        'mesh.task.priority': priority,
-        'enduser.id': askedBy,
-        ...('capability' in target && { 'mesh.capability': target.capability }),
-      },
-    });
   }
 
   async #complete(run: TaskRun, result: unknown): Promise<TaskOutcome> {
@@ -263,11 +272,22 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   #tell(run: TaskRun, status: EndedTask['status'], durationMs: number): void {
     const { taskId, agentId, task } = run;
     const { activity, onEnd } = this.#options;
-    const type = status === 'completed' ? 'task-executed' : 'task-failed';
-    activity.tell(type, agentId, { taskId, duration: durationMs, status, type: task.type });
+    activity.tell(eventTypes[status], agentId, {
+      taskId,
+      duration: durationMs,
+      status,
+      type: task.type,
+    });
     onEnd?.({ agentId, status, durationMs });
   }
 }
+
+/** A task that was called off says nothing of how its agent does. */
+const eventTypes = {
+  completed: 'task-executed',
+  failed: 'task-failed',
+  cancelled: 'task-cancelled',
+} as const;
 
 /** Whether an agent may have done something. */
 function isBegun(error: unknown, run: TaskRun): boolean {

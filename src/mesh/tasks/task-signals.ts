@@ -10,28 +10,37 @@ export type TaskSignal =
   | { readonly kind: 'finished' | 'cancelled'; readonly taskId: string }
   | { readonly kind: 'inbox'; readonly agentId: string };
 
+/** An agent was deregistered: what was asked of it until then ends. */
+export interface AgentGone {
+  readonly kind: 'gone';
+  readonly agentId: string;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
 type Listener = () => void;
 
 /** Wakes those who wait for a task or an inbox, on whichever replica. */
 export class TaskSignals implements AsyncDisposable {
-  readonly #topic: Topic<TaskSignal>;
+  readonly #topic: Topic<TaskSignal | AgentGone>;
   readonly #log: Log;
   readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #goneListeners = new Set<(gone: AgentGone) => void>();
   #subscription: Subscription | undefined;
 
-  constructor(topic: Topic<TaskSignal>, log: Log) {
+  constructor(topic: Topic<TaskSignal | AgentGone>, log: Log) {
     this.#topic = topic;
     this.#log = log;
   }
 
   /** Listens to the other replicas. */
   async start(): Promise<void> {
-    this.#subscription = await this.#topic.subscribe(({ data }) => this.#wake(keyOf(data)));
+    this.#subscription = await this.#topic.subscribe(({ data }) => this.#wake(data));
   }
 
   /** Wakes who waits here at once, elsewhere soon; never rejects. */
-  tell(signal: TaskSignal): void {
-    this.#wake(keyOf(signal));
+  tell(signal: TaskSignal | AgentGone): void {
+    this.#wake(signal);
     this.#topic.publish(signal).catch((err: unknown) => {
       this.#log.warn({ err }, 'a task signal did not reach the other replicas');
     });
@@ -50,12 +59,22 @@ export class TaskSignals implements AsyncDisposable {
     };
   }
 
+  /** Calls back with each agent that has gone, perhaps twice; the answer ends that. */
+  onGone(listener: (gone: AgentGone) => void): () => void {
+    this.#goneListeners.add(listener);
+    return () => this.#goneListeners.delete(listener);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#subscription?.close();
   }
 
-  #wake(key: string): void {
-    for (const listener of this.#listeners.get(key) ?? []) listener();
+  #wake(signal: TaskSignal | AgentGone): void {
+    if (signal.kind === 'gone') {
+      for (const listener of this.#goneListeners) listener(signal);
+      return;
+    }
+    for (const listener of this.#listeners.get(keyOf(signal)) ?? []) listener();
   }
 }
 
@@ -87,10 +106,10 @@ export class Pause {
     this.#stopListening = options.signals.listen(options.until, resolve);
   }
 
-  /** Resolves at the signal, the abort or the end of the time. */
-  async over(): Promise<void> {
+  /** Resolves at the signal, the abort or the end of the time; the time may be shortened. */
+  async over(msMax = Infinity): Promise<void> {
     const { ms, signal } = this.#options;
-    const timer = setTimeout(this.#end, ms);
+    const timer = setTimeout(this.#end, Math.min(ms, msMax));
     signal?.addEventListener('abort', this.#end, { once: true });
     if (signal?.aborted) this.#end();
     try {

@@ -10,6 +10,7 @@ interface TaskRow {
   readonly idempotency_key: string | null;
   readonly request_hash: string | null;
   readonly agent_id: string;
+  readonly owner_id: string;
   readonly type: string;
   readonly priority: number;
   readonly status: TaskStatus;
@@ -21,13 +22,13 @@ interface TaskRow {
   readonly lease_until: Date | null;
 }
 
-const columns = `id, asked_by, idempotency_key, request_hash, agent_id, type, priority, status,
+const columns = `id, asked_by, idempotency_key, request_hash, agent_id, owner_id, type, priority, status,
   result, failure, created_at, deadline_at, finished_at, lease_until`;
 const readColumns = `${columns.replace('lease_until', '')} case when not is_inbox then lease_until end
   as lease_until`;
 
 const columnTypes = `id text, asked_by text, idempotency_key text, request_hash text, agent_id text,
-  type text, priority smallint, status text, result text, failure text, created_at timestamptz,
+  owner_id text, type text, priority smallint, status text, result text, failure text, created_at timestamptz,
   deadline_at timestamptz, finished_at timestamptz, lease_until timestamptz`;
 
 /** Writes records as they are now; what was finished before stays as it was. No id stands twice. */
@@ -35,7 +36,8 @@ export async function writeTasks(sql: TaskSql, records: readonly TaskRecord[]): 
   await sql.query(
     `insert into mesh.tasks as kept (${columns})
      select ${columns} from json_to_recordset($1::json) as given(${columnTypes})
-     on conflict (id) do update set agent_id = excluded.agent_id, status = excluded.status,
+     on conflict (id) do update set agent_id = excluded.agent_id,
+       owner_id = excluded.owner_id, status = excluded.status,
        result = excluded.result, failure = excluded.failure, finished_at = excluded.finished_at,
        idempotency_key = excluded.idempotency_key
      where kept.finished_at is null`,
@@ -115,6 +117,7 @@ function toRow(record: TaskRecord) {
     idempotency_key: record.idempotencyKey,
     request_hash: record.requestHash,
     agent_id: record.agentId,
+    owner_id: record.ownerId,
     type: record.type,
     priority: rankOf(record.priority),
     status: record.status,
@@ -134,6 +137,7 @@ function toRecord(row: TaskRow): TaskRecord {
     idempotencyKey: row.idempotency_key ?? undefined,
     requestHash: row.request_hash ?? undefined,
     agentId: row.agent_id,
+    ownerId: row.owner_id,
     type: row.type,
     priority: priorities[row.priority] ?? 'normal',
     status: row.status,

@@ -19,8 +19,10 @@ export interface TaskOutcome {
   readonly executedBy: string;
 }
 
-/** Who a task is for: one agent, or any that has the capability. */
-export type TaskTarget = { readonly agentId: string } | { readonly capability: string };
+/** Who a task is for: one agent, when given only while it is this owner's, or any that is able. */
+export type TaskTarget =
+  | { readonly agentId: string; readonly ownerId?: string | undefined }
+  | { readonly capability: string };
 
 /** Has agents do tasks. */
 export interface TaskRunner {
