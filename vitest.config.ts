@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['scripts/prepare.mjs'],
+    globalSetup: ['scripts/test-setup.mjs'],
     pool: 'threads',
     isolate: false,
     maxWorkers: 2,

@@ -1,7 +1,7 @@
 // `npm run bench -- <name> [--quick]`: prepares the clone, compiles the benchmarks with the build's own
 // settings, installs what they compare against, and runs one of them.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { copyAssets, prepare } from './prepare.mjs';
@@ -33,6 +33,8 @@ function compile() {
   const tsc = at('node_modules', 'typescript', 'bin', 'tsc');
   run(process.execPath, [tsc, '-p', at('bench', 'tsconfig.json')], 'the benchmarks do not compile');
   copyAssets(at('dist', 'bench', 'src'));
+  // Found beside `src/`, as in the working tree.
+  cpSync(at('proto'), at('dist', 'bench', 'proto'), { recursive: true });
 }
 
 function arePeersCurrent() {

@@ -20,9 +20,6 @@ const at = (...parts) => join(root, ...parts);
 const stampPath = at('dist', '.stamp');
 const assetPattern = /\.(?:sql|bin|gguf)$/;
 
-/** The name by which vitest calls it before any test. */
-export { prepare as setup };
-
 /** Installs and builds what is missing or stale; ends the process with one sentence if it cannot. */
 export function prepare() {
   requireNode(20, 19);

@@ -1,3 +1,4 @@
+import { chatSchemaText } from './chat/graphql/schema-text.ts';
 import { describeSettings } from './kit/config.ts';
 import { describeContract } from './kit/openapi.ts';
 import { services } from './services.ts';
@@ -11,6 +12,7 @@ export function generatedFiles(): Readonly<Record<string, string>> {
   ]);
   return {
     ...(Object.fromEntries(documents) as Record<string, string>),
+    'gen/graphql/chat.graphql': chatSchemaText,
     'gen/config.md': describeSettings(settingGroups()),
   };
 }

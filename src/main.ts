@@ -4,14 +4,17 @@ import { Command } from 'commander';
 import { apiKeysCommand } from './commands/api-keys.ts';
 import { auditCommand } from './commands/audit.ts';
 import { certsCommand } from './commands/certs.ts';
+import { connectionsCommand } from './commands/connections.ts';
 import { mappingsCommand } from './commands/group-mappings.ts';
 import { modelsCommand } from './commands/models.ts';
 import { providersCommand } from './commands/providers.ts';
 import { sessionsCommand } from './commands/sessions.ts';
 import { keysCommand } from './commands/signing-keys.ts';
+import { syncCommand } from './commands/sync.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { tracesCommand } from './commands/traces.ts';
 import { usersCommand } from './commands/users.ts';
+import { workflowCommand } from './commands/workflow.ts';
 import { Fault } from './kit/errors.ts';
 import { serviceNames } from './service-names.ts';
 
@@ -82,7 +85,10 @@ const administration = [
   tokensCommand,
   modelsCommand,
   tracesCommand,
+  connectionsCommand,
+  workflowCommand,
   certsCommand,
+  syncCommand,
 ];
 
 for (const makeCommand of administration) {

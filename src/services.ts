@@ -38,5 +38,8 @@ export const startOrder: readonly Service[] = [
 /** The service that signs tokens. */
 export const issuer = auth;
 
+/** Those that stay up while the others are stopped: who stops the others, and who says that they may. */
+export const lasting: readonly Service[] = [auth, chat];
+
 /** The service that takes spans. */
 export const spanReceiver = tracer;

@@ -1,16 +1,13 @@
 import { addressBook, type AddressBook } from './addresses.ts';
 import { openGround, type Ground } from './ground.ts';
-import { createClient } from './kit/client.ts';
+import { openService } from './hosted-service.ts';
 import type { Environment } from './kit/config.ts';
-import type { Contract } from './kit/contract.ts';
-import { HttpServer } from './kit/http/server.ts';
 import { Lifetime } from './kit/lifecycle.ts';
 import { createLog, type Log } from './kit/log.ts';
-import { RateLimiter } from './kit/rate-limit.ts';
-import type { Host, Peer, Service } from './kit/service.ts';
-import { Tracer } from './kit/trace.ts';
+import type { Service } from './kit/service.ts';
 import { requireFreePorts } from './ports.ts';
-import { issuer, services, spanReceiver, startOrder } from './services.ts';
+import { RunningServices } from './running-services.ts';
+import { issuer, spanReceiver, startOrder } from './services.ts';
 import { readConfiguration, type Configuration } from './settings.ts';
 import { StatusPage } from './status-page.ts';
 
@@ -23,8 +20,6 @@ export interface SuiteOptions {
   /** Told what is being done, for a terminal. */
   readonly onProgress?: (step: string) => void;
 }
-
-const closeGraceMs = 5_000;
 
 /**
  * One process of the suite: its ground and the services that it hosts. Opens them in order and closes
@@ -40,8 +35,6 @@ export class Suite implements AsyncDisposable {
   readonly #config: Configuration;
   readonly #log: Log;
   readonly #lifetime: Lifetime;
-  /** When running requests are aborted, once the process stops; Unix milliseconds. */
-  #abortAt = 0;
 
   private constructor(options: SuiteOptions, config: Configuration) {
     this.#options = options;
@@ -66,7 +59,6 @@ export class Suite implements AsyncDisposable {
 
   /** Lets running requests finish for five seconds in all, then aborts them; closes everything. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#abortAt = Date.now() + closeGraceMs;
     await this.#lifetime[Symbol.asyncDispose]();
   }
 
@@ -87,72 +79,48 @@ export class Suite implements AsyncDisposable {
   }
 
   async #startServices(ground: Ground): Promise<void> {
+    const running = this.#lifetime.own('the services', this.#openRunning(ground));
     const others = this.hosted.filter((service) => service !== issuer);
-    if (others.length < this.hosted.length) await this.#startService(issuer, ground);
+    if (others.length < this.hosted.length) await this.#launch(issuer, running);
     await ground.trust.start();
-    for (const service of others) {
-      await this.#startService(service, ground);
-      if (service === spanReceiver) this.#lifetime.defer('spans', () => ground.exporter.flush());
-    }
+    for (const service of others) await this.#launch(service, running);
   }
 
-  async #startService(service: Service, ground: Ground): Promise<void> {
-    const { contract, envelope } = service;
-    this.#progress(`starting ${contract.name}`);
-    const log = this.#log.child({ service: contract.name });
-    const tracer = new Tracer(ground.exporter.sink(resourceOf(contract)));
-    const { authenticator } = ground.trust;
-    const limiter = new RateLimiter(this.#config.rateOf(contract.name));
-    const http = new HttpServer({ contract, envelope, authenticator, limiter, tracer, log });
-    const host = this.#hostOf(service, { ...ground, http, tracer, log });
-    this.#lifetime.own(contract.name, await service.start(host));
-    this.#lifetime.defer(`the server of ${contract.name}`, () =>
-      http.close(Math.max(0, this.#abortAt - Date.now())),
-    );
-    await http.listen(this.#config.suite.host, this.addresses.portOf(contract.name));
-  }
-
-  #hostOf(service: Service, parts: HostParts): Host<never> {
-    const { name, version } = service.contract;
-    const { trust, exporter: _, ...shared } = parts;
-    const startedAt = performance.now();
-    return {
-      ...shared,
-      // The settings were read by the service's own declaration.
-      config: this.#config.ownOf(name) as never,
-      url: this.addresses.urlOf(name),
-      peers: this.#peers(),
-      address: this.#config.suite.host,
-      ports: this.addresses.furtherPortsOf(service),
-      authenticator: trust.authenticator,
-      revocations: trust.revocations,
-      ownToken: trust.serviceToken(name),
-      client: (contract) => this.#clientOf(contract, { ...parts, name }),
-      health: () => ({
-        status: 'healthy',
-        version,
-        uptime: Math.floor((performance.now() - startedAt) / 1000),
-      }),
-      announce: (line) => void this.announcements.push(line),
-    };
-  }
-
-  #clientOf<C extends Contract>(contract: C, caller: HostParts & { readonly name: string }) {
-    const token = caller.trust.serviceToken(caller.name);
-    return createClient(contract, {
-      baseUrl: this.addresses.urlOf(contract.name),
-      token: token.get,
-      forgetToken: () => token.forget(),
-      tracer: caller.tracer,
+  #openRunning(ground: Ground): RunningServices {
+    const running: RunningServices = new RunningServices({
+      hosted: this.hosted,
+      addresses: this.addresses,
+      log: this.#log,
+      open: (service) =>
+        openService(service, {
+          ground,
+          config: this.#config,
+          addresses: this.addresses,
+          suite: running,
+          log: this.#log,
+          graceMs: () => running.graceMs(),
+          announce: (line) => void this.announcements.push(line),
+        }),
+      onStarted: (service) => {
+        if (service === spanReceiver) this.#resumeSpans(ground);
+      },
+      onStopping: async (service) => {
+        if (service === spanReceiver) await ground.exporter.flush();
+      },
     });
+    return running;
   }
 
-  #peers(): Peer[] {
-    return services.map(({ contract, grants }) => ({
-      name: contract.name,
-      url: this.addresses.urlOf(contract.name),
-      grants,
-    }));
+  #launch(service: Service, running: RunningServices): Promise<void> {
+    this.#progress(`starting ${service.contract.name}`);
+    return running.launch(service);
+  }
+
+  /** Spans that ended while nobody took them are gone; the log says how many. */
+  #resumeSpans({ exporter }: Ground): void {
+    exporter.resume();
+    const { dropped } = exporter;
+    if (dropped > 0) this.#log.info({ dropped }, 'spans were dropped while nobody took them');
   }
 
   async #startConsole(): Promise<void> {
@@ -164,20 +132,4 @@ export class Suite implements AsyncDisposable {
   #progress(step: string): void {
     this.#options.onProgress?.(step);
   }
-}
-
-interface HostParts extends Ground {
-  readonly http: HttpServer;
-  readonly tracer: Tracer;
-  readonly log: Log;
-}
-
-/** OpenTelemetry's resource attributes of a service. */
-function resourceOf({ name, version }: Contract) {
-  return {
-    'service.name': name,
-    'service.namespace': 'ennead',
-    'service.version': version,
-    'service.instance.id': String(process.pid),
-  };
 }

@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -93,25 +92,4 @@ export async function temporaryFolder() {
 /** Where a service of a suite with this port base answers. */
 export function serviceUrl(base: number, name: string): string {
   return `http://127.0.0.1:${base + 1 + serviceNames.findIndex((one) => one === name)}`;
-}
-
-const portsInARow = 13;
-
-/** The first of thirteen ports in a row that are free now. */
-export async function freePortBase(): Promise<number> {
-  for (let attempt = 0; attempt < 50; attempt += 1) {
-    const base = 20_000 + Math.floor(Math.random() * 2_000) * 20;
-    const ports = Array.from({ length: portsInARow }, (_, offset) => base + offset);
-    const free = await Promise.all(ports.map(isFree));
-    if (free.every(Boolean)) return base;
-  }
-  throw new Error('no thirteen free ports in a row were found');
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

@@ -7,10 +7,12 @@ export interface Shot {
   readonly body?: string;
   /** Of the body; JSON unless told. */
   readonly contentType?: string;
-  /** In place of a bearer token. */
+  /** In place of a bearer token; an empty token sends none. */
   readonly authorization?: string;
   /** Further ones. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of the answer; 200 unless told. */
+  readonly status?: number;
 }
 
 /** Keep-alive connections, each with one request under way at a time. */
@@ -20,13 +22,15 @@ export const connections = 64;
 export class Load implements AsyncDisposable {
   readonly #pool: Pool;
   readonly #tokens: readonly string[];
+  readonly #size: number;
 
-  constructor(url: string, tokens: readonly string[]) {
-    this.#pool = new Pool(url, { connections });
+  constructor(url: string, tokens: readonly string[], size = connections) {
+    this.#pool = new Pool(url, { connections: size });
     this.#tokens = tokens;
+    this.#size = size;
   }
 
-  /** Sends a request so many times and waits for all answers; rejects unless every one is a 200. */
+  /** Sends a request so many times and waits for all answers; rejects unless every one is as it should be. */
   async fire(shot: Shot, times: number): Promise<void> {
     await this.repeat((turn) => this.send(shot, turn), times);
   }
@@ -48,27 +52,27 @@ export class Load implements AsyncDisposable {
         await step(taken, connection);
       }
     };
-    const workAll = () => Promise.all(Array.from({ length: connections }, work));
+    const workAll = () => Promise.all(Array.from({ length: this.#size }, work));
     await (isCalm ? workAll() : awake(workAll));
   }
 
   /** Sends one request, with the token whose turn it is, and answers the body. */
   async send(shot: Shot, turn = 0): Promise<string> {
-    const { method, path, body, contentType = 'application/json' } = shot;
-    const authorization =
-      shot.authorization ?? `Bearer ${this.#tokens[turn % this.#tokens.length]}`;
+    const { method, path, body, contentType = 'application/json', status = 200 } = shot;
+    const token = this.#tokens[turn % this.#tokens.length];
+    const authorization = shot.authorization ?? (token && `Bearer ${token}`);
     const answer = await this.#pool.request({
       method,
       path,
       headers: {
-        authorization,
+        ...(authorization ? { authorization } : {}),
         ...(body ? { 'content-type': contentType } : {}),
         ...shot.headers,
       },
       ...(body ? { body } : {}),
     });
     const text = await answer.body.text();
-    if (answer.statusCode !== 200) {
+    if (answer.statusCode !== status) {
       throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`);
     }
     return text;
@@ -83,7 +87,7 @@ export class Load implements AsyncDisposable {
  * Keeps this process's event loop turning while work goes on. A load that sleeps has to be woken by the
  * server's writes, and the system books that on the server, the more the slower the server is.
  */
-async function awake(work: () => Promise<unknown>): Promise<void> {
+export async function awake(work: () => Promise<unknown>): Promise<void> {
   let isWorking = true;
   const turn = () => {
     if (isWorking) setImmediate(turn);

@@ -37,6 +37,8 @@ import {
 
 const api = '/api/v1/auth';
 const administration = 'auth:admin';
+/** What a service needs that makes keys for those that it runs. */
+const delegable = [administration, 'auth:delegate'];
 
 const tokenRoutes = {
   login: {
@@ -158,28 +160,30 @@ const apiKeyRoutes = {
     method: 'GET',
     url: `${api}/api-keys`,
     summary: 'List API keys, the newest first',
-    permission: administration,
+    permission: delegable,
     schema: { query: Type.Object(page), response: { 200: listOf('apiKeys', apiKeyFields) } },
   },
   createApiKey: {
     method: 'POST',
     url: `${api}/api-keys`,
     summary: 'Create an API key; the answer is the only place that shows it',
-    permission: administration,
+    description:
+      'With `auth:delegate` alone: a service key whose `service` begins with the caller’s own name and a hyphen. Only these does such a caller list, read and revoke.',
+    permission: delegable,
     schema: { body: newApiKey, response: { 201: apiKeyAnswer } },
   },
   readApiKey: {
     method: 'GET',
     url: `${api}/api-keys/:id`,
     summary: 'Read what is known of an API key',
-    permission: administration,
+    permission: delegable,
     schema: { params: idParams, response: { 200: apiKeyFields } },
   },
   revokeApiKey: {
     method: 'DELETE',
     url: `${api}/api-keys/:id`,
     summary: 'Revoke an API key and every token it was traded for',
-    permission: administration,
+    permission: delegable,
     schema: { params: idParams, response: { 200: apiKeyFields } },
   },
   rotateApiKey: {

@@ -10,6 +10,7 @@ import type { Database } from '../kit/database/database.ts';
 import { emptySchema, openTestDatabase } from '../kit/database/testing.ts';
 import { Fault } from '../kit/errors.ts';
 import { HttpServer } from '../kit/http/server.ts';
+import type { ReadJson } from '../kit/http/testing.ts';
 import { Authenticator } from '../kit/identity/authenticator.ts';
 import { createRemoteKeys } from '../kit/identity/remote-keys.ts';
 import { RevocationList } from '../kit/identity/revocations.ts';
@@ -67,9 +68,7 @@ export interface CallOptions {
 export interface Reply {
   readonly status: number;
   readonly headers: LightMyRequestResponse['headers'];
-  // Tests read whatever they expect; a wrong expectation fails them.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any;
+  readonly body: ReadJson;
 }
 
 export const adminPassword = 'correct horse battery staple';
@@ -109,6 +108,7 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
     peers: options.peers ?? [],
     address: '127.0.0.1',
     ports: {},
+    rate: auth.rate,
     dataFolder: ground.dataFolder,
     serviceKeysFolder: join(ground.dataFolder, 'service-keys'),
     database: ground.database,

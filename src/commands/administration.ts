@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { setMaxListeners, type EventEmitter } from 'node:events';
 import type { AuthClient } from './auth-session.ts';
 import { printJson } from './output.ts';
 
@@ -14,6 +15,9 @@ export function addCommand(group: Command, usage: string, example: string): Comm
   const isFirst = group.commands.length === 0;
   const command = group.command(usage);
   const line = `  ennead ${group.name()} ${command.name()} ${example}`.trimEnd();
+  // Each example is a listener, and Node.js takes more than ten for a leak. A Command is an emitter,
+  // which its types do not say.
+  setMaxListeners(0, group as unknown as EventEmitter);
   group.addHelpText('after', isFirst ? `\nExamples:\n${line}` : line);
   return command
     .option('--json', 'print the answer as JSON, for programs')

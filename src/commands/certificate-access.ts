@@ -1,8 +1,4 @@
 import { join, resolve } from 'node:path';
-import { addressBook } from '../addresses.ts';
-import { authContract } from '../auth/contract.ts';
-import { createClient } from '../kit/client.ts';
-import { processEnvironment, readConfig } from '../kit/config.ts';
 import { Fault } from '../kit/errors.ts';
 import { untilSignal } from '../kit/lifecycle.ts';
 import { writeSecretFile } from '../kit/secrets/secret-file.ts';
@@ -10,11 +6,9 @@ import { RenewedIdentity, type IssuedIdentity } from '../mesh/certificates/renew
 import { createRequest } from '../mesh/certificates/request.ts';
 import { meshContract } from '../mesh/contract.ts';
 import { certificateRoutes } from '../mesh/schemas/certificates.ts';
-import { addressSetting, suiteSettings } from '../suite-settings.ts';
 import type { AdministrationOptions } from './administration.ts';
-import { tracer } from './auth-session.ts';
-import { logIn } from './login.ts';
 import { printRemark } from './output.ts';
+import { accessService } from './service-access.ts';
 
 export interface IssueOptions extends AdministrationOptions {
   readonly agentId: string;
@@ -44,27 +38,19 @@ export async function issueFiles(
   onWritten: (written: WrittenCertificate) => void,
 ): Promise<void> {
   const { agentId } = options;
-  const place = readPlace();
-  await using login = await logIn(place, options);
-  const { token, forgetToken } = login;
-  const baseUrl = place.meshUrl;
-  const client = createClient(contract, {
-    baseUrl,
-    tracer,
-    token,
-    ...(forgetToken ? { forgetToken } : {}),
-  });
+  await using access = await accessService(contract, options);
   const { csr, privateKey } = await createRequest(agentId);
   const issue = async (): Promise<IssuedIdentity> => {
-    const { certificate, ca, expiresAt } = await client.issueCertificate({
-      body: { agentId, csr },
+    const asked = access.client.issueCertificate({ body: { agentId, csr } });
+    const { certificate, ca, expiresAt } = await asked.catch((error: unknown) => {
+      throw access.explain(error);
     });
     return { certificate, ca, privateKey, expiresAtMs: Date.parse(expiresAt) };
   };
   const write = async (issued: IssuedIdentity) => onWritten(await writeFiles(options, issued));
-  if (!options.renew) return write(await explained(baseUrl, issue));
+  if (!options.renew) return write(await issue());
   const told = untilSignal(stopMs);
-  using identity = await explained(baseUrl, () => RenewedIdentity.open({ issue, onFailure }));
+  using identity = await RenewedIdentity.open({ issue, onFailure });
   await write(identity.current);
   identity.onRenewal((issued) => void write(issued).catch(onFailure));
   // The renewal alone would not keep the process.
@@ -92,32 +78,4 @@ async function writeFiles(
 
 function onFailure(error: unknown): void {
   printRemark(`the certificate was not renewed: ${Fault.from(error).message}; trying again`);
-}
-
-async function explained<Value>(meshUrl: string, work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (error) {
-    const isAway = error instanceof Fault && error.code === 'unavailable';
-    if (!isAway) throw error;
-    const sentence = `mesh cannot be reached at ${meshUrl}: is the suite running? Start it with "ennead up"`;
-    throw new Fault('unavailable', sentence, { cause: error });
-  }
-}
-
-function readPlace() {
-  const groups = {
-    suite: suiteSettings,
-    addresses: { auth: addressSetting(authContract.name), mesh: addressSetting(meshContract.name) },
-  };
-  const { suite, addresses } = readConfig(groups, processEnvironment());
-  const addressOf = (service: string) =>
-    service === authContract.name ? addresses.auth : addresses.mesh;
-  const book = addressBook({ suite, addressOf }, []);
-  return {
-    suite,
-    authUrl: book.urlOf(authContract.name),
-    meshUrl: book.urlOf(meshContract.name),
-    dataFolder: resolve(suite.dataFolder),
-  };
 }

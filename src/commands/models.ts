@@ -87,7 +87,7 @@ async function add(path: string, options: AddOptions): Promise<void> {
   const place = readModelPlace();
   if (place.isElsewhere) {
     const { Fault } = await import('../kit/errors.ts');
-    throw new Fault('invalid', `models runs at ${place.modelsUrl}: add the file on that machine`);
+    throw new Fault('invalid', `models runs at ${place.url}: add the file on that machine`);
   }
   await using library = openLibrary(place);
   const { name, reference: isReference = false } = options;

@@ -19,7 +19,7 @@ export async function openRunningModels(
   const login = await logIn(place, options);
   const { token, forgetToken } = login;
   const client = createClient(modelsContract, {
-    baseUrl: place.modelsUrl,
+    baseUrl: place.url,
     tracer,
     token,
     ...(forgetToken ? { forgetToken } : {}),
@@ -30,7 +30,7 @@ export async function openRunningModels(
     delete: async (name) => {
       await client.ollamaDelete({ body: { model: name } });
     },
-    pull: (name) => pull(`${place.modelsUrl}/api/pull`, name, token),
+    pull: (name) => pull(`${place.url}/api/pull`, name, token),
     [Symbol.asyncDispose]: () => login[Symbol.asyncDispose](),
   };
 }

@@ -62,12 +62,12 @@ async function work(
   options: AdministrationOptions,
   task: (access: TraceAccess) => Promise<void>,
 ): Promise<void> {
-  const { explainTracer, openTraces } = await import('./trace-access.ts');
+  const { openTraces } = await import('./trace-access.ts');
   await using access = await openTraces(options);
   try {
     await task(access);
   } catch (error) {
-    throw explainTracer(error);
+    throw access.explain(error);
   }
 }
 

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Environment } from '../kit/config.ts';
 import type { Database } from '../kit/database/database.ts';
-import { listenAnywhere, startService } from '../kit/testing.ts';
+import type { ReadJson } from '../kit/http/testing.ts';
+import { listenAnywhere, startService, type TestIssuer } from '../kit/testing.ts';
 import { modelsContract } from '../models/contract.ts';
 import { gateway } from './service.ts';
 
@@ -13,9 +14,7 @@ export interface Received {
   readonly headers: IncomingMessage['headers'];
   /** As it came. */
   readonly text: string;
-  // Tests read whatever they expect; a wrong expectation fails them.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any;
+  readonly body: ReadJson;
 }
 
 export type Script = (received: Received, response: ServerResponse) => void | Promise<void>;
@@ -145,6 +144,8 @@ const noModels = {
 export interface GatewayOptions {
   readonly environment?: Environment;
   readonly database?: Database;
+  /** Whose tokens it takes; one of its own when absent. */
+  readonly issuer?: TestIssuer;
 }
 
 /** The gateway on a port of its own, with no local models, reached as a client would. */
@@ -189,8 +190,7 @@ export async function startGateway(options: GatewayOptions = {}) {
   };
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- tests read whatever they expect
-function parse(text: string): any {
+function parse(text: string): ReadJson {
   try {
     return JSON.parse(text);
   } catch {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from './client.ts';
 import type { Contract } from './contract.ts';
-import { plainEnvelope } from './envelope.ts';
+import { plainEnvelope, type Envelope } from './envelope.ts';
 import { Fault } from './errors.ts';
 import type { Handlers } from './http/call.ts';
 import { EventStream } from './sse.ts';
@@ -100,6 +100,25 @@ test('a refusal comes back as the Fault that was thrown', async () => {
     reason: 'too_many',
     retryAfter: 7,
   });
+});
+
+test('so does one of a service that says a sentence and a code, and knows few statuses', async () => {
+  const envelope: Envelope = {
+    schema: Type.Object({ error: Type.String(), code: Type.String() }),
+    statusOf: () => 503,
+    wrap: ({ message, reason }) => ({ error: message, code: reason?.toUpperCase() }),
+  };
+  const plain = await createTestServer(contract, { envelope });
+  plain.http.serve(contract, handlers);
+  const plainUrl = await listenAnywhere(plain.http);
+  const token = () => plain.issuer.sign();
+  const caller = createClient(contract, { baseUrl: plainUrl, token, tracer: new Tracer(() => {}) });
+  await expect(caller.refuse({})).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'not now',
+    reason: 'too_many',
+  });
+  await plain.http.close(0);
 });
 
 test('a service that is not there is unavailable', async () => {

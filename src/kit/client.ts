@@ -176,7 +176,14 @@ class Caller {
 }
 
 function pathOf(route: Route, { params, query }: AnyInput): string {
-  const path = route.url.replaceAll(/:(\w+)/g, (_, name: string) => segmentOf(params?.[name]));
+  const path = route.url
+    .replaceAll(/:(\w+)/g, (_, name: string) => segmentOf(params?.[name]))
+    .replace(/\*$/, () =>
+      String(params?.['*'] ?? '')
+        .split('/')
+        .map(segmentOf)
+        .join('/'),
+    );
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined) search.set(name, String(value));
@@ -207,12 +214,12 @@ async function acceptOrThrow(answer: Dispatcher.ResponseData): Promise<Dispatche
 
 /** The Fault that an error answer stands for, whichever service's envelope it came in. */
 function refusalOf({ statusCode, headers }: Dispatcher.ResponseData, body: unknown): Fault {
-  const { error } = (body ?? {}) as { error?: string | RefusalBody };
-  const refusal = typeof error === 'object' ? error : { message: error };
+  const { error, code } = (body ?? {}) as { error?: string | RefusalBody | null; code?: string };
+  const refusal: RefusalBody = typeof error === 'string' ? { message: error, code } : (error ?? {});
   const retryAfter = Number(headers['retry-after']);
-  return new Fault(Fault.codeOf(statusCode), refusal?.message ?? `HTTP status ${statusCode}`, {
-    detail: { ...refusal?.details, ...(refusal?.param ? { param: refusal.param } : {}) },
-    ...(refusal?.code ? { reason: refusal.code.toLowerCase() } : {}),
+  return new Fault(Fault.codeOf(statusCode), refusal.message ?? `HTTP status ${statusCode}`, {
+    detail: { ...refusal.details, ...(refusal.param ? { param: refusal.param } : {}) },
+    ...(refusal.code ? { reason: refusal.code.toLowerCase() } : {}),
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
   });
 }
@@ -220,7 +227,7 @@ function refusalOf({ statusCode, headers }: Dispatcher.ResponseData, body: unkno
 interface RefusalBody {
   readonly param?: string | null;
   readonly message?: string | undefined;
-  readonly code?: string;
+  readonly code?: string | undefined;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 

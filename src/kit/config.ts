@@ -1,8 +1,11 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import type { Environment } from './environment.ts';
 import { Fault } from './errors.ts';
 import { findFlaws } from './schema-flaws.ts';
 import { convertText } from './text-values.ts';
+
+export { processEnvironment, type Environment } from './environment.ts';
 
 /** A value that never shows itself: text, JSON and inspection all give `***`. */
 export class Secret {
@@ -74,13 +77,6 @@ function withDefault(schema: TSchema, value: unknown): TSchema {
 /** Declares an optional secret. */
 export function secretSetting(env: string, description: string): Setting<Secret | undefined> {
   return { env, schema: Type.String({ minLength: 1 }), description, isSecret: true };
-}
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The process's environment; the only place that reads it. */
-export function processEnvironment(): Environment {
-  return process.env;
 }
 
 /**

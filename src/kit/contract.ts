@@ -17,7 +17,7 @@ export interface RouteSchema {
 /** One operation: enough to serve it, to check it, to document it and to call it. */
 export interface Route {
   readonly method: Method;
-  /** Path with `:name` parameters. */
+  /** Path with `:name` parameters; `*` at its end is the rest of the path, decoded. */
   readonly url: string;
   /** Further paths with the same meaning. */
   readonly aliases?: readonly string[];
@@ -48,6 +48,12 @@ export interface Route {
    * reads `content-type` and `content-encoding` itself.
    */
   readonly takesBytes?: true;
+  /**
+   * As `takesBytes`, but the handler reads the body itself, as `Call.stream`: it is never in memory as a
+   * whole, and may come as slowly as it likes if only it comes. Without `bodyBytesMax` the handler alone
+   * bounds it.
+   */
+  readonly streamsBody?: true;
   /** Largest request body in bytes; 1 MiB when absent. */
   readonly bodyBytesMax?: number;
   readonly schema: RouteSchema;
@@ -58,6 +64,11 @@ export interface SocketRoute {
   readonly url: string;
   readonly summary: string;
   readonly permission?: string | readonly string[];
+  /**
+   * Lets a handshake in that shows no token: nothing is sent before the first message, which must be
+   * `{"auth": {"token": …}}` and come within ten seconds. Else the socket closes with 4401.
+   */
+  readonly authFrame?: true;
   /** The message that a client sends to subscribe, where the stream has one. */
   readonly subscribe?: TSchema;
   readonly event: TSchema;

@@ -39,11 +39,32 @@ export function startThread(
   return new Worker(code, { ...options, eval: true, execArgv: [] });
 }
 
+/** The program and arguments that run a file as a process, with options for Node.js before it. */
+export function entryCommand(
+  file: EntryFile,
+  options: readonly string[] = [],
+): readonly [program: string, ...parameters: string[]] {
+  const loader = isSource ? ['--import', pathToFileURL(require.resolve('tsx')).href] : [];
+  return [process.execPath, ...options, ...loader, fileURLToPath(entryUrl(file))];
+}
+
 /** Starts a file as a process whose standard error is a pipe. */
 export function startProcess(file: EntryFile, parameters: readonly string[]): ChildProcess {
-  const loader = isSource ? ['--import', pathToFileURL(require.resolve('tsx')).href] : [];
-  return spawn(process.execPath, [...loader, fileURLToPath(entryUrl(file)), ...parameters], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const [program, ...before] = entryCommand(file);
+  return spawn(program, [...before, ...parameters], { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/**
+ * Starts a file as a process that talks by messages, sees no environment variable and shares no
+ * output. It dies alone when its heap outgrows the bound, also where a thread would take the whole
+ * process with it: inside one large allocation. Its file ends it on `disconnect`.
+ */
+export function startIsolated(file: EntryFile, heapMegabytes: number): ChildProcess {
+  const [program, ...parameters] = entryCommand(file, [`--max-old-space-size=${heapMegabytes}`]);
+  return spawn(program, parameters, {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+    env: {},
   });
 }
 

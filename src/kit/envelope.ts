@@ -13,6 +13,8 @@ export interface FaultContext {
 /** How a service words its refusals. */
 export interface Envelope {
   readonly schema: TSchema;
+  /** The HTTP status of a refusal, for services that know fewer of them; the fault's own when absent. */
+  statusOf?(fault: Fault): number;
   wrap(fault: Fault, context: FaultContext): unknown;
 }
 

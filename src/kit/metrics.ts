@@ -103,7 +103,7 @@ export function metricsRoute(url: string) {
     auth: 'loopback',
     rateLimit: 'none',
     trace: 'none',
-    schema: { response: { 200: Type.String() } },
+    schema: { response: { 200: Type.String({ contentMediaType: 'text/plain' }) } },
   } as const satisfies Route;
 }
 

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { formMediaType } from './http/form-body.ts';
+import { isBodyOptional } from './http/validation.ts';
 import { pathsOf, type Contract, type Route, type SocketRoute } from './contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -57,7 +58,7 @@ function describeRoute(route: Route, { operationId, contract, components }: Rout
     {
       description: (schema as { description?: string }).description ?? 'Success',
       content: {
-        [mediaType]: { schema: components.refer(schema) },
+        [mediaTypeOf(schema)]: { schema: components.refer(schema) },
         ...(stream ? { 'text/event-stream': { schema: components.refer(stream) } } : {}),
         ...(lines ? { 'application/x-ndjson': { schema: components.refer(lines) } } : {}),
       },
@@ -73,7 +74,7 @@ function describeRoute(route: Route, { operationId, contract, components }: Rout
     ...(body
       ? {
           requestBody: {
-            required: true,
+            required: !isBodyOptional(body),
             content: {
               [mediaType]: { schema: components.refer(body) },
               ...(route.acceptsForm ? { [formMediaType]: { schema: components.refer(body) } } : {}),
@@ -91,11 +92,17 @@ function describeRoute(route: Route, { operationId, contract, components }: Rout
   };
 }
 
+/** A text says itself what it is when it is no JSON. */
+function mediaTypeOf(schema: TSchema): string {
+  const { contentMediaType } = schema as { contentMediaType?: string };
+  return contentMediaType ?? mediaType;
+}
+
 function describeSocket(operationId: string, socket: SocketRoute, components: Components): Json {
   return {
     operationId,
     summary: socket.summary,
-    description: 'A WebSocket (RFC 6455): the token goes in a header or in `access_token`.',
+    description: describeToken(socket),
     ...(socket.permission ? { 'x-permission': socket.permission } : {}),
     ...(socket.subscribe ? { 'x-subscribe': components.refer(socket.subscribe) } : {}),
     responses: {
@@ -106,6 +113,11 @@ function describeSocket(operationId: string, socket: SocketRoute, components: Co
       },
     },
   };
+}
+
+function describeToken({ authFrame }: SocketRoute): string {
+  const ways = 'A WebSocket (RFC 6455): the token goes in a header or in `access_token`';
+  return authFrame ? `${ways}, or in a first message \`{"auth": {"token": …}}\`.` : `${ways}.`;
 }
 
 function parametersOf(route: Route): Json[] {
@@ -119,7 +131,7 @@ function parametersIn(place: 'path' | 'query', schema: TSchema | undefined): Jso
     required?: readonly string[];
   };
   return Object.entries(properties).map(([name, property]) => ({
-    name,
+    name: name === '*' ? restName : name,
     in: place,
     required: place === 'path' || (required.includes(name) && !('default' in property)),
     schema: property,
@@ -136,8 +148,11 @@ function securitySchemes(contract: Contract): Json {
   };
 }
 
+/** What stands for the rest of a path, which routes call `*`. */
+const restName = 'path';
+
 function toTemplate(url: string): string {
-  return url.replaceAll(/:(\w+)/g, '{$1}');
+  return url.replaceAll(/:(\w+)/g, '{$1}').replace(/\*$/, `{${restName}}`);
 }
 
 /** Collects the named schemas while the rest of the document refers to them. */

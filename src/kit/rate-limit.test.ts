@@ -11,6 +11,13 @@ test('a bucket gives its burst at once, then refuses and says when to come back'
   expect(taken[3]).toMatchObject({ limit: 60, retryAfter: 1, resetAt: start / 1000 + 3 });
 });
 
+test('what is told to be left is never above the sustained figure and falls with each request', () => {
+  const limiter = new RateLimiter({ perMinute: 2, burst: 4 });
+  const taken = [1, 2, 3, 4, 5].map(() => limiter.take('a', start));
+  expect(taken.map((one) => one.remaining)).toEqual([1, 0, 0, 0, 0]);
+  expect(taken.map((one) => one.isAllowed)).toEqual([true, true, true, true, false]);
+});
+
 test('a bucket refills at the sustained rate and never beyond its burst', () => {
   const limiter = new RateLimiter({ perMinute: 60, burst: 2 });
   limiter.take('a', start);

@@ -11,7 +11,7 @@ export interface Allowance {
   readonly isAllowed: boolean;
   /** The sustained figure, as `X-RateLimit-Limit` shows it. */
   readonly limit: number;
-  /** Whole requests left in the bucket. */
+  /** Whole requests left of the sustained figure; the burst beyond it is a reserve that 0 may still have. */
   readonly remaining: number;
   /** Unix seconds at which the bucket is full again. */
   readonly resetAt: number;
@@ -34,11 +34,13 @@ const keysMax = 100_000;
 export class RateLimiter {
   readonly #rate: Rate;
   readonly #tokensPerMs: number;
+  readonly #reserve: number;
   readonly #buckets = new LRUCache<string, Bucket>({ max: keysMax });
 
   constructor(rate: Rate) {
     this.#rate = rate;
     this.#tokensPerMs = rate.perMinute / 60_000;
+    this.#reserve = Math.max(0, rate.burst - rate.perMinute);
   }
 
   /** Takes one token of the key's bucket, if there is one. */
@@ -47,11 +49,12 @@ export class RateLimiter {
     const isAllowed = bucket.tokens >= 1;
     if (isAllowed) bucket.tokens -= 1;
     const missing = this.#rate.burst - bucket.tokens;
+    const left = Math.floor(bucket.tokens - this.#reserve);
     const waitMs = isAllowed ? 0 : (1 - bucket.tokens) / this.#tokensPerMs;
     return {
       isAllowed,
       limit: this.#rate.perMinute,
-      remaining: Math.floor(bucket.tokens),
+      remaining: Math.max(0, left),
       resetAt: Math.ceil((now + missing / this.#tokensPerMs) / 1000),
       retryAfter: isAllowed ? 0 : Math.max(1, Math.ceil(waitMs / 1000)),
     };

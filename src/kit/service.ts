@@ -22,6 +22,40 @@ export interface Peer {
   readonly grants: readonly string[];
 }
 
+/** A service of the suite as the process sees it that was asked. */
+export interface SuiteMember {
+  readonly name: string;
+  readonly version: string;
+  /** Where it answers, without a slash at the end. */
+  readonly url: string;
+  /** `elsewhere`: another process hosts it, or none does. */
+  readonly status: 'running' | 'stopped' | 'elsewhere';
+  /** Stays up while the others are stopped. */
+  readonly isLasting: boolean;
+  /** Since when it has this status, Unix milliseconds; absent elsewhere. */
+  readonly sinceMs?: number;
+  /** Why its last start failed, of one that is stopped. */
+  readonly failure?: string;
+}
+
+/** What came of starting or stopping services. */
+export interface SuiteChange {
+  /** In the order in which they were started or stopped; who already was so is not among them. */
+  readonly changed: readonly string[];
+  /** Which ones are not as was asked for, each with a sentence that says why. */
+  readonly refused: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** Starts and stops the services of this process. Who asks while another change runs waits for it. */
+export interface SuiteControl {
+  /** All services of the suite, in the order of their ports. */
+  services(): readonly SuiteMember[];
+  /** Those that others call come first; one that fails leaves the others up. Rejects never. */
+  start(names: readonly string[]): Promise<SuiteChange>;
+  /** In reverse. Running requests have five seconds, all services together. Rejects never. */
+  stop(names: readonly string[]): Promise<SuiteChange>;
+}
+
 /** All that a service gets from the process that hosts it; it has no other way to the world. */
 export interface Host<Config> {
   readonly config: Config;
@@ -40,6 +74,8 @@ export interface Host<Config> {
   readonly bus: Bus;
   /** The only way to an address that a caller supplied. */
   readonly egress: Egress;
+  /** How often an identity may call this service, as the environment has it. */
+  readonly rate: Rate;
   /** Serves the service's contract; it listens once `start` has returned. */
   readonly http: HttpServer;
   readonly tracer: Tracer;
@@ -52,6 +88,8 @@ export interface Host<Config> {
   client<C extends Contract>(contract: C): Client<C>;
   /** This service's own access token, for calls that a typed client has no words for. */
   readonly ownToken: Pick<ServiceToken, 'get' | 'forget'>;
+  /** The services of the process; absent where nothing hosts them, as in tests of one service. */
+  readonly suite?: SuiteControl;
   /** The fields that every health answer begins with, measured now. */
   health(): { status: string; version: string; uptime: number };
   /** Tells the operator something once, after the start: a first password, a recommendation. */

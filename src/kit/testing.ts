@@ -10,11 +10,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openBus } from './bus/bus.ts';
+import { openBus, type Bus } from './bus/bus.ts';
 import { readConfig, type ConfigOf, type Environment, type Settings } from './config.ts';
 import type { Contract } from './contract.ts';
 import { createEgress } from './egress/egress.ts';
-import { openDatabase, type Database } from './database/database.ts';
+import type { Database } from './database/database.ts';
+import { openEmptyDatabase } from './database/testing.ts';
 import { plainEnvelope, type Envelope } from './envelope.ts';
 import { HttpServer, type HttpOptions } from './http/server.ts';
 import { Authenticator } from './identity/authenticator.ts';
@@ -25,13 +26,15 @@ import { newId } from './ids.ts';
 import { Lifetime } from './lifecycle.ts';
 import { createLog } from './log.ts';
 import { RateLimiter } from './rate-limit.ts';
-import type { Host, Service } from './service.ts';
+import type { Host, Peer, Service } from './service.ts';
 import { Tracer, type SpanRecord } from './trace.ts';
 
 export const silentLog = createLog({ level: 'silent', isPretty: false });
 
 const issuerUrl = 'http://issuer.test';
 const keyId = 'test-key';
+
+const portsInARow = 13;
 
 /** An issuer of tokens for tests: real RS256 keys, no server. */
 export interface TestIssuer {
@@ -92,11 +95,13 @@ function defaultClaims(): JWTPayload {
 
 export interface TestServerOptions extends Partial<Omit<HttpOptions, 'contract'>> {
   readonly envelope?: Envelope;
+  /** One of its own when absent. */
+  readonly issuer?: TestIssuer;
 }
 
 /** An HTTP edge for a contract, with an issuer of its own and the spans that it recorded. */
-export async function createTestServer(contract: Contract, options: TestServerOptions = {}) {
-  const issuer = await createTestIssuer();
+export async function createTestServer(contract: Contract, given: TestServerOptions = {}) {
+  const { issuer = await createTestIssuer(), ...options } = given;
   const spans: SpanRecord[] = [];
   const http = new HttpServer({
     contract,
@@ -114,10 +119,17 @@ export interface StartOptions {
   readonly environment?: Environment;
   /** The database to use, migrated or not; one of its own in memory when absent. */
   readonly database?: Database;
+  /** Where it keeps files, which the caller removes; one of its own when absent. */
+  readonly dataFolder?: string;
   /** Its further ports; any free ones when absent. */
   readonly ports?: Readonly<Record<string, number>>;
   /** Stands in for the clients of other services. */
   readonly client?: Host<never>['client'];
+  /** The bus that replicas share; one of its own when absent. */
+  readonly bus?: Bus;
+  /** Whose tokens it takes; an issuer of its own when absent. */
+  readonly issuer?: TestIssuer;
+  readonly peers?: readonly Peer[];
 }
 
 /** Starts a service as a process would host it, on a database, a bus and an issuer for tests. */
@@ -127,23 +139,28 @@ export async function startService<C extends Contract, S extends Settings>(
 ) {
   const { contract, envelope, settings, migrations } = service;
   const lifetime = new Lifetime(silentLog);
-  const dataFolder = await mkdtemp(join(tmpdir(), `ennead-${contract.name}-`));
-  lifetime.defer('the data folder', () => rm(dataFolder, { recursive: true }));
-  const database = options.database ?? lifetime.own('the database', await openDatabase());
+  const ownFolder = await mkdtemp(join(tmpdir(), `ennead-${contract.name}-`));
+  lifetime.defer('the data folder', () => rm(ownFolder, { recursive: true }));
+  const dataFolder = options.dataFolder ?? ownFolder;
+  const database = options.database ?? lifetime.own('the database', await openEmptyDatabase());
   if (migrations) await database.migrate(contract.name, migrations);
-  const bus = lifetime.own('the bus', await openBus({ log: silentLog }));
-  const { http, issuer, spans } = await createTestServer(contract, { envelope });
+  const bus = options.bus ?? lifetime.own('the bus', await openBus({ log: silentLog }));
+  const { http, issuer, spans } = await createTestServer(contract, {
+    envelope,
+    ...(options.issuer ? { issuer: options.issuer } : {}),
+  });
   lifetime.defer('http', () => http.close(0));
   const host: Host<ConfigOf<S>> = {
     config: readConfig({ own: settings }, options.environment ?? {}).own,
     url: `http://${contract.name}.test`,
-    peers: [],
+    peers: options.peers ?? [],
     address: '127.0.0.1',
     ports: { ...anyPorts(service), ...options.ports },
     dataFolder,
     serviceKeysFolder: join(dataFolder, 'service-keys'),
     database,
     bus,
+    rate: service.rate,
     egress: lifetime.own('egress', createEgress({ allow: [], isLoopbackAllowed: true })),
     http,
     tracer: new Tracer((span) => spans.push(span)),
@@ -176,6 +193,25 @@ export async function findFreePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** The first of thirteen ports in a row that are free now. */
+export async function freePortBase(): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const base = 20_000 + Math.floor(Math.random() * 2_000) * 20;
+    const ports = Array.from({ length: portsInARow }, (_, offset) => base + offset);
+    const free = await Promise.all(ports.map(isFree));
+    if (free.every(Boolean)) return base;
+  }
+  throw new Error('no thirteen free ports in a row were found');
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
 
 function refuseClient(): never {

@@ -34,6 +34,7 @@ export class SpanExporter implements AsyncDisposable {
   #sending: Promise<void> | undefined;
   #pausedUntil = 0;
   #pauseMs = 0;
+  #dropped = 0;
 
   constructor(options: ExporterOptions) {
     this.#options = options;
@@ -44,11 +45,24 @@ export class SpanExporter implements AsyncDisposable {
   /** A sink for the spans of one resource. */
   sink(resource: Resource): SpanSink {
     return (span) => {
-      if (this.#pausedUntil !== 0 && Date.now() < this.#pausedUntil) return;
-      if (this.#pending.length >= pendingMax) return;
+      if (this.#isPaused() || this.#pending.length >= pendingMax) {
+        this.#dropped += 1;
+        return;
+      }
       this.#pending.push({ resource, span });
       if (this.#pending.length === batchMax) void this.#flush();
     };
+  }
+
+  /** How many spans the receiver never took. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Ends a pause at once, for who knows that the receiver listens again. */
+  resume(): void {
+    this.#pauseMs = 0;
+    this.#pausedUntil = 0;
   }
 
   /** Sends what is pending, for five seconds at most; what then is left is dropped. */
@@ -64,6 +78,10 @@ export class SpanExporter implements AsyncDisposable {
     this.#pending.length = 0;
   }
 
+  #isPaused(): boolean {
+    return this.#pausedUntil !== 0 && Date.now() < this.#pausedUntil;
+  }
+
   /** Sends a batch, one at a time; what arrives meanwhile waits, or is dropped beyond the bound. */
   #flush(): Promise<void> {
     if (this.#pending.length > 0) this.#sending ??= this.#send(this.#pending.splice(0, batchMax));
@@ -72,7 +90,7 @@ export class SpanExporter implements AsyncDisposable {
 
   async #send(batch: readonly Pending[]): Promise<void> {
     const isTaken = await this.#post(encodeOtlp(batch)).catch(() => false);
-    if (!isTaken) this.#pending.length = 0;
+    if (!isTaken) this.#dropped += batch.length + this.#pending.splice(0).length;
     this.#pauseMs = isTaken ? 0 : Math.min(pauseMsMax, Math.max(1_000, this.#pauseMs * 2));
     this.#pausedUntil = isTaken ? 0 : Date.now() + this.#pauseMs;
     this.#sending = undefined;

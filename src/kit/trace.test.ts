@@ -125,8 +125,21 @@ test('a receiver that refuses is left alone for a while and costs nobody an erro
   tracer.start('first').end();
   await exporter.flush();
   tracer.start('second').end();
+  expect(exporter.dropped).toBe(2);
   await exporter[Symbol.asyncDispose]();
   expect(bodies).toHaveLength(1);
+});
+
+test('who knows that the receiver is back ends the pause', async () => {
+  const { url, bodies } = await receive(404);
+  const exporter = new SpanExporter({ url });
+  const tracer = new Tracer(exporter.sink({ 'service.name': 'notes' }));
+  tracer.start('first').end();
+  await exporter.flush();
+  exporter.resume();
+  tracer.start('second').end();
+  await exporter[Symbol.asyncDispose]();
+  expect(bodies.at(-1)).toContain('"name":"second"');
 });
 
 test('a receiver that does not listen is no error', async () => {

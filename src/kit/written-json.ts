@@ -1,13 +1,16 @@
-/** An answer whose bytes were written before, in any format: they are sent as they are. */
+/** An answer that was written before, in any format: it is sent as it is. */
 export class WrittenBytes {
-  readonly bytes: Buffer;
+  /** A text goes out as UTF-8, a short one in one piece with the head of the answer. */
+  readonly bytes: Buffer | string;
   readonly mediaType: string;
 
-  constructor(bytes: Buffer, mediaType: string) {
+  constructor(bytes: Buffer | string, mediaType: string) {
     this.bytes = bytes;
     this.mediaType = mediaType;
   }
 }
+
+const jsonType = 'application/json; charset=utf-8';
 
 /**
  * An answer whose JSON was written before, for those that are given over and over: whoever wrote it
@@ -15,9 +18,13 @@ export class WrittenBytes {
  */
 export class WrittenJson extends WrittenBytes {
   constructor(value: unknown) {
-    super(
-      Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value)),
-      'application/json; charset=utf-8',
-    );
+    super(Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value)), jsonType);
+  }
+}
+
+/** The same of JSON that is a text already, and is sent but once. */
+export class WrittenJsonText extends WrittenBytes {
+  constructor(json: string) {
+    super(json, jsonType);
   }
 }

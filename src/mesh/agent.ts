@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codes, Fault } from '../kit/errors.ts';
-import { createKeyPair, prove, proveKey, publicKeyOf } from './attestation/schnorr.ts';
+import { createSecretKey } from './attestation/secret-key.ts';
 import { serveOverHttp, type ListenOptions } from './client/http-serving.ts';
 import { serveFromInbox } from './client/inbox-serving.ts';
 import { MeshCalls, type TokenSource } from './client/mesh-calls.ts';
@@ -10,7 +10,7 @@ import { TaskDesk, type TaskWork } from './client/task-desk.ts';
 import { Voting, type VoteDecision, type VoteQuestion } from './client/voting.ts';
 import type { VoteValue } from './swarms/ballot.ts';
 
-export type { AgentTask, TaskContext, TaskWork } from './client/task-desk.ts';
+export { handBack, type AgentTask, type TaskContext, type TaskWork } from './client/task-desk.ts';
 export type { VoteDecision, VoteQuestion } from './client/voting.ts';
 
 export interface JoinOptions {
@@ -75,7 +75,7 @@ export function createAgentKeys(): {
   readonly voteKey: KeyObject;
 } {
   const { privateKey } = generateKeyPairSync('ed25519');
-  return { attestationKey: createKeyPair().secretKey, voteKey: privateKey };
+  return { attestationKey: createSecretKey(), voteKey: privateKey };
 }
 
 /**
@@ -143,6 +143,7 @@ class JoinedAgent implements MeshAgent {
       expiresAt: new Date(now + proofSeconds * 1_000).toISOString(),
     };
     const { agentId } = this;
+    const { prove } = await loadProofs();
     const made = prove(attestationKey, { agentId, capability, ...claims });
     const proof = { type: 'zero-knowledge', ...made, ...claims };
     const body = { agentId, capability, proof };
@@ -199,7 +200,7 @@ class JoinedAgent implements MeshAgent {
       ...(metadata && { metadata }),
       ...(isIdempotent !== undefined && { idempotent: isIdempotent }),
       ...(heartbeatInterval !== undefined && { heartbeatInterval }),
-      ...keysOf(this.#options),
+      ...(await keysOf(this.#options)),
     };
     const path = '/api/v1/agents/register';
     return (await this.calls.send({ method: 'POST', path, body, signal })) as Registered;
@@ -245,12 +246,19 @@ function abstain(): VoteDecision {
   return { vote: 'abstain', confidence: 0 };
 }
 
-function keysOf({ attestationKey, voteKey, agentId }: JoinOptions) {
+/** Only for agents that attest: the curve takes most of the time in which all else is loaded. */
+function loadProofs() {
+  return import('./attestation/schnorr.ts');
+}
+
+async function keysOf({ attestationKey, voteKey, agentId }: JoinOptions) {
   return {
-    ...(attestationKey !== undefined && {
-      publicKey: publicKeyOf(attestationKey),
-      keyProof: proveKey(attestationKey, agentId),
-    }),
+    ...(attestationKey !== undefined && (await proofsOf(attestationKey, agentId))),
     ...(voteKey && { voteKey: createPublicKey(voteKey).export({ format: 'jwk' }).x }),
   };
+}
+
+async function proofsOf(attestationKey: string, agentId: string) {
+  const { proveKey, publicKeyOf } = await loadProofs();
+  return { publicKey: publicKeyOf(attestationKey), keyProof: proveKey(attestationKey, agentId) };
 }

@@ -1,3 +1,4 @@
+import { callerWith } from '../kit/http/testing.ts';
 import { Lifetime } from '../kit/lifecycle.ts';
 import type { Environment } from '../kit/config.ts';
 import { openTestTables } from '../kit/database/testing.ts';
@@ -25,23 +26,7 @@ export async function startMesh({ environment = {} }: MeshOptions = {}) {
   const tokenOf = (subject: string) =>
     running.issuer.sign({ sub: subject, permissions: ['mesh:communicate'] });
   /** A caller with a subject's token. */
-  const callAs = async (subject: string) => {
-    const token = await tokenOf(subject);
-    return async (method: string, path: string, body?: unknown) => {
-      const response = await fetch(url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      // Tests read whatever they expect; a wrong expectation fails them.
-      // oxlint-disable-next-line typescript/no-explicit-any
-      const answer: any = await response.json();
-      return { status: response.status, body: answer };
-    };
-  };
+  const callAs = async (subject: string) => callerWith(url, await tokenOf(subject));
   return {
     ...running,
     url,

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { plainEnvelope, type Envelope } from '../kit/envelope.ts';
 import type { Fault } from '../kit/errors.ts';
-import { JsonRpcError, jsonRpcFault } from '../kit/mcp/json-rpc-fault.ts';
+import { JsonRpcError } from '../kit/mcp/json-rpc-fault.ts';
+import { mcpEnvelope } from '../kit/mcp/mcp-envelope.ts';
 
 const openAiError = Type.Object({
   error: Type.Object({
@@ -22,8 +23,7 @@ export const modelsEnvelope: Envelope = {
   wrap: (fault, context) => {
     if (context.path.startsWith('/v1/')) return { error: toOpenAiError(fault) };
     if (context.path.startsWith('/api/')) return { error: fault.message };
-    if (context.path === '/mcp') return jsonRpcFault(fault, context.requestId);
-    return plainEnvelope.wrap(fault, context);
+    return mcpEnvelope.wrap(fault, context);
   },
 };
 

@@ -1,16 +1,25 @@
-import { plainEnvelope } from '../kit/envelope.ts';
-import type { Service } from '../kit/service.ts';
+import { mcpEnvelope } from '../kit/mcp/mcp-envelope.ts';
+import type { Host, Service } from '../kit/service.ts';
+import { registrySettings, type RegistryConfig } from './config.ts';
 import { registryContract } from './contract.ts';
+import { openParts } from './parts.ts';
+import { registryHandlers } from './routes/routes.ts';
+import { streamSocketHandlers } from './routes/stream.ts';
 
-/** Registry answers its health; it has no other operation yet. */
+/** The registry keeps connections to MCP servers and clients, and is itself an MCP server. */
 export const registry = {
   contract: registryContract,
-  envelope: plainEnvelope,
+  envelope: mcpEnvelope,
   rate: { perMinute: 500, burst: 750 },
-  settings: {},
+  settings: registrySettings,
+  migrations: new URL('./migrations/', import.meta.url),
   grants: [],
-  start: async (host) => {
-    host.http.serve(registryContract, { health: () => host.health() });
-    return { [Symbol.asyncDispose]: async () => {} };
-  },
-} satisfies Service<typeof registryContract>;
+  start,
+} satisfies Service<typeof registryContract, typeof registrySettings>;
+
+async function start(host: Host<RegistryConfig>): Promise<AsyncDisposable> {
+  const parts = await openParts(host);
+  host.http.serve(registryContract, registryHandlers(parts));
+  host.http.serveSockets(registryContract, streamSocketHandlers(parts.events));
+  return parts;
+}

@@ -1,16 +1,25 @@
-import { plainEnvelope } from '../kit/envelope.ts';
-import type { Service } from '../kit/service.ts';
+import type { Host, Service } from '../kit/service.ts';
+import { workflowSettings, type WorkflowConfig } from './config.ts';
 import { workflowContract } from './contract.ts';
+import { mcpEnvelope } from '../kit/mcp/mcp-envelope.ts';
+import { openParts } from './parts.ts';
+import { workflowServiceHandlers, workflowSocketHandlers } from './routes/routes.ts';
 
-/** Workflow answers its health; it has no other operation yet. */
+/** Workflow runs flows of models, agents, tools and people, and finishes what it began. */
 export const workflow = {
   contract: workflowContract,
-  envelope: plainEnvelope,
+  envelope: mcpEnvelope,
   rate: { perMinute: 200, burst: 300 },
-  settings: {},
-  grants: [],
-  start: async (host) => {
-    host.http.serve(workflowContract, { health: () => host.health() });
-    return { [Symbol.asyncDispose]: async () => {} };
-  },
-} satisfies Service<typeof workflowContract>;
+  settings: workflowSettings,
+  migrations: new URL('./migrations/', import.meta.url),
+  // Its nodes call tools and agents.
+  grants: ['registry:call', 'mesh:communicate', 'agent:execute'],
+  start,
+} satisfies Service<typeof workflowContract, typeof workflowSettings>;
+
+async function start(host: Host<WorkflowConfig>): Promise<AsyncDisposable> {
+  const parts = await openParts(host);
+  host.http.serve(workflowContract, workflowServiceHandlers(parts));
+  host.http.serveSockets(workflowContract, workflowSocketHandlers(parts));
+  return parts;
+}

@@ -3,7 +3,8 @@ import { chown, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePortBase, serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 
 const run = promisify(execFile);
 const packages = '/usr/lib/postgresql';

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePortBase, serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 
 const path = '/api/v1/auth';
 

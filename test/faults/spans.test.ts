@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportOf } from '../../src/tracer/testing.ts';
-import { freePortBase, serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 
 const senders = 4;
 const acknowledgedMin = 60;

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePortBase, runEnnead, startEnnead, temporaryFolder } from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { runEnnead, startEnnead, temporaryFolder } from '../ennead.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let base: number;

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePortBase, startEnnead, temporaryFolder } from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { startEnnead, temporaryFolder } from '../ennead.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

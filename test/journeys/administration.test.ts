@@ -2,14 +2,8 @@ import { generate } from 'otplib';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  askEnnead,
-  freePortBase,
-  serviceUrl,
-  startEnnead,
-  temporaryFolder,
-  type Ennead,
-} from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { askEnnead, serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let variables: Record<string, string>;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePortBase, startEnnead, temporaryFolder, type Ennead, serviceUrl } from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { startEnnead, temporaryFolder, type Ennead, serviceUrl } from '../ennead.ts';
 import { serviceNames } from '../../src/service-names.ts';
 import {
   completeWithOpenAi,

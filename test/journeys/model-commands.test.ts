@@ -7,7 +7,8 @@ import {
   startSource,
   type Source,
 } from '../../src/models/library/testing.ts';
-import { askEnnead, freePortBase, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { askEnnead, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let variables: Record<string, string>;

@@ -1,14 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  freePortBase,
-  runEnnead,
-  startEnnead,
-  temporaryFolder,
-  type Ennead,
-  serviceUrl,
-} from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { runEnnead, startEnnead, temporaryFolder, type Ennead, serviceUrl } from '../ennead.ts';
 import { serviceNames } from '../../src/service-names.ts';
 import { services as allServices } from '../../src/services.ts';
 import { expectAnonymousRefused, expectRubbishRefused } from './refusals.ts';

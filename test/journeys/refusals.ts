@@ -27,7 +27,8 @@ export async function expectRubbishRefused(target: Target): Promise<void> {
   const { contract, url, token } = target;
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
   await expectAnswer(contract, fetch(`${url}/no/such/path`), 404);
-  await expectAnswer(contract, fetch(`${url}/health`, { method: 'DELETE' }), 405);
+  const [wrongMethod, wrongType] = hasFewStatuses(contract) ? [404, 400] : [405, 415];
+  await expectAnswer(contract, fetch(`${url}/health`, { method: 'DELETE' }), wrongMethod);
   const posts = Object.values(contract.routes).filter(({ schema }) => schema.body);
   for (const route of posts) {
     const address = url + route.url.replaceAll(/:\w+/g, 'x');
@@ -37,11 +38,16 @@ export async function expectRubbishRefused(target: Target): Promise<void> {
     await expectAnswer(contract, send('{"__proto__":{"a":1}}'), 400);
     await expectAnswer(contract, send(`${'['.repeat(5_000)}${']'.repeat(5_000)}`), 400);
     await expectAnswer(contract, send('"text"'), 400);
-    await expectAnswer(contract, send('a=b', { 'content-type': 'text/plain' }), 415);
+    await expectAnswer(contract, send('a=b', { 'content-type': 'text/plain' }), wrongType);
     const bytes = (route.bodyBytesMax ?? 1024 * 1024) + 1024;
     await expectAnswer(contract, send(`{"a":"${'x'.repeat(bytes)}"}`), 413);
   }
   expect((await fetch(`${url}/health`)).status).toBe(200);
+}
+
+/** Chat's interface names all statuses that it has. */
+function hasFewStatuses({ name }: Contract): boolean {
+  return name === 'chat';
 }
 
 async function expectAnswer(contract: Contract, asked: Promise<Response>, status: number) {

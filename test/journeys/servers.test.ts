@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findNatsServer, startNatsServer, type NatsServer } from '../../src/kit/bus/testing.ts';
-import { freePortBase, serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 import { completeWithOpenAi, logInAsPrinted } from './main-job.ts';
 
 const postgresUrl = process.env['ENNEAD_TEST_POSTGRES_URL'];

@@ -1,14 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  askEnnead,
-  freePortBase,
-  serviceUrl,
-  startEnnead,
-  temporaryFolder,
-  type Ennead,
-} from '../ennead.ts';
+import { freePortBase } from '../../src/kit/testing.ts';
+import { askEnnead, serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let variables: Record<string, string>;
@@ -55,8 +49,8 @@ async function refusalOf(line: string, more?: Record<string, string>): Promise<s
 const startUs = Date.now() * 1000 - 60_000_000;
 
 /** A trace of two services, the second of which failed, as a Zipkin client sends it. */
-async function send(traceId: string, name: string): Promise<void> {
-  const root = { traceId, id: '1', name, kind: 'SERVER', timestamp: startUs, duration: 90_000 };
+async function send(traceId: string, name: string, timestamp: number): Promise<void> {
+  const root = { traceId, id: '1', name, kind: 'SERVER', timestamp, duration: 90_000 };
   const spans = [
     { ...root, localEndpoint: { serviceName: 'shop' } },
     {
@@ -64,7 +58,7 @@ async function send(traceId: string, name: string): Promise<void> {
       id: '2',
       parentId: '1',
       name: 'charge',
-      timestamp: startUs + 10_000,
+      timestamp: timestamp + 10_000,
       duration: 50_000,
       localEndpoint: { serviceName: 'bank' },
       tags: { error: 'no funds' },
@@ -96,11 +90,11 @@ test('traces are followed, listed and shown', async () => {
   // Who listens late misses what came before, so it is sent until it is heard.
   await expect
     .poll(async () => {
-      await send(crypto.randomUUID().replaceAll('-', ''), 'early');
+      await send(crypto.randomUUID().replaceAll('-', ''), 'early', startUs - 1_000_000);
       return tail.output();
     })
     .toContain('trace-completed');
-  await send(traceId, 'buy');
+  await send(traceId, 'buy', startUs);
   await expect.poll(() => tail.output()).toContain(traceId);
   tail.process.kill('SIGINT');
   await tail.exit;

@@ -14,23 +14,26 @@ export function findApiKeyForUpdate(trx: Sql, id: string): Promise<ApiKeyRow | u
   return trx.selectFrom('api_keys').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
-/** One page, the newest key first, revoked ones included, and how many there are. */
+/**
+ * One page, the newest key first, revoked ones included, and how many there are: all, or the service
+ * keys that somebody made.
+ */
 export async function listApiKeys(
   sql: Sql,
-  page: { readonly limit: number; readonly offset: number },
+  page: {
+    readonly limit: number;
+    readonly offset: number;
+    readonly madeBy?: string | undefined;
+  },
 ): Promise<{ keys: ApiKeyRow[]; total: number }> {
+  const { madeBy } = page;
+  const meant =
+    madeBy === undefined
+      ? sql.selectFrom('api_keys')
+      : sql.selectFrom('api_keys').where('owner_id', '=', madeBy).where('kind', '=', 'service');
   const [keys, { total }] = await Promise.all([
-    sql
-      .selectFrom('api_keys')
-      .selectAll()
-      .orderBy('id', 'desc')
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute(),
-    sql
-      .selectFrom('api_keys')
-      .select(({ fn }) => fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow(),
+    meant.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute(),
+    meant.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ]);
   return { keys, total };
 }

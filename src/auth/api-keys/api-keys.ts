@@ -16,6 +16,7 @@ import {
   secretSessionIds,
 } from './api-key-text.ts';
 import type { AuditLog } from '../audit/audit.ts';
+import { isDelegate, isDelegatedBy, requireDelegable } from './delegation.ts';
 import type { Revoker, Target } from '../tokens/revoker.ts';
 import type { RoleTable } from '../roles/roles.ts';
 import { inTransaction } from '../store.ts';
@@ -49,7 +50,7 @@ export interface IssuedApiKey {
 const dayMs = 86_400_000;
 const overlapSecondsDefault = 86_400;
 
-/** Administration of API keys. */
+/** Administration of API keys; a delegate's are those that it made, the rest do not exist for it. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
 
@@ -57,17 +58,19 @@ export class ApiKeys {
     this.#options = options;
   }
 
-  list(page: { readonly limit: number; readonly offset: number }) {
-    return listApiKeys(this.#options.sql, page);
+  list(page: { readonly limit: number; readonly offset: number }, by: Administrator) {
+    const madeBy = isDelegate(by) ? by.identity.subject : undefined;
+    return listApiKeys(this.#options.sql, { ...page, madeBy });
   }
 
-  async read(id: string): Promise<ApiKeyRow> {
-    return required(await findApiKey(this.#options.sql, id));
+  async read(id: string, by: Administrator): Promise<ApiKeyRow> {
+    return visible(await findApiKey(this.#options.sql, id), by);
   }
 
   /** Issues a key with permissions that its creator holds; `forbidden` else. */
   async create(wanted: NewApiKey, by: Administrator): Promise<IssuedApiKey> {
     requireHeld(by, wanted.permissions);
+    if (isDelegate(by)) requireDelegable(wanted, by);
     this.#requireFreeName(wanted.service);
     if (wanted.userId !== undefined) await this.#requireManageableUser(wanted.userId, by);
     const { expiresInDays, userId } = wanted;
@@ -95,13 +98,13 @@ export class ApiKeys {
   /** Ends a key and every token that it was traded for; ending it again changes nothing. */
   async revoke(id: string, by: Administrator): Promise<ApiKeyRow> {
     await this.#options.revoker.revoke(async (trx) => {
-      const key = required(await findApiKeyForUpdate(trx, id));
+      const key = visible(await findApiKeyForUpdate(trx, id), by);
       if (key.revoked_at) return [];
       await updateApiKey(trx, id, { revoked_at: new Date() });
       await this.#record(trx, administrationEvent(by, 'api_key_revoked', factsOf(key)));
       return secretSessionIds(key).map(sessionTarget);
     });
-    return this.read(id);
+    return this.read(id, by);
   }
 
   /**
@@ -115,7 +118,7 @@ export class ApiKeys {
   ): Promise<IssuedApiKey> {
     const secret = newApiKeySecret();
     await this.#options.revoker.revoke(async (trx) => {
-      const key = required(await findApiKeyForUpdate(trx, id));
+      const key = visible(await findApiKeyForUpdate(trx, id), by);
       requireHeld(by, key.permissions);
       if (key.kind === 'user') await this.#requireManageableUser(key.owner_id, by, trx);
       requireLive(key);
@@ -130,7 +133,7 @@ export class ApiKeys {
       const dropped = [key.previous_hash, kept ? null : key.hash].filter((hash) => hash !== null);
       return dropped.map((hash) => sessionTarget(secretSessionId(id, hash)));
     });
-    return { key: await this.read(id), text: formatApiKey({ id, secret }) };
+    return { key: await this.read(id, by), text: formatApiKey({ id, secret }) };
   }
 
   /** Who has a user's key can speak as the user, so only who may do as much gets one. */
@@ -181,8 +184,8 @@ function sessionTarget(id: string): Target {
   return { kind: 'session', id };
 }
 
-function required(key: ApiKeyRow | undefined): ApiKeyRow {
-  if (key) return key;
+function visible(key: ApiKeyRow | undefined, by: Administrator): ApiKeyRow {
+  if (key && (!isDelegate(by) || isDelegatedBy(key, by))) return key;
   throw new Fault('not_found', 'there is no such API key', { reason: 'api_key_not_found' });
 }
 

@@ -49,15 +49,15 @@ function userRoutes({ users }: AuthParts) {
 
 function apiKeyRoutes({ apiKeys }: AuthParts) {
   return {
-    listApiKeys: async ({ query }) => {
-      const { keys, total } = await apiKeys.list(query);
-      return { apiKeys: keys.map(toApiKey), total, ...query };
+    listApiKeys: async (call) => {
+      const { keys, total } = await apiKeys.list(call.query, administratorOf(call));
+      return { apiKeys: keys.map(toApiKey), total, ...call.query };
     },
     createApiKey: async (call) => {
       const { key, text } = await apiKeys.create(call.body, administratorOf(call));
       return { ...toApiKey(key), api_key: text };
     },
-    readApiKey: async ({ params }) => toApiKey(await apiKeys.read(params.id)),
+    readApiKey: async (call) => toApiKey(await apiKeys.read(call.params.id, administratorOf(call))),
     revokeApiKey: async (call) =>
       toApiKey(await apiKeys.revoke(call.params.id, administratorOf(call))),
     rotateApiKey: async (call) => {

@@ -36,7 +36,8 @@ export function describeStatus(provider: Provider, sources: StatusSources) {
   };
 }
 
-function describeModel({ name, sizeBytes, capabilities, prices, isPriceUnknown }: Model) {
+function describeModel(model: Model) {
+  const { name, sizeBytes, capabilities, prices, maxOutput, isPriceUnknown } = model;
   return {
     name,
     ...(sizeBytes === undefined ? {} : { size: sizeText(sizeBytes) }),
@@ -44,6 +45,8 @@ function describeModel({ name, sizeBytes, capabilities, prices, isPriceUnknown }
     costPerMToken: blended(prices),
     inputCostPerMToken: prices.input,
     outputCostPerMToken: prices.output,
+    contextWindow: model.contextWindow,
+    ...(maxOutput === undefined ? {} : { maxOutput }),
     ...(isPriceUnknown ? { isPriceUnknown: true as const } : {}),
   };
 }

@@ -18,6 +18,10 @@ const ListedModel = Type.Object({
   }),
   inputCostPerMToken: dollars,
   outputCostPerMToken: dollars,
+  contextWindow: Type.Integer({ description: 'tokens of prompt and answer together' }),
+  maxOutput: Type.Optional(
+    Type.Integer({ description: 'tokens of one answer, where it is known' }),
+  ),
   isPriceUnknown: Type.Optional(
     Type.Literal(true, { description: 'nobody knows: the prices are 0 for want of better' }),
   ),

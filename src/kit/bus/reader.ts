@@ -46,7 +46,7 @@ export class Reader<T> {
     if (event.seq > this.#position + 1) this.#moveTo(event.seq - 1, this.#position + 1);
     if (this.#isClosed) return;
     this.#position = event.seq;
-    this.#call(() => this.#options.handler(event), event.seq);
+    this.#call(this.#options.handler, event, event.seq);
   }
 
   /** Steps over an event that cannot be read. */
@@ -58,21 +58,23 @@ export class Reader<T> {
     const gap: Gap = { from, to: position };
     this.#position = position;
     const { onGap, log } = this.#options;
-    if (onGap) this.#call(() => onGap(gap), position);
+    if (onGap) this.#call(onGap, gap, position);
     else log.warn(gap, 'events were lost before a subscriber could read them');
   }
 
-  #call(callback: () => unknown, seq: number): void {
+  /** Makes no function of its own: it is called for every event and every reader. */
+  #call<V>(callback: (value: V) => unknown, value: V, seq: number): void {
     if (this.#isClosed) return;
-    const report = (error: unknown): void => {
-      this.#options.log.error({ err: error, seq }, 'a bus subscriber failed');
-    };
     try {
-      const result = callback();
+      const result = callback(value);
       // An async function fits the handler's type too: its failure must not end the process.
-      if (result instanceof Promise) result.catch(report);
+      if (result instanceof Promise) result.catch((error: unknown) => this.#report(error, seq));
     } catch (error) {
-      report(error);
+      this.#report(error, seq);
     }
+  }
+
+  #report(error: unknown, seq: number): void {
+    this.#options.log.error({ err: error, seq }, 'a bus subscriber failed');
   }
 }

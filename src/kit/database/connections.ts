@@ -9,10 +9,22 @@ export interface StatementResult<Row> {
   readonly affectedCount: bigint | undefined;
 }
 
+export interface RunOptions {
+  /**
+   * Planned for its parameters each time, also when it is run over and over: for statements whose best
+   * plan depends on how common a value is. Planning costs about as much as a small statement.
+   */
+  readonly isPlannedAnew?: boolean;
+}
+
 /** Something that runs SQL. */
 export interface Connection {
   /** Runs exactly one statement; a text with several is refused by the database. */
-  run<Row>(text: string, parameters: readonly unknown[]): Promise<StatementResult<Row>>;
+  run<Row>(
+    text: string,
+    parameters: readonly unknown[],
+    options?: RunOptions,
+  ): Promise<StatementResult<Row>>;
   /** Runs a text of any number of statements, in one implicit transaction unless one is open. */
   runScript(text: string): Promise<void>;
 }
@@ -69,16 +81,19 @@ export interface DriverOptions {
 export interface Statement {
   readonly text: string;
   readonly parameters: readonly unknown[];
+  /** By which the session keeps it, prepared; always the same for one text. */
+  readonly name?: string | undefined;
 }
 
 /** Runs one statement on a node-postgres client or pool, with the errors of this folder. */
 export async function runStatement<Row>(
   client: ClientBase | Pool,
-  { text, parameters }: Statement,
+  { text, parameters, name }: Statement,
   options?: DriverOptions,
 ): Promise<StatementResult<Row>> {
   // Extended mode takes one statement only, so a text cannot smuggle in a second one.
-  const query = { ...options, text, values: [...parameters], queryMode: 'extended' };
+  const named = name === undefined ? {} : { name };
+  const query = { ...options, ...named, text, values: [...parameters], queryMode: 'extended' };
   try {
     const result = await client.query<Row & QueryResultRow>(query);
     return { rows: result.rows, affectedCount: affectedCountOf(result) };

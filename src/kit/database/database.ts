@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Log } from '../log.ts';
-import type { Connections } from './connections.ts';
+import type { Connections, RunOptions } from './connections.ts';
 import { lockDataFolder } from './data-folder.ts';
 import { createDialect } from './kysely-dialect.ts';
 import { applyMigrations } from './migrations.ts';
@@ -28,7 +28,7 @@ export interface Database extends AsyncDisposable {
    * One statement of raw SQL. Objects become JSON, arrays become SQL arrays (so a JSON array must
    * be passed as its text), undefined becomes null, Buffers become bytea.
    */
-  query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  query<Row>(text: string, parameters?: readonly unknown[], options?: RunOptions): Promise<Row[]>;
   /**
    * Applies the numbered .sql files of a folder to a schema and returns the names of those newly
    * applied; see `applyMigrations` for what is refused.
@@ -63,7 +63,12 @@ const pingMaxMs = 1_000;
 
 /** Opens PostgreSQL when there is a `url`, else PGlite. The caller owns the result. */
 export async function openDatabase(options: OpenOptions = {}): Promise<Database> {
-  return new ConnectedDatabase(await connect(options), options.log);
+  return databaseOver(await connect(options), options.log);
+}
+
+/** The database that connections lead to; disposing it disposes them. */
+export function databaseOver(connections: Connections, log?: Log): Database {
+  return new ConnectedDatabase(connections, log);
 }
 
 class ConnectedDatabase implements Database {
@@ -85,8 +90,12 @@ class ConnectedDatabase implements Database {
     return this.#kysely.withSchema(schema) as Kysely<Tables>;
   }
 
-  async query<Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const { rows } = await this.#connections.run<Row>(text, parameters);
+  async query<Row>(
+    text: string,
+    parameters: readonly unknown[] = [],
+    options: RunOptions = {},
+  ): Promise<Row[]> {
+    const { rows } = await this.#connections.run<Row>(text, parameters, options);
     return rows;
   }
 

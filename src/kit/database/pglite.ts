@@ -10,11 +10,13 @@ import {
   runStatement,
   type Connections,
   type ReservedConnection,
+  type RunOptions,
   type StatementResult,
 } from './connections.ts';
 import { startThread } from '../entry-file.ts';
 import { PgliteStream } from './pglite-stream.ts';
 import type { ThreadSettings } from './pglite-thread.ts';
+import { StatementNames } from './statement-names.ts';
 import { valueParsers } from './sql-values.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -90,6 +92,7 @@ class PgliteConnections implements Connections {
   readonly #client: Client;
   readonly #close: () => Promise<void>;
   readonly #turnstile = new Turnstile(waitMaxMs);
+  readonly #names = new StatementNames();
   #failure: Fault | undefined;
 
   constructor(client: Client, { log, close }: PgliteOptions) {
@@ -102,11 +105,15 @@ class PgliteConnections implements Connections {
     client.on('notice', (notice) => log?.debug({ notice: notice.message }, 'database notice'));
   }
 
-  async run<Row>(text: string, parameters: readonly unknown[]): Promise<StatementResult<Row>> {
+  async run<Row>(
+    text: string,
+    parameters: readonly unknown[],
+    options?: RunOptions,
+  ): Promise<StatementResult<Row>> {
     refuseBegin(text);
     if (!this.#turnstile.isOpen) await this.#turnstile.pass();
     this.#refuseWhenStopped();
-    return runStatement<Row>(this.#client, { text, parameters });
+    return this.#run<Row>(text, parameters, options);
   }
 
   async runScript(text: string): Promise<void> {
@@ -125,7 +132,7 @@ class PgliteConnections implements Connections {
       throw failure;
     }
     return {
-      run: (text, parameters) => runStatement(this.#client, { text, parameters }),
+      run: (text, parameters, runOptions) => this.#run(text, parameters, runOptions),
       runScript: (text) => runScriptOn(this.#client, text),
       release: () => this.#release(),
     };
@@ -135,6 +142,16 @@ class PgliteConnections implements Connections {
     this.#failure ??= new Fault('unavailable', 'the database is closed');
     await this.#client.end();
     await this.#close();
+  }
+
+  #run<Row>(
+    text: string,
+    parameters: readonly unknown[],
+    { isPlannedAnew = false }: RunOptions = {},
+  ): Promise<StatementResult<Row>> {
+    // What has a name gets a plan for any parameters before long.
+    const name = isPlannedAnew ? undefined : this.#names.nameOf(text);
+    return runStatement<Row>(this.#client, { text, parameters, name });
   }
 
   #release(): void {

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { openDatabase, type Database } from './database.ts';
+import { TestPool } from './test-pool.ts';
 
 /** A database that a suite of tests runs on. */
 export interface TestDatabase {
@@ -26,11 +27,19 @@ export function listTestDatabases(postgresUrl: string | undefined): TestDatabase
   ];
 }
 
-/** PGlite, or the PostgreSQL server that the environment names for a run of its own. */
+// Of the thread: its test files run one after the other, each in turn with the same databases.
+const pool = new TestPool();
+
+/** PGlite with nothing in it. */
+export function openEmptyDatabase(): Promise<Database> {
+  return pool.lend();
+}
+
+/** The same, or the PostgreSQL server that the environment names for a run of its own. */
 export function openTestDatabase(): Promise<Database> {
   const isPostgres = process.env['ENNEAD_TEST_DATABASE'] === 'postgres';
   const url = isPostgres ? process.env['ENNEAD_TEST_POSTGRES_URL'] : undefined;
-  return openDatabase(url === undefined ? {} : { url });
+  return url === undefined ? openEmptyDatabase() : openDatabase({ url });
 }
 
 /** The same with a service's empty tables, whatever was in its schema before. */

@@ -1,9 +1,16 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import type { Socket } from 'node:net';
+import type { Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import { formMediaType, parseFormBody } from './form-body.ts';
 import { parseJsonBody } from './json-body.ts';
-import { compileValidator } from './validation.ts';
+import { boundBody } from './streamed-body.ts';
+import { compileValidator, isBodyOptional } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -11,6 +18,10 @@ declare module 'fastify' {
     acceptsForm?: boolean;
     /** The body's text is kept beside what was parsed of it. */
     keepsText?: boolean;
+    /** The route does without a body, or with an empty one. */
+    mayLackBody?: boolean;
+    /** The handler reads the body. */
+    streamsBody?: boolean;
   }
 }
 
@@ -21,6 +32,8 @@ export interface AppOptions {
   readonly refuseConnection: (error: NodeJS.ErrnoException, socket: Socket) => void;
   /** How long a client may take to send a request; 30 s when absent. */
   readonly requestTimeoutMs: number | undefined;
+  /** Some routes stream their bodies: the server bounds none, the routes do. */
+  readonly streamsBodies: boolean;
 }
 
 const headerBytesMax = 16 * 1024;
@@ -36,7 +49,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     keepAliveTimeout: keepAliveMs,
-    requestTimeout,
+    requestTimeout: options.streamsBodies ? 0 : requestTimeout,
     routerOptions: { maxParamLength: 512 },
     http: {
       maxHeaderSize: headerBytesMax,
@@ -46,12 +59,21 @@ export function createApp(options: AppOptions): FastifyInstance {
     clientErrorHandler: options.refuseConnection,
     frameworkErrors: (error, request, reply) => void options.refuse(error, request, reply),
   });
+  if (options.streamsBodies) boundBodies(app, requestTimeout);
   app.setErrorHandler(options.refuse);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
   addParser(app, 'application/json', parseJsonBody);
   addParser(app, formMediaType, parseFormBody);
   return app;
+}
+
+/** Node bounds all requests of a server or none. */
+function boundBodies(app: FastifyInstance, timeoutMs: number): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.routeOptions.config.streamsBody) boundBody(request.raw, timeoutMs);
+    done();
+  });
 }
 
 function addParser(app: FastifyInstance, type: string, parse: (text: string) => unknown): void {
@@ -61,13 +83,28 @@ function addParser(app: FastifyInstance, type: string, parse: (text: string) => 
       requireUtf8(request);
       const text = String(body);
       // Many clients name a type also where they send nothing, with DELETE for instance.
-      if (text === '' && !request.routeOptions.schema?.body) return done(null, undefined);
+      if (text === '' && request.routeOptions.config.mayLackBody) return done(null, undefined);
       if (request.routeOptions.config.keepsText) request.text = text;
       done(null, parse(text));
     } catch (error) {
       done(error as Error);
     }
   });
+}
+
+/** What the parsers must know of a route. */
+export function bodyRules({
+  acceptsForm,
+  keepsText,
+  streamsBody,
+  schema: { body },
+}: Route): FastifyContextConfig {
+  return {
+    acceptsForm: acceptsForm ?? false,
+    keepsText: keepsText ?? false,
+    mayLackBody: !body || isBodyOptional(body),
+    streamsBody: streamsBody ?? false,
+  };
 }
 
 /** Adds routes whose bodies are taken as they come; they are there once the app is ready. */
@@ -119,4 +156,12 @@ export function listenFault(
   const why =
     code === 'EADDRNOTAVAIL' ? 'this machine has no such address' : (code ?? String(cause));
   return new Fault('invalid', `${at.service} cannot listen on ${where}: ${why}`, { cause });
+}
+
+/** An answer as Fastify can send it: for HEAD it measures what GET would send, and cannot measure a `Response`. */
+export function measurable(reply: FastifyReply, answer: unknown): unknown {
+  if (!(answer instanceof Response) || reply.request.method !== 'HEAD') return answer;
+  void reply.code(answer.status);
+  for (const [name, value] of answer.headers) void reply.header(name, value);
+  return answer.body ?? '';
 }

@@ -1,9 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { Cancellation } from '../cancellation.ts';
 import { Fault } from '../errors.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Span } from '../trace.ts';
+import { readCredential } from './credential.ts';
+import { readBody } from './streamed-body.ts';
 import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
 import type { JsonLines } from '../json-lines.ts';
 import type { PushedAnswer } from '../pushed-answer.ts';
@@ -33,10 +36,14 @@ export interface Call<R extends Route = Route> extends RequestOf<R> {
       ? Identity | undefined
       : Identity;
   readonly headers: IncomingHttpHeaders;
+  /** What the identity rests on, for calls on the caller's behalf. Never to be stored or logged. */
+  readonly credential: R extends { auth: 'none' | 'loopback' } ? undefined : string;
   /** The body as it came; empty on routes that do not keep it. */
   readonly text: string;
   /** The body as it came, on routes that take bytes; empty elsewhere. */
   readonly bytes: Buffer;
+  /** The body piece by piece, once, on routes that stream it. */
+  readonly stream: Readable;
   readonly origin: Origin;
   readonly requestId: string;
   /** The request's server span: the parent of whatever it causes. */
@@ -79,14 +86,14 @@ export class HttpCall {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #context: CallContext;
-  readonly #openCalls: OpenCalls;
+  readonly #edge: CallEdge;
   #cancellation: Cancellation | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, edge: CallEdge) {
     this.#request = request;
     this.#reply = reply;
     this.#context = edge.context;
-    this.#openCalls = edge.openCalls;
+    this.#edge = edge;
   }
 
   get params() {
@@ -110,12 +117,25 @@ export class HttpCall {
     return Buffer.isBuffer(body) ? body : noBytes;
   }
 
+  get stream(): Readable {
+    return readBody(this.#request.raw, this.#edge.bodyBytesMax);
+  }
+
   get headers(): IncomingHttpHeaders {
     return this.#request.headers;
   }
 
   get identity(): Identity | undefined {
     return this.#context.identity;
+  }
+
+  /** The gate has found the identity by it, in the same order. */
+  get credential(): string | undefined {
+    if (!this.#context.identity) return undefined;
+    return readCredential(this.#request.raw, {
+      acceptsSessionCookie: true,
+      acceptsQueryToken: false,
+    });
   }
 
   get requestId(): string {
@@ -135,7 +155,7 @@ export class HttpCall {
   }
 
   get cancellation(): Cancellation {
-    this.#cancellation ??= this.#openCalls.open(this.#reply);
+    this.#cancellation ??= this.#edge.openCalls.open(this.#reply);
     return this.#cancellation;
   }
 
@@ -154,6 +174,8 @@ interface CallEdge {
   readonly context: CallContext;
   /** Ends the calls that are open when the server can wait no longer. */
   readonly openCalls: OpenCalls;
+  /** Of a body that is streamed. */
+  readonly bodyBytesMax: number;
 }
 
 /** The calls whose handlers may have to be ended, by their callers' leaving or the server's. */

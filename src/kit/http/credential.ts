@@ -7,6 +7,8 @@ export interface CredentialRules {
   readonly acceptsSessionCookie: boolean;
   /** `?access_token=` counts as a token: WebSockets only, because queries are logged. */
   readonly acceptsQueryToken: boolean;
+  /** What a read begins is more than a read, so that a cookie needs an origin there too. */
+  readonly checksOriginOfReads?: boolean;
 }
 
 const bearerPrefix = 'Bearer ';
@@ -24,7 +26,7 @@ export function readCredential(request: IncomingMessage, rules: CredentialRules)
   if (typeof apiKey === 'string' && apiKey !== '') return apiKey;
   const other =
     (rules.acceptsQueryToken ? readQueryToken(request) : undefined) ??
-    (rules.acceptsSessionCookie ? readSessionCookie(request) : undefined);
+    (rules.acceptsSessionCookie ? readSessionCookie(request, rules) : undefined);
   if (other) return other;
   throw invalidToken('a token is needed: Authorization: Bearer <token>', 'token_missing');
 }
@@ -63,11 +65,14 @@ function readQueryToken(request: IncomingMessage): string | undefined {
 }
 
 /** The session cookie; a write or an upgrade also needs an Origin that is the service itself. */
-function readSessionCookie(request: IncomingMessage): string | undefined {
+function readSessionCookie(
+  request: IncomingMessage,
+  { checksOriginOfReads = false }: CredentialRules,
+): string | undefined {
   const cookie = /(?:^|;\s*)session=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
   if (!cookie) return undefined;
   const isRead = safeMethods.has(request.method ?? '') && !request.headers.upgrade;
-  if (!isRead && !isSameOrigin(request)) {
+  if ((checksOriginOfReads || !isRead) && !isSameOrigin(request)) {
     throw new Fault('forbidden', 'a session cookie is taken from the same origin only', {
       reason: 'origin_refused',
     });
@@ -83,7 +88,10 @@ function decodeCookie(cookie: string): string {
   }
 }
 
-function isSameOrigin({ headers: { origin, host } }: IncomingMessage): boolean {
-  if (!origin || !URL.canParse(origin)) return false;
+/** Browsers name no origin in a read of the same one, and no page can set `Sec-Fetch-Site`. */
+function isSameOrigin({ headers }: IncomingMessage): boolean {
+  const { origin, host } = headers;
+  if (origin === undefined) return headers['sec-fetch-site'] === 'same-origin';
+  if (!URL.canParse(origin)) return false;
   return new URL(origin).host === host;
 }

@@ -25,6 +25,16 @@ const contract = {
       auth: 'none',
       schema: { body: Type.Object({ text: Type.String() }), response: { 200: Type.Unknown() } },
     },
+    ring: {
+      method: 'POST',
+      url: '/bell',
+      summary: 'Ring',
+      auth: 'none',
+      schema: {
+        body: Type.Object({ times: Type.Optional(Type.Integer()) }),
+        response: { 200: Type.Unknown() },
+      },
+    },
   },
 } as const satisfies Contract;
 
@@ -32,7 +42,7 @@ let server: Awaited<ReturnType<typeof createTestServer>>;
 
 beforeAll(async () => {
   server = await createTestServer(contract);
-  server.http.serve(contract, { remove: () => ({}), write: () => ({}) });
+  server.http.serve(contract, { remove: () => ({}), write: () => ({}), ring: ({ body }) => body });
 });
 
 afterAll(() => server.http.close(0));
@@ -50,4 +60,14 @@ test('a route that takes no body does not mind a type without one', async () => 
 test('a route that takes a body refuses an empty one', async () => {
   expect(await send('PUT', '')).toBe(400);
   expect(await send('PUT', '{"text":"a"}')).toBe(200);
+});
+
+test('a route whose fields are all optional does without a body', async () => {
+  const ring = { method: 'POST', url: '/bell' } as const;
+  const headers = { 'content-type': 'application/json' };
+  for (const request of [ring, { ...ring, headers, payload: '' }]) {
+    expect((await server.http.app.inject(request)).json()).toEqual({});
+  }
+  const wrong = { ...ring, headers, payload: '{"times":"two"}' };
+  expect((await server.http.app.inject(wrong)).statusCode).toBe(400);
 });

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Envelope } from '../envelope.ts';
@@ -7,8 +7,8 @@ import type { Log } from '../log.ts';
 import { failSpan } from '../trace.ts';
 import type { CallContext } from './call.ts';
 
-/** Turns whatever was thrown into a Fault, Fastify's own errors included. */
-export function faultOf(error: unknown): Fault {
+/** Turns whatever was thrown into a Fault, Fastify's own errors included; too large a body is told the bound. */
+export function faultOf(error: unknown, { routeOptions }: FastifyRequest): Fault {
   if (error instanceof Fault) return error;
   const { statusCode, code, message } = (error ?? {}) as {
     statusCode?: number;
@@ -17,7 +17,10 @@ export function faultOf(error: unknown): Fault {
   };
   if (code === 'ECONNRESET') return new Fault('cancelled', 'the caller gave up', { cause: error });
   if (!code?.startsWith('FST_') || !statusCode || statusCode >= 500) return Fault.from(error);
-  if (statusCode === 413) return new Fault('too_large', 'the body is too large', { cause: error });
+  if (statusCode === 413) {
+    const text = `the body is too large: at most ${routeOptions.bodyLimit} bytes are taken`;
+    return new Fault('too_large', text, { cause: error });
+  }
   const reason = statusCode === 415 ? 'unsupported_media_type' : 'invalid_request';
   const text =
     statusCode === 415 ? 'send the body as application/json' : (message ?? 'bad request');
@@ -39,7 +42,7 @@ export class FaultReply {
     for (const [name, value] of Object.entries(headersOf(fault))) void reply.header(name, value);
     if (fault.code === 'too_large') letSenderFinish(reply);
     void reply
-      .code(fault.status)
+      .code(this.#statusOf(fault))
       .type('application/json; charset=utf-8')
       .serializer(JSON.stringify);
     return reply.send(this.body(fault, context));
@@ -64,7 +67,7 @@ export class FaultReply {
   refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
     if (socket.destroyed || !socket.writable) return;
     const fault = connectionFault(error);
-    socket.end(rawAnswer(fault, this.body(fault, { requestId: 'none', path: '' })));
+    socket.end(this.#rawAnswer(fault, { requestId: 'none', path: '' }));
   }
 
   /** Refuses an upgrade with an ordinary HTTP answer. */
@@ -73,7 +76,16 @@ export class FaultReply {
     socket: Duplex,
     request: Pick<CallContext, 'requestId' | 'path'>,
   ): void {
-    socket.end(rawAnswer(fault, this.body(fault, request)));
+    socket.end(this.#rawAnswer(fault, request));
+  }
+
+  #statusOf(fault: Fault): number {
+    return this.#envelope.statusOf?.(fault) ?? fault.status;
+  }
+
+  #rawAnswer(fault: Fault, request: Pick<CallContext, 'requestId' | 'path'>): string {
+    const status = this.#statusOf(fault);
+    return rawAnswer(status, headersOf(fault), JSON.stringify(this.body(fault, request)));
   }
 }
 
@@ -117,13 +129,12 @@ const phrases: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-function rawAnswer(fault: Fault, content: unknown): string {
-  const body = JSON.stringify(content);
-  const headers = Object.entries(headersOf(fault)).map(([name, value]) => `${name}: ${value}\r\n`);
+function rawAnswer(status: number, headers: Record<string, string>, body: string): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return (
-    `HTTP/1.1 ${fault.status} ${phrases[fault.status] ?? 'Error'}\r\n` +
+    `HTTP/1.1 ${status} ${phrases[status] ?? 'Error'}\r\n` +
     'content-type: application/json; charset=utf-8\r\n' +
-    `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n${headers.join('')}\r\n${body}`
+    `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n${lines.join('')}\r\n${body}`
   );
 }
 

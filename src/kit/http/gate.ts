@@ -85,8 +85,11 @@ export class Gate {
   }
 }
 
-/** Users count as one however often they log in; services by the API key that they use. */
-function payerOf({ kind, subject, sessionId }: Identity): string {
+/**
+ * Whose calls a caller spends: users count as one however often they log in, services by the API key
+ * that they use.
+ */
+export function payerOf({ kind, subject, sessionId }: Identity): string {
   return kind === 'service' ? sessionId : subject;
 }
 

@@ -16,13 +16,14 @@ import { PushedAnswer, ResponseSink } from '../pushed-answer.ts';
 import { EventStream, writeEvents } from '../sse.ts';
 import { openSource, writeSource } from '../streamed-answer.ts';
 import { Tracer } from '../trace.ts';
-import { createApp, listenFault, takingBytes } from './app.ts';
+import { bodyRules, createApp, listenFault, measurable, takingBytes } from './app.ts';
 import { HttpCall, OpenCalls, type Call, type CallContext, type Handlers } from './call.ts';
 import { serveDocs } from './docs-page.ts';
 import { FaultReply, faultOf } from './fault-reply.ts';
 import { Gate } from './gate.ts';
 import { endServerSpan, contextOf, noteIdentity, startServerSpan } from './server-span.ts';
 import { noRouteFault } from './no-route.ts';
+import { leavingBodies, streamBytesMax } from './streamed-body.ts';
 
 export interface HttpOptions {
   readonly contract: Contract;
@@ -94,8 +95,9 @@ export class HttpServer {
     this.#faults = new FaultReply(options.envelope, options.log);
     this.app = createApp({
       requestTimeoutMs: options.requestTimeoutMs,
+      streamsBodies: Object.values(options.contract.routes).some((route) => route.streamsBody),
       refuse: (error, request, reply) =>
-        this.#faults.send(reply, faultOf(error), this.#contextOf(request)),
+        this.#faults.send(reply, faultOf(error, request), this.#contextOf(request)),
       refuseConnection: (error, socket) => this.#faults.refuseConnection(error, socket),
     });
     this.sockets = new SocketServer(this.app.server, {
@@ -116,9 +118,10 @@ export class HttpServer {
     for (const [name, route] of Object.entries(contract.routes)) {
       const handler = handlers[name] as unknown as AnyHandler;
       for (const url of pathsOf(route)) {
-        if (route.takesBytes)
-          takingBytes(this.app, (app) => this.#addRoute(app, { route, url, handler }));
-        else this.#addRoute(this.app, { route, url, handler });
+        const add = (app: FastifyInstance) => this.#addRoute(app, { route, url, handler });
+        if (route.streamsBody) leavingBodies(this.app, add);
+        else if (route.takesBytes) takingBytes(this.app, add);
+        else add(this.app);
       }
     }
   }
@@ -160,10 +163,7 @@ export class HttpServer {
       method: route.method,
       url,
       bodyLimit: route.bodyBytesMax ?? bodyBytesMax,
-      config: {
-        acceptsForm: route.acceptsForm ?? false,
-        keepsText: route.keepsText ?? false,
-      },
+      config: bodyRules(route),
       schema: {
         ...(params ? { params } : {}),
         ...(query ? { querystring: query } : {}),
@@ -171,7 +171,7 @@ export class HttpServer {
         response,
       },
       onRequest: (_request, reply, done) => this.#begin(route, reply, done),
-      handler: (_request, reply) => this.#handle(reply.code(status), handler),
+      handler: (_request, reply) => this.#handle(reply.code(status), { handler, route }),
     });
   }
 
@@ -218,9 +218,9 @@ export class HttpServer {
   }
 
   /** A promise only where there is something to wait for: most of a short request is waiting. */
-  #handle(reply: FastifyReply, handler: AnyHandler): unknown {
+  #handle(reply: FastifyReply, { handler, route }: Pick<Served, 'handler' | 'route'>): unknown {
     const context = this.#contextOf(reply.request);
-    const edge = { context, openCalls: this.#openCalls };
+    const edge = { context, openCalls: this.#openCalls, bodyBytesMax: streamBytesMax(route) };
     const call = new HttpCall(reply.request, reply, edge) as unknown as Call;
     const answer = handler(call);
     if (answer instanceof Promise) return answer.then((given) => this.#send(reply, given, call));
@@ -237,7 +237,7 @@ export class HttpServer {
     if (answer instanceof EventStream) return this.#sendEvents(reply, answer, call);
     if (answer instanceof JsonLines) return this.#sendLines(reply, answer, call);
     if (answer instanceof PushedAnswer) return this.#sendPushed(reply, answer);
-    return answer;
+    return measurable(reply, answer);
   }
 
   async #sendEvents(reply: FastifyReply, stream: EventStream, call: Call): Promise<FastifyReply> {

@@ -1,6 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Value } from 'typebox/value';
 import { Fault } from '../errors.ts';
 import { findFlaws, type SchemaFlaw } from '../schema-flaws.ts';
 import { convertTexts } from '../text-values.ts';
@@ -15,14 +16,21 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   const part = httpPart === 'querystring' ? 'query' : (httpPart ?? 'body');
   const isText = part !== 'body';
   const keep = isText ? (parts: unknown) => parts : keeperOf(schema);
+  // Fastify says null where there is no body.
+  const nothing = !isText && isBodyOptional(schema) ? {} : undefined;
   const hasDefaults = JSON.stringify(schema).includes('"default":');
   return (value: unknown) => {
-    const converted = isText ? convertTexts(schema, value) : value;
+    const converted = isText ? convertTexts(schema, value) : (value ?? nothing ?? value);
     const filled = hasDefaults ? validator.Default(converted) : converted;
     if (validator.Check(filled)) return { value: keep(filled) };
     return { error: validationFault(part, findFlaws(validator.Errors(filled), schema)) };
   };
 };
+
+/** Whether an object without any of its known fields would do, so that no body at all does too. */
+export function isBodyOptional(schema: TSchema): boolean {
+  return 'properties' in schema && Value.Check(schema, {});
+}
 
 /** Leaves out what a handler must never come to see: fields that nothing has checked. */
 function keeperOf(schema: TSchema): (body: unknown) => unknown {

@@ -128,3 +128,11 @@ test('a response may have no body', async () => {
   expect(response.status).toBe(202);
   expect(await response.text()).toBe('');
 });
+
+test('HEAD answers its head, and cancels the body', async () => {
+  const response = await fetch(`${url}/teapot`, { method: 'HEAD' });
+  expect([response.status, response.headers.get('x-kind')]).toEqual([418, 'tea']);
+  expect((await fetch(`${url}/endless`, { method: 'HEAD' })).status).toBe(200);
+  await isCancelled;
+  expect((await fetch(`${url}/nothing`, { method: 'HEAD' })).status).toBe(202);
+});

@@ -1,19 +1,15 @@
-import type {
-  CallToolRequest,
-  McpHttpHandler,
-  Server,
-  ServerContext,
-} from '@modelcontextprotocol/server';
+import type { McpHttpHandler, Server } from '@modelcontextprotocol/server';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Fault } from '../errors.ts';
 import type { Call } from '../http/call.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { refuseForeign } from './foreign-origin.ts';
-import { OpenCalls, type CallKey } from './open-calls.ts';
-import type { CallToolResult, McpCaller, McpProgress, McpTools } from './tools.ts';
+import { cacheHintsOf, capabilitiesOf, setMethods, type McpFeatures } from './methods.ts';
+import { OpenCalls } from './open-calls.ts';
+import { Sender } from './sender.ts';
 
-export interface McpOptions {
+export interface McpOptions extends McpFeatures {
   readonly name: string;
   readonly title: string;
   readonly version: string;
@@ -21,7 +17,6 @@ export interface McpOptions {
   readonly instructions: string;
   /** Where the service is reached: only pages of that host may call. */
   readonly url: string;
-  readonly tools: McpTools;
   readonly log: Log;
 }
 
@@ -44,8 +39,9 @@ const sessionPattern = /^[\w-]{1,64}$/;
 
 /**
  * An MCP server over streamable HTTP, for clients of the stateless protocol (2026-07-28) and of the
- * ones before it. It keeps nothing between requests but the calls that are running. The session that
- * older clients get only tells their calls apart, so any process can serve any request.
+ * ones before it. It keeps nothing between requests but the calls that are running and the streams of
+ * those who listen for changes. The session that older clients get only tells their calls apart, so
+ * any process can serve any request.
  */
 export class McpEndpoint implements AsyncDisposable {
   readonly #options: McpOptions;
@@ -78,6 +74,14 @@ export class McpEndpoint implements AsyncDisposable {
     return response;
   }
 
+  /** Tells those who listen (`subscriptions/listen`) that all lists may have changed. */
+  async tellChanged(): Promise<void> {
+    const handler = await this.#handler;
+    handler?.notify.toolsChanged();
+    if (this.#options.prompts) handler?.notify.promptsChanged();
+    if (this.#options.resources) handler?.notify.resourcesChanged();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await (await this.#handler)?.close();
   }
@@ -85,56 +89,23 @@ export class McpEndpoint implements AsyncDisposable {
   /** The SDK takes a quarter of a second to load: only who is spoken to in MCP pays for it. */
   async #open(): Promise<McpHttpHandler> {
     const sdk = await import('@modelcontextprotocol/server');
-    return sdk.createMcpHandler(() => this.#createServer(sdk), {
+    return sdk.createMcpHandler(({ era }) => this.#createServer(sdk, era), {
       onerror: (err) => this.#options.log.debug({ err }, 'mcp'),
     });
   }
 
-  #createServer(sdk: Sdk): Server {
-    const { name, title, version, instructions, tools } = this.#options;
+  #createServer(sdk: Sdk, era: 'legacy' | 'modern'): Server {
+    const { name, title, version, instructions } = this.#options;
     const server = new sdk.Server(
       { name, title, version },
-      { capabilities: { tools: {} }, instructions },
+      {
+        capabilities: capabilitiesOf(this.#options, era) ?? {},
+        cacheHints: cacheHintsOf(this.#options) ?? {},
+        instructions,
+      },
     );
-    server.setRequestHandler('tools/list', async (_request, context) => ({
-      tools: [...(await tools.list(senderOf(context).caller))],
-    }));
-    server.setRequestHandler('tools/call', async ({ params }, context) =>
-      this.#call(sdk, params, context),
-    );
+    setMethods(server, { ...this.#options, sdk, calls: this.#calls });
     return server;
-  }
-
-  async #call(
-    sdk: Sdk,
-    { name, arguments: input = {} }: CallToolRequest['params'],
-    context: ServerContext,
-  ): Promise<CallToolResult> {
-    const { caller, session } = senderOf(context);
-    const { id, signal } = context.mcpReq;
-    const key = session ? keyOf(caller, session, id) : undefined;
-    caller.span.setAttribute('gen_ai.tool.name', name);
-    try {
-      return await this.#calls.run(key, signal, (running) =>
-        this.#options.tools.call(name, input, {
-          ...caller,
-          signal: running,
-          report: reporterOf(context),
-        }),
-      );
-    } catch (error) {
-      const fault = this.#record(error, caller);
-      if (fault.reason !== 'tool_not_found') return toolFailure(fault);
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, fault.message);
-    }
-  }
-
-  #record(error: unknown, { requestId }: McpCaller): Fault {
-    const fault = Fault.from(error);
-    if (fault.code === 'internal') {
-      this.#options.log.error({ err: fault.cause ?? fault, requestId }, 'internal error');
-    }
-    return fault;
   }
 
   #cancel({ body, identity }: McpRequest, session: string | undefined): void {
@@ -143,43 +114,6 @@ export class McpEndpoint implements AsyncDisposable {
     if (!session || (typeof id !== 'string' && typeof id !== 'number')) return;
     this.#calls.cancel({ subject: identity.subject, session, id });
   }
-}
-
-/** The answer of a tool that failed, in words that the calling model can act on. */
-function toolFailure(fault: Fault): CallToolResult {
-  return { content: [{ type: 'text', text: fault.message }], isError: true };
-}
-
-/** Travels through the SDK from the HTTP request to the tool. */
-class Sender {
-  readonly caller: McpCaller;
-  readonly session: string | undefined;
-
-  constructor({ identity, requestId, span }: McpCaller, session: string | undefined) {
-    this.caller = { identity, requestId, span };
-    this.session = session;
-  }
-}
-
-function senderOf(context: ServerContext): Sender {
-  const sender = context.http?.authInfo?.extra?.['sender'];
-  if (sender instanceof Sender) return sender;
-  throw new Error('the message came without its sender');
-}
-
-function keyOf({ identity }: McpCaller, session: string, id: string | number): CallKey {
-  return { subject: identity.subject, session, id };
-}
-
-function reporterOf({ mcpReq }: ServerContext): (progress: McpProgress) => void {
-  const { _meta: meta } = mcpReq;
-  const progressToken = meta?.progressToken;
-  if (progressToken === undefined) return () => {};
-  return (progress) => {
-    const params = { progressToken, ...progress };
-    // A caller who has gone needs no progress; the signal says so already.
-    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
-  };
 }
 
 /** The rate limit counts requests: a batch must not carry any number of calls past it. */

@@ -10,7 +10,7 @@ export interface McpTools {
   list(caller: McpCaller): Promise<readonly Tool[]> | readonly Tool[];
   /**
    * Runs a tool. A Fault that it throws becomes a result with `isError`, which the calling model can
-   * read and mend; with the reason `tool_not_found` a JSON-RPC error instead.
+   * read and mend; with the reason `tool_not_found`, or as an `McpError`, a JSON-RPC error instead.
    */
   call(name: string, input: unknown, context: McpCallContext): Promise<CallToolResult>;
 }
@@ -33,6 +33,10 @@ export interface McpProgress {
 export interface McpCallContext extends McpCaller {
   /** Aborted when the caller cancels the call, has gone, or the server stops. */
   readonly signal: AbortSignal;
+  /** The W3C trace context in the message's own `_meta` (SEP-414), unchecked. */
+  readonly traceparent: string | undefined;
+  /** Whether the caller asked to be told how far the call is. */
+  readonly isReported: boolean;
   /** Tells the caller how far the tool is; without effect for a caller who did not ask for it. */
   readonly report: (progress: McpProgress) => void;
 }

@@ -1,11 +1,14 @@
 import type { BusEvent, Gap, Subscription, Topic } from '../bus/bus.ts';
 import { Fault } from '../errors.ts';
 import type { Connection } from './connection.ts';
+import type { SharedFrames } from './text-frames.ts';
 
 export interface FeedOptions<T> {
   readonly topic: Topic<T>;
   /** What the reader gets of an event, without its `seq`; none when it wants nothing of it. */
   readonly toMessage: (event: BusEvent<T>) => object | undefined;
+  /** Shared by the topic's readers, where `toMessage` gives all of them the same object. */
+  readonly frames?: SharedFrames | undefined;
 }
 
 export interface FeedStart {
@@ -53,7 +56,9 @@ export class Feed<T> {
   }
 
   async #acknowledge(): Promise<void> {
-    const message = { type: 'subscribed', seq: this.#position };
+    // A place that there is, whatever the reader says to have seen.
+    const seq = Math.min(this.#position, await this.#options.topic.lastSeq());
+    const message = { type: 'subscribed', seq };
     while (!this.#isClosed && !this.#connection.send(message)) await this.#connection.room();
   }
 
@@ -82,7 +87,7 @@ export class Feed<T> {
   #accept(event: BusEvent<T>): void {
     const { seq } = event;
     const message = this.#options.toMessage(event);
-    if (message && !this.#send({ ...message, seq })) {
+    if (message && !this.#tell(message, seq)) {
       if (seq <= this.#replayEnd) {
         this.#letGo();
         void this.#resume();
@@ -96,6 +101,12 @@ export class Feed<T> {
   #skip(gap: Gap): void {
     if (!this.#send({ type: 'gap', ...gap })) this.#miss(gap);
     this.#position = gap.to;
+  }
+
+  #tell(message: object, seq: number): boolean {
+    const { frames } = this.#options;
+    if (!frames) return this.#send({ ...message, seq });
+    return this.#tellMissed() && this.#connection.sendFrame(frames.of(message, seq));
   }
 
   /** False while the reader is slow, and until it knows what it missed. */

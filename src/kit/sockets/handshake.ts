@@ -35,8 +35,10 @@ export class Handshake {
     return this.#context.requestId;
   }
 
-  /** What the service says of a fault, also long after the upgrade. */
-  readonly wordFault = (fault: Fault): unknown => this.#faults.body(fault, this.#context);
+  /** What the service says of a fault, also long after the upgrade: keeps nothing of the handshake alive. */
+  get wordFault(): (fault: Fault) => unknown {
+    return wordingOf(this.#faults, this.#context);
+  }
 
   get origin(): Origin {
     const { request } = this.upgrade;
@@ -76,4 +78,8 @@ export class Handshake {
     this.#context.span.setAttribute('http.response.status_code', status);
     this.#context.span.end();
   }
+}
+
+function wordingOf(faults: FaultReply, { requestId, path }: CallContext) {
+  return (fault: Fault): unknown => faults.body(fault, { requestId, path });
 }

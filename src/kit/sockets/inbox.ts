@@ -32,6 +32,11 @@ export class Inbox {
     void this.#handleAll();
   }
 
+  /** Keeps what comes for the next handler; one that runs finishes its message. */
+  detach(): void {
+    this.#handler = undefined;
+  }
+
   add(text: string): void {
     if (this.#isClosed) return;
     this.#waiting.push(text);
@@ -51,7 +56,9 @@ export class Inbox {
   async #handleAll(): Promise<void> {
     if (this.#isHandling || !this.#handler) return;
     this.#isHandling = true;
-    for (let text = this.#take(); text !== undefined; text = this.#take()) {
+    while (this.#handler) {
+      const text = this.#take();
+      if (text === undefined) break;
       await this.#handle(text, this.#handler);
     }
     this.#isHandling = false;

@@ -12,7 +12,6 @@ export interface SocketGateOptions {
   readonly contract: Contract;
   readonly authenticator: Authenticator;
   readonly limiter: RateLimiter;
-  readonly perIdentityMax: number;
 }
 
 export interface Admission {
@@ -21,41 +20,44 @@ export interface Admission {
   readonly credential: string;
 }
 
-/** Lets a handshake in: who calls, may they, have they calls and sockets left. */
+/** Lets a handshake in: who calls, may they, have they calls left. */
 export class SocketGate {
   readonly #options: SocketGateOptions;
-  readonly #countBySubject = new Map<string, number>();
 
   constructor(options: SocketGateOptions) {
     this.#options = options;
   }
 
-  /** Rejects with the Fault to refuse with. A handshake counts as one call in the rate limit. */
-  async admit(route: SocketRoute, request: IncomingMessage): Promise<Admission> {
-    const admission = await this.#identify(request);
-    this.#limit(admission.identity.subject);
-    if (route.permission) requirePermission(admission.identity.permissions, route.permission);
+  /**
+   * Rejects with the Fault to refuse with. A handshake counts as one call in the rate limit. A token
+   * that came by another way than the request stands in for whatever the request shows.
+   */
+  async admit(
+    { permission }: Pick<SocketRoute, 'permission'>,
+    request: IncomingMessage,
+    token?: string,
+  ): Promise<Admission> {
+    const admission = await this.#identify(request, token);
+    this.takeCall(admission.identity);
+    if (permission) requirePermission(admission.identity.permissions, permission);
     return admission;
   }
 
-  /** Throws `exhausted` when the identity has as many sockets open as it may. */
-  requirePlace({ subject }: Identity): void {
-    const { perIdentityMax } = this.#options;
-    if ((this.#countBySubject.get(subject) ?? 0) < perIdentityMax) return;
-    throw new Fault('exhausted', `at most ${perIdentityMax} sockets may be open at once`, {
-      reason: 'too_many_sockets',
-      detail: { limit: perIdentityMax },
-    });
+  /** Whether a handshake shows nothing at all; counts as a call of its address if so. */
+  isStranger(request: IncomingMessage): boolean {
+    try {
+      this.#read(request);
+      return false;
+    } catch (error) {
+      if (!(error instanceof Fault && error.detail['reason'] === 'token_missing')) return false;
+      this.#limit(addressOf(request));
+      return true;
+    }
   }
 
-  occupyPlace({ subject }: Identity): void {
-    this.#countBySubject.set(subject, (this.#countBySubject.get(subject) ?? 0) + 1);
-  }
-
-  releasePlace({ subject }: Identity): void {
-    const count = (this.#countBySubject.get(subject) ?? 0) - 1;
-    if (count > 0) this.#countBySubject.set(subject, count);
-    else this.#countBySubject.delete(subject);
+  /** Throws `exhausted` when the identity has no calls left. */
+  takeCall({ subject }: Identity): void {
+    this.#limit(subject);
   }
 
   /** False once the credential was revoked or has expired; true while that cannot be told. */
@@ -68,22 +70,31 @@ export class SocketGate {
     }
   }
 
-  async #identify(request: IncomingMessage): Promise<Admission> {
-    const { contract, authenticator } = this.#options;
+  async #identify(request: IncomingMessage, token?: string): Promise<Admission> {
     try {
-      const credential = readCredential(request, {
-        acceptsSessionCookie: contract.acceptsSessionCookie ?? false,
-        acceptsQueryToken: true,
-      });
-      return { credential, identity: await authenticator.identify(credential) };
+      const credential = token ?? this.#read(request);
+      return { credential, identity: await this.#options.authenticator.identify(credential) };
     } catch (error) {
-      this.#limit(request.socket.remoteAddress ?? '');
+      this.#limit(addressOf(request));
       throw error;
     }
+  }
+
+  #read(request: IncomingMessage): string {
+    return readCredential(request, {
+      acceptsSessionCookie: this.#options.contract.acceptsSessionCookie ?? false,
+      acceptsQueryToken: true,
+      checksOriginOfReads: true,
+    });
   }
 
   #limit(key: string): void {
     const { isAllowed, limit, retryAfter } = this.#options.limiter.take(key);
     if (!isAllowed) throw rateLimitFault(limit, retryAfter);
   }
+}
+
+/** Where a handshake comes from. */
+export function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? '';
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { WebSocketServer } from 'ws';
 import type { Contract, SocketRoute } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import type { FaultReply } from '../http/fault-reply.ts';
@@ -8,9 +8,11 @@ import type { Authenticator } from '../identity/authenticator.ts';
 import type { Log } from '../log.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import { Tracer } from '../trace.ts';
-import { SocketConnection } from './connection.ts';
+import { awaitAuthFrame } from './auth-frame.ts';
+import { SocketConnection, type OpeningRequest } from './connection.ts';
+import { Guests } from './guests.ts';
 import { Handshake } from './handshake.ts';
-import { SocketGate, type Admission } from './socket-gate.ts';
+import { addressOf, SocketGate, type Admission } from './socket-gate.ts';
 import type { SocketHandler, SocketHandlers } from './socket-handlers.ts';
 import { findSocketRoute, type SocketMatch } from './socket-paths.ts';
 import { asksForWebSocket, ignoreUpgrade, type Upgrade } from './upgrade.ts';
@@ -20,6 +22,10 @@ export interface SocketLimits {
   readonly messageBytesMax: number;
   /** Sockets that one identity may have open on this service; 64 unless told. */
   readonly perIdentityMax: number;
+  /** Sockets of one address whose peers have not yet said who they are; 256 unless told. */
+  readonly strangersMax: number;
+  /** How long such a peer may take; 10 s unless told. */
+  readonly authFrameMs: number;
   /** What may wait to be sent on one socket, but for the last message; 1 MiB unless told. */
   readonly queuedBytesMax: number;
   /** How often a peer must show that it lives; 30 s unless told. */
@@ -44,10 +50,11 @@ type AnyHandler = SocketHandler | SocketHandler['serve'];
 const defaultLimits: SocketLimits = {
   messageBytesMax: 1024 * 1024,
   perIdentityMax: 64,
+  strangersMax: 256,
+  authFrameMs: 10_000,
   queuedBytesMax: 1024 * 1024,
   pingMs: 30_000,
 };
-const recheckMs = 500;
 const farewellMs = 2_000;
 
 /**
@@ -55,28 +62,29 @@ const farewellMs = 2_000;
  * HTTP before the upgrade; whose token is revoked or expires is closed with 1008 within a second.
  */
 export class SocketServer {
+  /** Also those of other protocols, on reserved paths. */
+  readonly guests: Guests;
   readonly #server: Server;
   readonly #options: SocketServerOptions;
   readonly #limits: SocketLimits;
   readonly #gate: SocketGate;
   readonly #acceptor: WebSocketServer;
   readonly #handshakes = new WeakMap<IncomingMessage, Handshake>();
-  readonly #connections = new Map<SocketConnection, Admission>();
+  readonly #connections = new Set<SocketConnection>();
   readonly #reserved = new Map<string, UpgradeHandler>();
   readonly #handlers = new Map<string, SocketHandler>();
   /** Starts the spans of what is not to be recorded. */
   readonly #silent = new Tracer(() => {});
   #routes: Readonly<Record<string, SocketRoute>> = {};
-  #timers: NodeJS.Timeout[] = [];
-  #isClosing = false;
+  #prober: NodeJS.Timeout | undefined;
 
   constructor(server: Server, options: SocketServerOptions) {
     this.#server = server;
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
-    const { messageBytesMax, perIdentityMax } = this.#limits;
-    this.#gate = new SocketGate({ ...options, perIdentityMax });
-    this.#acceptor = createAcceptor(messageBytesMax);
+    this.#gate = new SocketGate(options);
+    this.guests = new Guests({ ...this.#limits, gate: this.#gate });
+    this.#acceptor = createAcceptor(this.#limits.messageBytesMax);
     this.#acceptor.on('wsClientError', ({ message }, _socket, request) => {
       this.#handshakes.get(request)?.refuse(new Fault('invalid', `no WebSocket: ${message}`));
     });
@@ -104,20 +112,17 @@ export class SocketServer {
 
   /** Takes no more handshakes and closes all connections with 1001; drops who does not answer. */
   close(graceMs: number): void {
-    this.#isClosing = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#prober);
+    this.guests.close();
     this.#each((connection) => connection.close(1001, 'the service is stopping'));
     const terminate = () => this.#each((connection) => connection.terminate());
     setTimeout(terminate, Math.min(graceMs, farewellMs)).unref();
   }
 
   #listen(): void {
-    if (this.#timers.length > 0) return;
+    if (this.#prober) return;
     const probe = () => this.#each((connection) => connection.probe());
-    const recheck = () =>
-      this.#each((connection, admission) => this.#recheck(connection, admission));
-    this.#timers = [setInterval(probe, this.#limits.pingMs), setInterval(recheck, recheckMs)];
-    for (const timer of this.#timers) timer.unref();
+    this.#prober = setInterval(probe, this.#limits.pingMs).unref();
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.#receive({ request, socket, head }),
     );
@@ -155,53 +160,91 @@ export class SocketServer {
     }
   }
 
-  async #negotiate(handshake: Handshake, { name, route, params }: SocketMatch): Promise<void> {
-    const admission = await this.#gate.admit(route, handshake.upgrade.request);
-    const { identity } = admission;
-    handshake.noteIdentity(identity);
-    const { query, origin, requestId } = handshake;
-    const request = { identity, params, query, origin, requestId };
-    const handler = this.#handlers.get(name);
-    if (!handler) throw new Error(`the WebSocket ${name} has no handler`);
-    await handler.admit?.(request);
-    if (this.#isClosing)
-      throw new Fault('unavailable', 'the service is stopping', { retryAfter: 1 });
-    this.#gate.requirePlace(identity);
+  async #negotiate(handshake: Handshake, match: SocketMatch): Promise<void> {
+    const { request } = handshake.upgrade;
+    const handler = this.#handlers.get(match.name);
+    if (!handler) throw new Error(`the WebSocket ${match.name} has no handler`);
+    if (match.route.authFrame && this.#gate.isStranger(request)) {
+      this.#openStranger(handshake, match, handler);
+      return;
+    }
+    const admission = await this.#gate.admit(match.route, request);
+    handshake.noteIdentity(admission.identity);
+    const opening = openingOf(handshake, match);
+    await handler.admit?.({ ...opening, ...admission });
+    this.guests.requirePlace(admission.identity);
     // From the check to the handler all is synchronous: no place is taken twice, no message missed.
-    const { request: raw, socket, head } = handshake.upgrade;
-    this.#acceptor.handleUpgrade(raw, socket, head, (webSocket) => {
+    this.#upgrade(handshake, opening, (connection) => {
+      this.#serve(connection, admission, handler);
+    });
+  }
+
+  /** Lets in who has yet to say who they are. */
+  #openStranger(handshake: Handshake, match: SocketMatch, handler: SocketHandler): void {
+    const { request } = handshake.upgrade;
+    const leave = this.guests.keepStranger(addressOf(request));
+    handshake.upgrade.socket.once('close', leave);
+    this.#upgrade(handshake, openingOf(handshake, match), (connection) => {
+      const admit = async (token: string) => {
+        const admission = await this.#gate.admit(match.route, request, token);
+        connection.admit(admission);
+        await handler.admit?.(connection);
+        if (connection.signal.aborted) return;
+        leave();
+        this.#serve(connection, admission, handler);
+      };
+      awaitAuthFrame(connection, { limitMs: this.#limits.authFrameMs, admit });
+    });
+  }
+
+  #upgrade(
+    handshake: Handshake,
+    opening: OpeningRequest,
+    take: (connection: SocketConnection) => void,
+  ): void {
+    const { request, socket, head } = handshake.upgrade;
+    this.#acceptor.handleUpgrade(request, socket, head, (webSocket) => {
       handshake.noteUpgraded();
-      const connection = new SocketConnection(webSocket, request, {
+      const connection = new SocketConnection(webSocket, opening, {
+        stream: socket,
         queuedBytesMax: this.#limits.queuedBytesMax,
         log: this.#options.log,
         wordFault: handshake.wordFault,
       });
-      this.#keep(connection, admission, webSocket);
-      serveSafely(handler, connection);
+      this.#connections.add(connection);
+      webSocket.once('close', () => this.#connections.delete(connection));
+      take(connection);
     });
   }
 
-  #keep(connection: SocketConnection, admission: Admission, webSocket: WebSocket): void {
-    this.#connections.set(connection, admission);
-    this.#gate.occupyPlace(admission.identity);
-    webSocket.once('close', () => {
-      this.#connections.delete(connection);
-      this.#gate.releasePlace(admission.identity);
-    });
+  #serve(connection: SocketConnection, admission: Admission, handler: SocketHandler): void {
+    connection.admit(admission);
+    const leave = this.guests.keep(connection, admission);
+    // Also what our own side closes keeps its place until its peer has gone.
+    connection.onGone(leave);
+    serveSafely(handler, connection);
   }
 
-  async #recheck(connection: SocketConnection, { credential }: Admission): Promise<void> {
-    if (await this.#gate.isStillGood(credential)) return;
-    connection.close(1008, 'the token is no longer valid');
-  }
-
-  #each(work: (connection: SocketConnection, admission: Admission) => unknown): void {
-    for (const [connection, admission] of this.#connections) work(connection, admission);
+  #each(work: (connection: SocketConnection) => void): void {
+    for (const connection of this.#connections) work(connection);
   }
 }
 
+function openingOf(
+  { query, origin, requestId }: Handshake,
+  { params }: SocketMatch,
+): OpeningRequest {
+  return { params, query, origin, requestId };
+}
+
 function createAcceptor(maxPayload: number): WebSocketServer {
-  return new WebSocketServer({ noServer: true, clientTracking: false, maxPayload });
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload,
+    // Connections write frames beside `ws`, which would wait for its own to be compressed.
+    perMessageDeflate: false,
+  });
 }
 
 function serveSafely(handler: SocketHandler, connection: SocketConnection): void {

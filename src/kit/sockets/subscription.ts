@@ -5,6 +5,7 @@ import { Fault } from '../errors.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import type { Connection } from './connection.ts';
 import { Feed } from './feed.ts';
+import type { SharedFrames } from './text-frames.ts';
 
 /** What every subscribe message may hold; a contract adds its own fields to these. */
 export const subscribeFields = {
@@ -32,6 +33,8 @@ export interface SubscriptionOptions<T, S extends TSchema> {
   readonly filter?: (message: Static<S>) => (data: T) => boolean;
   /** An event as it goes over the wire, without its `seq`; none keeps it back. */
   readonly toMessage: (event: BusEvent<T>) => object | undefined;
+  /** Shared by the topic's readers, where `toMessage` gives all of them the same object. */
+  readonly frames?: SharedFrames | undefined;
 }
 
 const malformedMax = 3;
@@ -77,13 +80,14 @@ class Stream<T, S extends TSchema> {
   }
 
   async #subscribe(message: SubscribeMessage): Promise<void> {
-    const { topic, filter, toMessage } = this.#options;
+    const { topic, filter, toMessage, frames } = this.#options;
     // The stream's own schema was checked too; where it has none, S says nothing.
     const matches = filter?.(message as Static<S>) ?? (() => true);
     this.#feed?.close();
     this.#feed = new Feed(this.#connection, {
       topic,
       toMessage: (event) => (matches(event.data) ? toMessage(event) : undefined),
+      frames,
     });
     await this.#feed.open(message);
   }
@@ -92,8 +96,8 @@ class Stream<T, S extends TSchema> {
     try {
       const message: unknown = parseJsonBody(text);
       const { subscribe } = this.#options;
-      const base = check(subscribeMessage, message);
-      if (subscribe) check(subscribe, message);
+      const base = checkMessage(subscribeMessage, message);
+      if (subscribe) checkMessage(subscribe, message);
       return base;
     } catch (error) {
       this.#noteMalformed(Fault.from(error));
@@ -109,7 +113,8 @@ class Stream<T, S extends TSchema> {
   }
 }
 
-function check<S extends TSchema>(schema: S, message: unknown): Static<S> {
+/** A message that is as its schema says; throws `invalid` (`validation_error`) with the place otherwise. */
+export function checkMessage<S extends TSchema>(schema: S, message: unknown): Static<S> {
   if (Value.Check(schema, message)) return message;
   const [flaw] = Value.Errors(schema, message);
   const place = `message${flaw?.instancePath.replaceAll('/', '.') ?? ''}`;

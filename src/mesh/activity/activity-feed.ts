@@ -1,4 +1,5 @@
 import type { Bus, Topic } from '../../kit/bus/bus.ts';
+import { Outlet } from '../../kit/bus/outlet.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Activity, ActivityEvent } from './activity.ts';
@@ -13,51 +14,26 @@ export interface ActivityFeedOptions {
   readonly onEvent?: (type: string, data: Readonly<Record<string, unknown>>) => void;
 }
 
-/** While the bus takes nothing, more than this many events are not kept for it. */
-const waitingMax = 10_000;
-
 /** The events of the mesh, on a topic that every replica's streams read. */
 export class ActivityFeed implements Activity, AsyncDisposable {
   readonly topic: Topic<ActivityEvent>;
-  readonly #options: ActivityFeedOptions;
-  readonly #waiting = new Set<Promise<void>>();
-  #lostCount = 0;
+  readonly #onEvent: ActivityFeedOptions['onEvent'];
+  readonly #outlet: Outlet<ActivityEvent>;
 
-  constructor(options: ActivityFeedOptions) {
-    this.#options = options;
-    this.topic = options.bus.topic<ActivityEvent>(activityTopic);
+  constructor({ bus, log, onEvent }: ActivityFeedOptions) {
+    this.#onEvent = onEvent;
+    this.topic = bus.topic<ActivityEvent>(activityTopic);
+    this.#outlet = new Outlet({ topic: this.topic, what: 'events of the mesh', log });
   }
 
   tell(type: string, agentId: string, data: Readonly<Record<string, unknown>>): void {
-    this.#options.onEvent?.(type, data);
-    if (this.#waiting.size >= waitingMax) {
-      this.#noteLost('too many events wait for the bus');
-      return;
-    }
+    this.#onEvent?.(type, data);
     const timestamp = new Date().toISOString();
-    const event: ActivityEvent = { eventId: newId('evt'), type, agentId, timestamp, data };
-    const told = this.#publish(event).finally(() => this.#waiting.delete(told));
-    this.#waiting.add(told);
+    this.#outlet.tell({ eventId: newId('evt'), type, agentId, timestamp, data });
   }
 
   /** Resolves when what was told is on its way. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#waiting);
-  }
-
-  async #publish(event: ActivityEvent): Promise<void> {
-    try {
-      await this.topic.publish(event);
-      this.#lostCount = 0;
-    } catch (error) {
-      this.#noteLost(error);
-    }
-  }
-
-  /** The first of a row only: a bus that is away loses them all. */
-  #noteLost(err: unknown): void {
-    this.#lostCount += 1;
-    if (this.#lostCount > 1) return;
-    this.#options.log.warn({ err }, 'events of the mesh are lost until the bus takes them again');
+    await this.#outlet[Symbol.asyncDispose]();
   }
 }

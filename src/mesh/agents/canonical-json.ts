@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { isStorable } from '../../kit/storable-json.ts';
 
 /**
  * The canonical text of a JSON value (RFC 8785): members sorted by UTF-16 units, numbers and texts as
@@ -9,14 +10,6 @@ export function canonicalJson(value: unknown): string {
   if (isStorable(text)) return text;
   throw new Fault('invalid', 'a text holds half a surrogate pair or U+0000');
 }
-
-/** False for JSON text that holds half a surrogate pair or U+0000, which no database stores. */
-export function isStorable(json: string): boolean {
-  return !unstorable.test(json);
-}
-
-// `JSON.stringify` writes whole pairs as they are and only halves as escapes, in lower case.
-const unstorable = /(?<!\\)(?:\\\\)*\\u(?:d[89a-f][0-9a-f]{2}|0000)/;
 
 function write(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;

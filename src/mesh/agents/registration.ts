@@ -1,10 +1,10 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 import { parseJsonBody } from '../../kit/http/json-body.ts';
+import { isStorable } from '../../kit/storable-json.ts';
 import type { AgentEndpoints } from './agent.ts';
 import { readCard, type CardContent } from './agent-card.ts';
 import type { CardFacts, PublicJwk, Registration } from './agent-row.ts';
-import { isStorable } from './canonical-json.ts';
 import { isCardSigned, isPublicSigningKey, type CardJson } from './card-signature.ts';
 
 /** A proof that whoever registers a key holds it. */

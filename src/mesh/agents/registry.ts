@@ -19,7 +19,7 @@ import { Discovery, type IsAttested } from './discovery.ts';
 import { agentIdTaken, Enrolment } from './enrolment.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { readRegistration, type KeyProof, type RegistrationRequest } from './registration.ts';
-import { Replication } from './replication.ts';
+import { replicateAgents, type Replication } from './replication.ts';
 import { SilenceWatch } from './silence.ts';
 import { Waits } from './waits.ts';
 
@@ -84,7 +84,7 @@ export class AgentRegistry implements AsyncDisposable {
     const directory = new Directory({ now, onChange: () => waits.check() });
     this.directory = directory;
     this.discovery = new Discovery(directory, waits, isAttested);
-    this.#replication = new Replication({ sql, bus, directory, log });
+    this.#replication = replicateAgents({ sql, bus, directory, log });
     this.#enrolment = new Enrolment({ sql, onStored: (rows) => this.#tellRows(rows) });
     this.#heartbeats = new Heartbeats({ sql, onStored: (states) => this.#tellStates(states) });
     this.#silence = new SilenceWatch({

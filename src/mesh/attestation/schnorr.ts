@@ -1,5 +1,6 @@
 import { ristretto255 } from '@noble/curves/ed25519.js';
 import { createHash, randomBytes } from 'node:crypto';
+import { createSecretKey } from './secret-key.ts';
 
 /*
  * Schnorr's proof of knowledge on ristretto255 (RFC 9496): that the prover holds the secret x of a
@@ -53,7 +54,7 @@ const halfPair = /\p{Surrogate}/u;
 
 /** A new key pair from the system's randomness. */
 export function createKeyPair(): KeyPair {
-  const secretKey = writeScalar(randomScalar());
+  const secretKey = createSecretKey();
   return { secretKey, publicKey: publicKeyOf(secretKey) };
 }
 

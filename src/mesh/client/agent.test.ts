@@ -84,6 +84,14 @@ test.each(['inbox', 'http'])('what an agent throws is told as its failure: %s', 
   });
 });
 
+test('an answer that the mesh cannot take fails the task, which does not wait for its end', async () => {
+  await using _ = await join('binary', { onTask: () => 'a\0b' });
+  await expect(run('binary')).rejects.toMatchObject({
+    code: 'upstream',
+    detail: { agentError: expect.stringContaining('the mesh refused the agent’s answer') },
+  });
+});
+
 test('a task that is called off is called off at the agent', async () => {
   let ended: unknown;
   const onTask: JoinOptions['onTask'] = (_, { signal }) =>

@@ -1,11 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../kit/errors.ts';
+import { toStorableText } from '../../kit/storable-json.ts';
 import type { Serving, ServingAgent } from './serving.ts';
-import type { AgentTask } from './task-desk.ts';
+import { isHandedBack, type AgentTask } from './task-desk.ts';
 
 const waitSeconds = 30;
 const pauseMs = 1_000;
-const answerAttempts = 5;
+/** How long the mesh may be away before an answer is lost. */
+const answerMsMax = 5 * 60_000;
+const attemptsAtEnd = 5;
+const answerPauseMsMax = 5_000;
+/** The task is finished, or another's; or the agent is none any more. */
+const settled: ReadonlySet<string> = new Set([
+  'not_found',
+  'conflict',
+  'forbidden',
+  'unauthenticated',
+]);
+const refusedAnswer: ReadonlySet<string> = new Set(['invalid', 'too_large']);
 
 /** Comes for tasks: works behind NAT and firewalls, for nobody calls the agent. */
 export function serveFromInbox(agent: ServingAgent): Promise<Serving> {
@@ -65,19 +77,33 @@ class InboxServing implements Serving {
   async #work(task: AgentTask): Promise<void> {
     const body = await this.#agent.desk.perform(task).then(
       (result) => ({ result }),
-      (error: unknown) => ({ error: { message: messageOf(error) } }),
+      (error: unknown) =>
+        isHandedBack(error) ? undefined : { error: { message: messageOf(error) } },
     );
+    if (!body) return;
     const path = `${this.#path}/${task.taskId}`;
-    for (let attempt = 1; attempt <= answerAttempts; attempt += 1) {
+    const refusal = await this.#tell(path, body);
+    if (!refusal) return;
+    // Else the asker would wait for all of its time.
+    const message = `the mesh refused the agent’s answer: ${refusal.message}`.slice(0, 500);
+    await this.#tell(path, { error: { message } });
+  }
+
+  /** The refusal where the mesh cannot take such an answer; waits for a mesh that is away or busy. */
+  async #tell(path: string, body: unknown): Promise<Fault | undefined> {
+    const untilMs = performance.now() + answerMsMax;
+    for (let attempt = 1; performance.now() < untilMs; attempt += 1) {
       try {
         await this.#agent.calls.send({ method: 'POST', path, body });
-        return;
+        return undefined;
       } catch (error) {
-        // A refusal stays one: the task is finished, or another's.
-        if (!(error instanceof Fault) || error.status < 500) return;
-        await this.#pause(pauseMs * attempt);
+        if (!(error instanceof Fault) || settled.has(error.code)) return undefined;
+        if (refusedAnswer.has(error.code)) return error;
+        if (this.#stop.signal.aborted && attempt >= attemptsAtEnd) return undefined;
+        await this.#pause(Math.min(pauseMs * attempt, answerPauseMsMax));
       }
     }
+    return undefined;
   }
 
   get #path(): string {
@@ -91,5 +117,5 @@ class InboxServing implements Serving {
 
 /** What the mesh may be told of a failure: an agent's own words. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.slice(0, 500) : 'the agent failed';
+  return error instanceof Error ? toStorableText(error.message.slice(0, 500)) : 'the agent failed';
 }

@@ -10,6 +10,8 @@ export interface AgentTask {
   /** Milliseconds that are left. */
   readonly timeout: number;
   readonly traceparent?: string | undefined;
+  /** The subject that asks, as the inbox tells it; other ways do not. */
+  readonly askedBy?: string | undefined;
 }
 
 export interface TaskContext {
@@ -20,6 +22,23 @@ export interface TaskContext {
 }
 
 export type TaskWork = (task: AgentTask, context: TaskContext) => unknown;
+
+const handBackReason = 'task_handed_back';
+
+/**
+ * What work throws that was stopped because its agent ends: from an inbox the task is not answered, and
+ * the mesh ends it as `agent_offline` once the agent has left; over HTTP it counts as not begun.
+ */
+export function handBack(): Fault {
+  return new Fault('unavailable', 'the agent ends and hands the task back', {
+    reason: handBackReason,
+  });
+}
+
+/** Whether work ended with `handBack`. */
+export function isHandedBack(error: unknown): boolean {
+  return error instanceof Fault && error.reason === handBackReason;
+}
 
 const rememberedMax = 1_000;
 

@@ -6,6 +6,7 @@ import {
   type PackageDefinition,
 } from '@grpc/proto-loader';
 import { fileURLToPath } from 'node:url';
+import { encodingOnce } from './discovered.ts';
 
 /** What the .proto files say, ready to be served and called. */
 export interface MeshDefinition {
@@ -42,7 +43,7 @@ export async function loadDefinition(): Promise<MeshDefinition> {
   return {
     public: mesh,
     services: {
-      AgentCommunication: serviceOf(`${meshPackage}.AgentCommunication`),
+      AgentCommunication: encodingOnce(serviceOf(`${meshPackage}.AgentCommunication`)),
       SwarmCoordination: serviceOf(`${meshPackage}.SwarmCoordination`),
       ACAPProtocol: serviceOf(`${meshPackage}.ACAPProtocol`),
     },

@@ -22,10 +22,7 @@ export function meshOperations(parts: OperationParts): MeshOperations {
     // The server has checked each request by the schema of REST's body.
     register: async (request, { ownerId }) =>
       toRegistered(await registry.register(ownerId, request)),
-    discover: (request) => {
-      const { agents, totalFound } = registry.discovery.discover(request as never);
-      return { agents: agents.map(({ json }) => JSON.parse(json) as object), totalFound };
-    },
+    discover: (request) => registry.discovery.discover(request as never),
     execute: async (request, { ownerId, idempotencyKey, signal: gone, traceparent }) => {
       // A caller with a key may come back for the outcome.
       const signal = idempotencyKey === undefined ? gone : undefined;

@@ -9,6 +9,7 @@ import {
   type ServiceDefinition,
   type ServiceError,
 } from '@grpc/grpc-js';
+import type { ReadJson } from '../../kit/http/testing.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { silentLog } from '../../kit/testing.ts';
 import type { AuthorityOptions, CertificateAuthority } from '../certificates/authority.ts';
@@ -113,9 +114,7 @@ export interface CallAnswer {
   readonly code: status;
   readonly details: string;
   readonly metadata: Metadata;
-  // Tests read whatever they expect; a wrong expectation fails them.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any;
+  readonly body: ReadJson;
 }
 
 /** A client on a connection of its own. */

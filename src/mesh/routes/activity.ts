@@ -1,6 +1,7 @@
 import type { Handler } from '../../kit/http/call.ts';
 import type { Connection } from '../../kit/sockets/connection.ts';
 import { serveSubscription } from '../../kit/sockets/subscription.ts';
+import { SharedFrames } from '../../kit/sockets/text-frames.ts';
 import type { ActivityEvent } from '../activity/activity.ts';
 import type { ActivityFeed } from '../activity/activity-feed.ts';
 import type { MeshMetrics } from '../activity/mesh-metrics.ts';
@@ -39,6 +40,7 @@ export function activityHandlers(parts: ActivityParts): {
 
 /** The stream of what happens. */
 export function activitySocketHandlers(feed: Pick<ActivityFeed, 'topic'>) {
+  const frames = new SharedFrames();
   return {
     activity: (connection: Connection<typeof activitySockets.activity>): void =>
       serveSubscription(connection, {
@@ -46,6 +48,7 @@ export function activitySocketHandlers(feed: Pick<ActivityFeed, 'topic'>) {
         subscribe: activitySockets.activity.subscribe,
         filter: matching,
         toMessage: ({ data }) => data,
+        frames,
       }),
   };
 }

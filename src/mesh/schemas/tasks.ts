@@ -96,6 +96,7 @@ const taskState = Type.Object(
 const inboxTask = Type.Object(
   {
     taskId: Type.String(),
+    askedBy: Type.String({ description: 'the subject that asks' }),
     type: Type.String(),
     input: Type.Object({}, { additionalProperties: true }),
     priority: Type.Enum(priorities),

@@ -1,5 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
-import { isStorable } from '../agents/canonical-json.ts';
+import { isStorable } from '../../kit/storable-json.ts';
 import type { Proposal } from './ballot.ts';
 import { membersMax } from './swarm.ts';
 

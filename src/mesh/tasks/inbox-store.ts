@@ -66,6 +66,7 @@ export interface ClaimOptions {
 /** A task as its agent takes it. */
 export interface ClaimedTask {
   readonly taskId: string;
+  readonly askedBy: string;
   readonly type: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly priority: Priority;
@@ -77,6 +78,7 @@ export interface ClaimedTask {
 
 interface ClaimedRow {
   readonly id: string;
+  readonly asked_by: string;
   readonly type: string;
   readonly input: string;
   readonly priority: number;
@@ -98,12 +100,13 @@ export async function claimInbox(sql: TaskSql, options: ClaimOptions): Promise<C
            and deadline_at > $2::timestamptz
            and (lease_until is null or lease_until <= $2::timestamptz)
          order by priority desc, created_at, id limit $4 for update skip locked)
-       returning id, type, input, priority, traceparent, created_at, deadline_at, attempt)
+       returning id, asked_by, type, input, priority, traceparent, created_at, deadline_at, attempt)
      select * from taken order by priority desc, created_at, id`,
     [agentId, now, leaseUntil, countMax, ownerId],
   );
   return rows.map((row) => ({
     taskId: row.id,
+    askedBy: row.asked_by,
     type: row.type,
     input: JSON.parse(row.input) as Readonly<Record<string, unknown>>,
     priority: priorities[row.priority] ?? 'normal',

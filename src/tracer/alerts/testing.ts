@@ -4,6 +4,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { readConfig, type Environment } from '../../kit/config.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { createEgress } from '../../kit/egress/egress.ts';
+import type { ReadJson } from '../../kit/http/testing.ts';
 import { silentLog } from '../../kit/testing.ts';
 import { alertSettings } from './alert-settings.ts';
 import { Alerts, type AlertRequest } from './alerts.ts';
@@ -93,9 +94,7 @@ export function requestOf(over: Partial<AlertRequest> = {}): AlertRequest {
 /** What a webhook was sent, and what it answers: the last of the answers stays. */
 export interface HookServer extends AsyncDisposable {
   readonly url: string;
-  // Tests read whatever they expect; a wrong expectation fails them.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly posts: any[];
+  readonly posts: ReadJson[];
   answers: { readonly status: number; readonly body?: string; readonly headers?: object }[];
 }
 

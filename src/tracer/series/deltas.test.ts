@@ -116,6 +116,13 @@ test('minutes of an hour add up in it', () => {
   expect(rows(cells.day)).toMatchObject([{ count: 3, sum: 207 }]);
 });
 
+test('names that differ only in what is not stored of them are one series', () => {
+  const { deltas } = openDeltas();
+  const long = 'x'.repeat(512);
+  deltas.add([trace(`${long}a`, 5), trace(`${long}b`, 5)], 1);
+  expect(rows(deltas.drain().cells.minute)).toMatchObject([{ count: 2 }]);
+});
+
 test('the labels of a series are told once a day', () => {
   const { clock, deltas } = openDeltas();
   const told = () => {

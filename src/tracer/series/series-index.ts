@@ -52,6 +52,7 @@ const closedLast: ReadonlySet<SeriesKind> = new Set([
  */
 export class SeriesIndex {
   readonly #seriesMax: number;
+  readonly #byId = new Map<number, OpenSeries>();
   readonly #kinds = new Map<SeriesKind, { readonly root: Branch; count: number }>();
 
   constructor(seriesMax: number) {
@@ -67,10 +68,18 @@ export class SeriesIndex {
     const isFull = known.count >= this.#seriesMax;
     const branch = grow(known.root, isFull ? folded(kind, labels) : labels);
     if (branch.series === undefined) {
-      branch.series = new OpenSeries(kind, isFull ? folded(kind, labels) : labels);
+      branch.series = this.#storedAs(new OpenSeries(kind, isFull ? folded(kind, labels) : labels));
       known.count += 1;
     }
     return branch.series;
+  }
+
+  /** Long labels may differ only in what is not stored of them: then they are one series. */
+  #storedAs(series: OpenSeries): OpenSeries {
+    const known = this.#byId.get(series.id);
+    if (known) return known;
+    this.#byId.set(series.id, series);
+    return series;
   }
 }
 

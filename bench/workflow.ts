@@ -1,0 +1,34 @@
+// What durable executions cost beside the bare statements and beside DBOS's steps, on PGlite and, where
+// it is installed, on PostgreSQL; how long a killed process's executions take; the memory of a batch.
+import { quick, whole } from './foundation/depth.ts';
+import type { Figure } from './harness/figure.ts';
+import { printReport } from './harness/report.ts';
+import { PostgresServer } from './tracer/postgres.ts';
+import { measureBatch } from './workflow/batch-memory.ts';
+import { measureChains } from './workflow/chains.ts';
+import { measureLongFlows } from './workflow/long-flows.ts';
+import { measureRecovery } from './workflow/recovery.ts';
+
+const depth = process.argv.includes('--quick') ? quick : whole;
+
+async function measureOn(url: string | undefined): Promise<Figure[]> {
+  return [
+    ...(await measureChains(depth, url)),
+    ...(await measureLongFlows(depth, url)),
+    ...(await measureRecovery(url)),
+  ];
+}
+
+async function measurePostgres(): Promise<Figure[]> {
+  await using server = await PostgresServer.start();
+  // Awaited here: the server stops when this returns.
+  if (server) return await measureOn(server.url);
+  process.stderr.write('bench: PostgreSQL is skipped: none of 15 or newer is installed\n');
+  return [];
+}
+
+await printReport([
+  ['executions on PGlite', () => measureOn(undefined)],
+  ['a batch on PGlite', measureBatch],
+  ['executions on PostgreSQL', measurePostgres],
+]);

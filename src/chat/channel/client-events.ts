@@ -1,0 +1,155 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Caller } from '../caller.ts';
+import type { Conversations } from '../conversations/conversation.ts';
+import type { ClientEvents } from '../schemas/channel.ts';
+import { requireApprover } from '../tools/approvals.ts';
+import type { Turn, Turns } from '../turns/turn.ts';
+import type { Voice } from '../voice/voice.ts';
+import type { Channel } from './channel.ts';
+import type { ClientEventHandlers } from './desk.ts';
+import { Notice } from './notice.ts';
+import { replayTurn } from './replay.ts';
+import type { Tab } from './tab.ts';
+
+export interface ClientEventParts {
+  readonly turns: Pick<Turns, 'begin' | 'find' | 'follow' | 'stop' | 'approve'>;
+  readonly conversations: Pick<Conversations, 'create' | 'find' | 'remove'>;
+  readonly voice: Voice;
+  readonly channel: Pick<Channel, 'watch' | 'unwatch'>;
+  /** Counts a completion; throws `exhausted` when its caller has none left. */
+  readonly takeCompletion: (caller: Caller) => void;
+}
+
+const agentsMax = 100;
+const replaysMax = 16;
+const wholesMax = 16;
+
+/** What the events of clients do, over whichever protocol they came. */
+export function clientEventHandlers(parts: ClientEventParts): ClientEventHandlers {
+  const { turns, channel } = parts;
+  return {
+    chat_message: (tab, data) => chat(parts, tab, data),
+    voice_command: (tab, data) => obeyVoice(parts, tab, data),
+    subscribe: (tab, { agent_id }) => {
+      requireRoom(tab.agents?.has(agent_id) ? 0 : (tab.agents?.size ?? 0), agentsMax);
+      channel.watch(tab, agent_id);
+      return { type: 'agent_progress', agent_id };
+    },
+    unsubscribe: (tab, { agent_id }) => {
+      channel.unwatch(tab, agent_id);
+      return { type: 'agent_progress', agent_id };
+    },
+    stop: async (tab, data) => ({ stopped: await turns.stop(tab.ownerId, toStop(data)) }),
+    approve: async (tab, { turn_id, answers }) => {
+      const given = answers.map(({ call_id, approved }) => ({
+        callId: call_id,
+        isApproved: approved,
+      }));
+      requireApprover(tab.caller, given);
+      const { id, status } = await turns.approve(tab.caller, turn_id, given);
+      return { id, status };
+    },
+    resume: async (tab, { turn_id, after = 0 }) => {
+      const turn = await turns.find(tab.ownerId, turn_id);
+      requireRoom(tab.replayCount, replaysMax);
+      void replayTurn(tab, turn, { turns, after });
+      return { id: turn.id, after, status: turn.status };
+    },
+  };
+}
+
+async function chat(
+  parts: ClientEventParts,
+  tab: Tab,
+  data: ClientEvents['chat_message'],
+): Promise<object> {
+  const { conversation_id, message, model, stream = true } = data;
+  if (!stream) requireRoom(tab.wholeCount, wholesMax);
+  parts.takeCompletion(tab.caller);
+  const conversationId = conversation_id ?? (await create(parts, tab, model));
+  const whole = stream ? undefined : tab.wantWhole(conversationId);
+  try {
+    const turn = await parts.turns.begin({
+      caller: tab.caller,
+      conversationId,
+      messages: [{ role: 'user', content: message }],
+      ...(model === undefined ? {} : { model }),
+    });
+    whole?.bind(turn.id);
+    return toOutcome(turn);
+  } catch (error) {
+    if (whole) tab.endWhole(whole);
+    if (conversation_id === undefined) await removeEmpty(parts, tab, conversationId);
+    throw error;
+  }
+}
+
+function toStop({ turn_id, conversation_id }: ClientEvents['stop']) {
+  if (turn_id !== undefined) return { turnId: turn_id };
+  if (conversation_id !== undefined) return { conversationId: conversation_id };
+  throw new Fault('invalid', 'data must have a turn_id or a conversation_id', {
+    reason: 'validation_error',
+    detail: { param: 'turn_id' },
+  });
+}
+
+function toOutcome({ id, conversationId, messageId, model }: Turn): object {
+  return { id, conversation_id: conversationId, message_id: messageId, model };
+}
+
+async function create(
+  { conversations }: ClientEventParts,
+  { ownerId }: Tab,
+  model: string | undefined,
+): Promise<string> {
+  const { id } = await conversations.create(ownerId, model === undefined ? {} : { model });
+  return id;
+}
+
+/** Takes back what was created for a message that was not taken. */
+async function removeEmpty(
+  { conversations }: ClientEventParts,
+  { ownerId }: Tab,
+  id: string,
+): Promise<void> {
+  try {
+    const { messageCount } = await conversations.find(ownerId, id);
+    if (messageCount === 0) await conversations.remove(ownerId, id);
+  } catch {
+    // The refusal that led here is the one to tell.
+  }
+}
+
+async function obeyVoice(
+  { voice }: ClientEventParts,
+  tab: Tab,
+  { transcription, confidence, session_id = tab.voiceSessionId }: ClientEvents['voice_command'],
+): Promise<object> {
+  if (tab.isSpeaking) {
+    throw new Fault('exhausted', 'the command before is still being done', {
+      reason: 'voice_busy',
+    });
+  }
+  tab.isSpeaking = true;
+  try {
+    const { speech, action, sessionId } = await voice.obey(tab.caller, {
+      transcription,
+      confidence,
+      ...(session_id === undefined ? {} : { sessionId: session_id }),
+    });
+    tab.voiceSessionId = sessionId;
+    const feedback = { speech, action, session_id: sessionId };
+    tab.tell(Notice.of('voice_feedback', feedback));
+    return feedback;
+  } finally {
+    tab.isSpeaking = false;
+  }
+}
+
+function requireRoom(count: number, max: number): void {
+  if (count < max) return;
+  throw new Fault('exhausted', `at most ${max} at once on one socket`, {
+    reason: 'too_many_subscriptions',
+    detail: { limit: max },
+  });
+}

@@ -1,0 +1,35 @@
+import type { HttpServer } from '../../kit/http/server.ts';
+import { Lifetime } from '../../kit/lifecycle.ts';
+import type { Log } from '../../kit/log.ts';
+import { Channel, type ChannelParts } from './channel.ts';
+import { clientEventHandlers, type ClientEventParts } from './client-events.ts';
+import { Desk } from './desk.ts';
+import { openSocketIo } from './socket-io.ts';
+
+export interface DoorParts extends ChannelParts, Omit<ClientEventParts, 'channel'> {
+  readonly turns: ChannelParts['turns'] & ClientEventParts['turns'];
+  readonly conversations: ChannelParts['conversations'] & ClientEventParts['conversations'];
+  readonly http: HttpServer;
+  readonly log: Log;
+}
+
+/** The channel with both ways to it: Socket.IO is open, plain WebSockets are to be handed over. */
+export interface Doors extends AsyncDisposable {
+  readonly channel: Channel;
+  readonly desk: Desk;
+}
+
+/** Opens the channel, before the server listens. */
+export async function openDoors(parts: DoorParts): Promise<Doors> {
+  const { http, log } = parts;
+  const lifetime = new Lifetime(log);
+  const channel = new Channel(parts);
+  lifetime.defer('the channel', () => channel[Symbol.dispose]());
+  const desk = new Desk({
+    handlers: clientEventHandlers({ ...parts, channel }),
+    takeCall: (identity) => http.sockets.guests.takeCall(identity),
+    log,
+  });
+  lifetime.own('Socket.IO', await openSocketIo({ http, channel, desk }));
+  return { channel, desk, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,73 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Handler } from '../../kit/http/call.ts';
+import type { Identity } from '../../kit/identity/identity.ts';
+import { requirePermission } from '../../kit/permissions.ts';
+import type { searchRoutes as routes } from '../schemas/search.ts';
+import type { Search, SearchHit } from '../search/search.ts';
+
+type SearchHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
+
+/** The edge of the search. */
+export function searchHandlers({ search }: { readonly search: Search }): SearchHandlers {
+  return {
+    search: async ({ body, identity }) => {
+      const { query, limit, min_score: minScore, filters = {} } = body;
+      const ownerId = whoseMessages(identity, filters.user_id);
+      const { start, end } = filters.date_range ?? {};
+      const from = start === undefined ? undefined : readDate(start, 'start');
+      const to = end === undefined ? undefined : readDate(end, 'end');
+      const { hits, total, isTotalExact, queryTimeMs } = await search.find(ownerId, {
+        query,
+        ...(limit !== undefined && { limit }),
+        ...(minScore !== undefined && { minScore }),
+        ...(from && { from }),
+        ...(to && { to }),
+      });
+      return {
+        results: hits.map(toResult),
+        total,
+        total_is_exact: isTotalExact ?? true,
+        query_time_ms: Math.round(queryTimeMs * 1_000) / 1_000,
+      };
+    },
+  };
+}
+
+function whoseMessages({ subject, permissions }: Identity, userId: string | undefined): string {
+  if (userId !== undefined && userId !== subject) requirePermission(permissions, 'chat:admin');
+  return userId ?? subject;
+}
+
+const datePattern =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/** A day as an end means all of it. */
+function readDate(text: string, which: 'start' | 'end'): Date {
+  const [, day = '', clock, offset = 'Z'] = datePattern.exec(text) ?? [];
+  const wholeDay = which === 'start' ? '00:00:00.000' : '23:59:59.999';
+  const date = new Date(`${day}T${clock ?? wholeDay}${offset.toUpperCase()}`);
+  if (!Number.isNaN(date.getTime()) && isDay(day)) return date;
+  const field = `filters.date_range.${which}`;
+  throw new Fault('invalid', `${field} is no date`, {
+    reason: 'validation_error',
+    detail: { field },
+  });
+}
+
+/** 31 February is read as a day of March. */
+function isDay(day: string): boolean {
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+}
+
+function toResult({ messageId, conversationId, createdAtMs, ...hit }: SearchHit) {
+  const { content, score, role, title, snippet, embedder, model } = hit;
+  return {
+    id: messageId,
+    content,
+    score,
+    conversation_id: conversationId,
+    timestamp: new Date(createdAtMs).toISOString(),
+    metadata: { role, title, snippet, embedder, ...(model !== undefined && { model }) },
+  };
+}

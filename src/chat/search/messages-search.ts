@@ -1,0 +1,268 @@
+import type { Topic, Subscription } from '../../kit/bus/bus.ts';
+import type { Log } from '../../kit/log.ts';
+import type { Conversations } from '../conversations/conversation.ts';
+import type { CurrentEmbedder, Embedding } from './embedding.ts';
+import type { SearchSql } from './embedders-store.ts';
+import { findMatches, readFound, readMatches, type FoundMessage } from './matches-store.ts';
+import type { Near, OwnerIndex, Span } from './owner-index.ts';
+import { OwnerIndexes } from './owner-indexes.ts';
+import { parseQuery, type Query } from './query.ts';
+import { collectTerms, TermWeights, type Candidate } from './ranking.ts';
+import type { ConversationHit, Search, SearchHit, SearchRequest } from './search.ts';
+import { show } from './snippet.ts';
+
+/** What all replicas are told when messages have got vectors. */
+export interface Embeddeds {
+  readonly embedderId: number;
+  readonly ownerId: string;
+  readonly messageIds: readonly string[];
+}
+
+export interface MessagesSearchOptions {
+  readonly sql: SearchSql;
+  readonly embedding: Embedding;
+  readonly conversations: Pick<Conversations, 'listen'>;
+  readonly topic: Topic<Embeddeds>;
+  /** For the vectors of the owners who searched last; 256 MiB unless told. */
+  readonly bytesMax?: number | undefined;
+  readonly log: Log;
+}
+
+const bytesDefault = 256 * 1024 * 1024;
+const limitDefault = 10;
+const limitMax = 100;
+/** Below it nothing was found, where a request does not say otherwise. */
+const minScoreDefault = 0.02;
+/** Messages that are compared in the end, those of both ways together. */
+const candidatesMax = 300;
+const nearestMax = 200;
+const hitsOfConversation = 5;
+
+/** Searches by words in the database and by meaning in memory; either alone while the other fails. */
+export class MessagesSearch implements Search, AsyncDisposable {
+  readonly #options: MessagesSearchOptions;
+  readonly #stopListening: () => void;
+  readonly #subscribing: Promise<Subscription>;
+  #indexes: { readonly embedderId: number; readonly owners: OwnerIndexes } | undefined;
+
+  constructor(options: MessagesSearchOptions) {
+    this.#options = options;
+    const { conversations, topic, log } = options;
+    this.#stopListening = conversations.listen(({ type, ownerId, conversationId }) => {
+      if (type === 'deleted') this.#indexes?.owners.remove(ownerId, conversationId);
+    });
+    this.#subscribing = topic.subscribe(({ data }) => this.#takeIn(data), {
+      onGap: () => this.#indexes?.owners.clear(),
+    });
+    this.#subscribing.catch((error: unknown) => log.error({ err: error }, 'search hears no news'));
+  }
+
+  async find(ownerId: string, request: SearchRequest) {
+    const startedAtMs = performance.now();
+    const { ranked, isAll } = await this.#rank(ownerId, request);
+    const minScore = request.minScore ?? minScoreDefault;
+    const good = ranked.filter(({ score }) => score >= minScore);
+    const limit = Math.min(limitMax, request.limit ?? limitDefault);
+    const hits = await this.#show(ownerId, good.slice(0, limit), request);
+    const queryTimeMs = performance.now() - startedAtMs;
+    return { hits, total: good.length, isTotalExact: isAll, queryTimeMs };
+  }
+
+  async findConversations(
+    ownerId: string,
+    request: SearchRequest,
+  ): Promise<readonly ConversationHit[]> {
+    const { hits } = await this.find(ownerId, { ...request, limit: limitMax });
+    const found = new Map<string, ConversationHit & { readonly hits: SearchHit[] }>();
+    for (const hit of hits) {
+      const { conversationId, title, score } = hit;
+      const known = found.get(conversationId);
+      if (!known) found.set(conversationId, { conversationId, title, score, hits: [hit] });
+      else if (known.hits.length < hitsOfConversation) known.hits.push(hit);
+    }
+    return [...found.values()].slice(0, request.limit ?? limitDefault);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopListening();
+    const subscription = await this.#subscribing.catch(() => undefined);
+    await subscription?.close();
+  }
+
+  async #rank(ownerId: string, request: SearchRequest): Promise<Ranking> {
+    const query = parseQuery(request.query);
+    const span = spanOf(request);
+    if (query.terms.length === 0 || span.fromMs > span.toMs) return { ranked: [], isAll: true };
+    const { sql } = this.#options;
+    const [nearness, matches] = await Promise.all([
+      this.#near(ownerId, query, span),
+      findMatches(sql, { ownerId, terms: query.terms, span }),
+    ]);
+    const weights = new TermWeights(matches, query.terms.length);
+    const terms = collectTerms(matches, query.terms.length);
+    const candidates = choose(terms, nearness, weights);
+    const kept = await this.#complete(query, { candidates, weights, terms });
+    const scores = nearness?.embedder.scores ?? this.#options.embedding.textScores;
+    const ranked = kept
+      .map((candidate) => ({
+        ...candidate,
+        embedder: candidate.near && nearness ? nearness.embedder.name : 'text',
+        score: scores.scoreOf({ cosine: candidate.near?.score, words: candidate.words }),
+      }))
+      .toSorted((one, other) => other.score - one.score || other.createdAtMs - one.createdAtMs);
+    return {
+      ranked,
+      isAll: isEverything(nearness, weights, request) && candidates.length < candidatesMax,
+    };
+  }
+
+  /** Undefined while there is no embedder. */
+  async #near(ownerId: string, { meaning }: Query, span: Span): Promise<Nearness | undefined> {
+    const embedder = await this.#options.embedding.current();
+    if (!embedder) return undefined;
+    const [vector, { index, isWhole }] = await Promise.all([
+      this.#options.embedding.embedQuery(meaning),
+      this.#ownersOf(embedder).open(ownerId),
+    ]);
+    if (!vector || vector.length !== embedder.dimensions) return undefined;
+    const nearest = await index.search(vector, nearestMax, span);
+    return { embedder, vector, index, nearest, isWhole };
+  }
+
+  #ownersOf({ id, dimensions }: CurrentEmbedder): OwnerIndexes {
+    if (this.#indexes?.embedderId !== id) {
+      const { sql, bytesMax = bytesDefault, log } = this.#options;
+      const owners = new OwnerIndexes({ sql, embedder: { id, dimensions }, bytesMax, log });
+      this.#indexes = { embedderId: id, owners };
+    }
+    return this.#indexes.owners;
+  }
+
+  /** Finds out which of the common terms the candidates have, and drops those the query excludes. */
+  async #complete(query: Query, { candidates, weights, terms }: Completing): Promise<Candidate[]> {
+    const { common } = weights;
+    const isKnown = common.length === 0 && query.phrases.length + query.excluded.length === 0;
+    if (isKnown || candidates.length === 0) return [...candidates];
+    const ids = candidates.map(({ messageId }) => messageId);
+    const asked = { ...query, terms: common.flatMap((at) => query.terms[at] ?? []) };
+    const has = await readMatches(this.#options.sql, ids, asked);
+    return candidates.flatMap((candidate) => {
+      const flags = has.get(candidate.messageId);
+      if (!flags) return [];
+      const own = new Set(terms.get(candidate.messageId)?.terms);
+      for (const [at, term] of common.entries()) if (flags[at]) own.add(term);
+      return [{ ...candidate, words: weights.shareOf(own) }];
+    });
+  }
+
+  async #show(
+    ownerId: string,
+    ranked: readonly Ranked[],
+    { query }: SearchRequest,
+  ): Promise<SearchHit[]> {
+    if (ranked.length === 0) return [];
+    const { terms } = parseQuery(query);
+    const ids = ranked.map(({ messageId }) => messageId);
+    const found = await readFound(this.#options.sql, ownerId, ids);
+    return ranked.flatMap((hit) => {
+      const message = found.get(hit.messageId);
+      return message ? [toHit(hit, message, show(message.content, terms, hit.near?.passage))] : [];
+    });
+  }
+
+  #takeIn({ embedderId, ownerId, messageIds }: Embeddeds): void {
+    if (this.#indexes?.embedderId !== embedderId) return;
+    const { owners } = this.#indexes;
+    owners.add(ownerId, messageIds).catch((error: unknown) => {
+      this.#options.log.warn({ err: error }, 'new vectors could not be read');
+      owners.clear();
+    });
+  }
+}
+
+interface Ranked extends Candidate {
+  readonly score: number;
+  readonly embedder: string;
+}
+
+interface Ranking {
+  /** The best first. */
+  readonly ranked: readonly Ranked[];
+  /** Whether there can be no further hits. */
+  readonly isAll: boolean;
+}
+
+interface Nearness {
+  readonly embedder: CurrentEmbedder;
+  readonly vector: Int8Array;
+  readonly index: OwnerIndex;
+  readonly nearest: readonly Near[];
+  readonly isWhole: boolean;
+}
+
+interface Completing {
+  readonly candidates: readonly Candidate[];
+  readonly weights: TermWeights;
+  readonly terms: ReturnType<typeof collectTerms>;
+}
+
+function spanOf({ from, to }: SearchRequest): Span {
+  return { fromMs: from?.getTime() ?? 0, toMs: to?.getTime() ?? 253_402_300_799_999 };
+}
+
+/** The nearest ones and those that have most of the words. */
+function choose(
+  terms: ReturnType<typeof collectTerms>,
+  nearness: Nearness | undefined,
+  weights: TermWeights,
+): Candidate[] {
+  const nearest = (nearness?.nearest ?? []).map((near): Candidate => ({
+    messageId: near.messageId,
+    createdAtMs: near.createdAtMs,
+    near,
+    words: weights.shareOf(terms.get(near.messageId)?.terms ?? []),
+  }));
+  const known = new Set(nearest.map(({ messageId }) => messageId));
+  const worded = [...terms]
+    .filter(([messageId]) => !known.has(messageId))
+    .map(([messageId, { createdAtMs, terms: own }]): Candidate => {
+      const near = nearness?.index.near(messageId, nearness.vector);
+      return { messageId, createdAtMs, near, words: weights.shareOf(own) };
+    })
+    .toSorted((one, other) => other.words - one.words || other.createdAtMs - one.createdAtMs);
+  return [...nearest, ...worded.slice(0, candidatesMax - nearest.length)];
+}
+
+/** No term was common, and the farthest of the nearest is no hit any more. */
+function isEverything(
+  nearness: Nearness | undefined,
+  { common }: TermWeights,
+  { minScore = minScoreDefault }: SearchRequest,
+): boolean {
+  if (common.length > 0) return false;
+  if (!nearness) return true;
+  const { nearest, isWhole, embedder } = nearness;
+  if (nearest.length < nearestMax) return isWhole;
+  const farthest = nearest.at(-1)?.score ?? 0;
+  return isWhole && embedder.scores.scoreOf({ cosine: farthest, words: 0 }) < minScore;
+}
+
+function toHit(
+  { score, embedder }: Ranked,
+  message: FoundMessage,
+  { content, snippet }: ReturnType<typeof show>,
+): SearchHit {
+  const { id: messageId, conversationId, title, role, model, createdAtMs } = message;
+  return {
+    messageId,
+    conversationId,
+    title,
+    role,
+    content,
+    score: Math.round(score * 1e4) / 1e4,
+    createdAtMs,
+    snippet,
+    embedder,
+    ...(model !== undefined && { model }),
+  };
+}

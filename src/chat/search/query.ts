@@ -1,0 +1,83 @@
+import { toStorableText } from '../../kit/storable-json.ts';
+import { isUnspaced, stemOf, wordsOf } from './words.ts';
+
+/** What a message is looked up by. */
+export interface Term {
+  /** A word, or two characters of a script without spaces. */
+  readonly text: string;
+  /** Its characters have to stand side by side, which the index does not know. */
+  readonly isAdjacent: boolean;
+}
+
+/** A query as the search understands it; any text is one. */
+export interface Query {
+  /** What it is about, for the embedder. */
+  readonly meaning: string;
+  readonly terms: readonly Term[];
+  /** What stood between quotation marks: must be in the text as it is, upper or lower case. */
+  readonly phrases: readonly string[];
+  /** Words with a minus before them: must not be in the text. */
+  readonly excluded: readonly string[];
+}
+
+/** Each term is a look-up. */
+const termsMax = 12;
+const phrasesMax = 4;
+/** Characters that the embedder reads. */
+const meaningMax = 2_000;
+
+const stopWords = new Set(
+  (
+    'a an and are as at be been but by can could did do does for from had has have how i if in into is ' +
+    'it its me my of on or our should so some than that the their them then there these they this to ' +
+    'was we were what when where which who why will with would you your'
+  ).split(' '),
+);
+
+/** Reads a query: words, "phrases" and -exclusions; all other signs mean nothing. */
+export function parseQuery(text: string): Query {
+  const whole = toStorableText(text).normalize('NFKC');
+  const phrases: string[] = [];
+  const excluded: string[] = [];
+  const plain = whole
+    .replace(/"([^"]{1,200})"/gu, (_, phrase: string) => {
+      if (phrase.trim() !== '') phrases.push(phrase.trim());
+      return ` ${phrase} `;
+    })
+    .replace(/(?<=^|\s)-([\p{L}\p{N}]+)/gu, (_, word: string) => {
+      excluded.push(word);
+      return ' ';
+    });
+  return {
+    meaning: plain.trim().slice(0, meaningMax),
+    terms: termsOf(plain),
+    phrases: phrases.slice(0, phrasesMax),
+    excluded: excluded.slice(0, phrasesMax),
+  };
+}
+
+/** The longest words are the rarest, most often. */
+function termsOf(text: string): Term[] {
+  const words = wordsOf(text);
+  const telling = words.filter(({ text: word }) => !stopWords.has(word.toLowerCase()));
+  const terms = new Map<string, Term>();
+  for (const { text: word } of telling.length === 0 ? words : telling) {
+    for (const term of isUnspaced(word) ? pairsOf(word) : [wordTerm(word)]) {
+      terms.set(stemOf(term.text), term);
+    }
+  }
+  const longest = [...terms.values()].toSorted((one, other) => other.text.length - one.text.length);
+  return longest.slice(0, termsMax);
+}
+
+function wordTerm(word: string): Term {
+  return { text: word.slice(0, 200), isAdjacent: false };
+}
+
+function pairsOf(run: string): Term[] {
+  const characters = Array.from(run);
+  if (characters.length === 1) return [{ text: run, isAdjacent: false }];
+  return characters
+    .slice(1)
+    .map((character, at) => ({ text: `${characters[at] ?? ''}${character}`, isAdjacent: true }));
+}

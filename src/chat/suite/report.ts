@@ -1,0 +1,63 @@
+import type { Contract } from '../../kit/contract.ts';
+import { featuresOf } from './features.ts';
+import type { Health } from './neighbours.ts';
+
+export interface ReportOptions {
+  readonly contract: Contract;
+  readonly peers: readonly { readonly name: string; readonly url: string }[];
+  /** What every health answer begins with. */
+  readonly health: () => Health;
+  /** The health of the others that answer, by name; at once. */
+  readonly glance: () => Promise<ReadonlyMap<string, Health>>;
+  /** Whether the database answers; at once. */
+  readonly hasDatabase: () => Promise<boolean>;
+}
+
+/** The path that tells of all services. */
+const statusEndpoint = '/api/cli/status';
+
+/** Who of the suite calls chat, or lets people call it. */
+const callers = ['workflow', 'mesh', 'studio'] as const;
+
+/** Tells how chat is and what of the suite is there; an answer takes less than 50 ms. */
+export class Report {
+  readonly #options: ReportOptions;
+
+  constructor(options: ReportOptions) {
+    this.#options = options;
+  }
+
+  /** The answer to `GET /health`. */
+  async health() {
+    const { contract, peers, glance, hasDatabase } = this.#options;
+    const [others, isStored] = await Promise.all([glance(), hasDatabase()]);
+    const isUp = (name: string) => others.has(name);
+    const { status, ...own } = this.#options.health();
+    const features = featuresOf(contract).filter(({ needs }) => needs === undefined || isUp(needs));
+    return {
+      ...own,
+      status: isStored && isUp('gateway') ? status : 'degraded',
+      service: contract.name,
+      timestamp: new Date().toISOString(),
+      ecosystem: Object.fromEntries(peers.map(({ name, url }) => [name, url])),
+      voice: { enabled: true, status: voiceStatus(others.get('gateway')) },
+      librechat: {
+        enhanced: isUp('gateway'),
+        kagent: isUp('mesh'),
+        ossa: isUp('registry'),
+        agentStudio: isUp('studio'),
+      },
+      consumers: Object.fromEntries(callers.map((name) => [name, isUp(name)])),
+      rocketship: {
+        enabled: features.length > 0,
+        features: isStored ? features.length : 0,
+        statusEndpoint,
+      },
+    };
+  }
+}
+
+/** The grammar works alone; what it does not know takes a model. */
+function voiceStatus(gateway: Health | undefined): string {
+  return gateway?.status === 'healthy' ? 'text-commands' : 'degraded';
+}

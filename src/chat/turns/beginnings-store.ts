@@ -1,0 +1,135 @@
+import type { ConversationRow } from '../conversations/conversation-row.ts';
+import type { Added, AppendOrder, ToolRules } from '../conversations/conversation.ts';
+import { appendPart } from '../conversations/message-store.ts';
+import type { Turn } from './turn.ts';
+import type { PastMessage, StoredRequest, TurnGround } from './turn-row.ts';
+import { leaseSeconds, type TurnSql } from './turns-store.ts';
+
+/** The latest messages a model is told of, and their bytes together. */
+const historyMessagesMax = 500;
+const historyBytesMax = 256 * 1024;
+
+// Places have no gaps, so that the newest are found without a sort. One that is too large by itself hides
+// nothing but itself.
+const readPast = (conversation: string) => `
+  select place, role, content, parts, status, tool_calls, tool_call_id from (
+    select sized.*, sum(own_bytes) over (order by place desc) as bytes
+    from (
+      select m.*, octet_length(content) + coalesce(octet_length(parts), 0)
+        + coalesce(octet_length(tool_calls), 0) as own_bytes
+      from chat.messages m where conversation_id = ${conversation} and (place = 1 or place >
+        (select message_count - ${historyMessagesMax} from chat.conversations where id = ${conversation}))
+    ) sized where own_bytes <= ${historyBytesMax} or (place = 1 and role = 'system')
+  ) newest where bytes <= ${historyBytesMax} or (place = 1 and role = 'system')`;
+
+const asJson = (query: string) =>
+  `(select coalesce(json_agg(past order by place), '[]'::json) from (${query}) past)`;
+
+export interface NewTurn {
+  readonly turn: Omit<Turn, 'model' | 'status'>;
+  /** Absent: the conversation's, else `choice`. */
+  readonly model: string | undefined;
+  readonly choice: string;
+  readonly request: StoredRequest;
+  readonly replica: string;
+}
+
+interface GroundRow {
+  readonly model: string | null;
+  readonly tools: string | null;
+  readonly history: PastMessage[];
+}
+
+/** A turn's beginning: what its conversation was before it, and what was added there. */
+export interface Beginning {
+  readonly ground: TurnGround;
+  readonly added: Added;
+}
+
+/** With the conversation as it is now; nulls where nothing was begun. */
+type BegunRow = ConversationRow & {
+  readonly is_begun: boolean;
+  readonly model_before: string | null;
+  readonly history: PastMessage[];
+};
+
+/**
+ * Begins a turn in its owner's conversation, adds its messages and reads what was there before: all or
+ * nothing, by one statement, because users wait for it.
+ */
+export async function insertTurn(
+  sql: TurnSql,
+  { turn, model, choice, request, replica }: NewTurn,
+  order: AppendOrder,
+): Promise<Beginning | 'no conversation' | 'in progress'> {
+  const parameters: unknown[] = [
+    turn.id,
+    order.conversationId,
+    order.ownerId,
+    turn.messageId,
+    model,
+    choice,
+    JSON.stringify(request),
+    replica,
+    new Date(turn.createdAtMs),
+  ];
+  const { text, addedOf } = appendPart(order, {
+    parameters,
+    condition: 'exists (select from begun)',
+    firstModel: model === choice ? undefined : model,
+  });
+  const [row] = await sql.query<BegunRow>(
+    `with conversation as (
+       select id, model from chat.conversations where id = $2 and owner_id = $3
+     ), begun as (
+       insert into chat.turns (id, owner_id, conversation_id, message_id, status, model, request,
+         replica, lease_until, created_at)
+       select $1, $3, id, $4, 'running', coalesce($5, model, $6), $7, $8,
+         now() + make_interval(secs => ${leaseSeconds}), $9::timestamptz from conversation
+       on conflict (conversation_id) where status in ('running', 'waiting') do nothing
+       returning id
+     ), ${text}
+     select held.*, held.id is not null as is_begun, conversation.model as model_before,
+       ${asJson(readPast('$2'))} as history
+     from conversation left join held on true`,
+    parameters,
+  );
+  if (!row) return 'no conversation';
+  if (!row.is_begun) return 'in progress';
+  const { model_before: modelBefore, tools, history } = row;
+  return { ground: toGround({ model: modelBefore, tools, history }), added: addedOf(row) };
+}
+
+/** Begins a turn that belongs to no conversation. */
+export async function insertLoneTurn(
+  sql: TurnSql,
+  { turn, model, choice, replica }: Omit<NewTurn, 'request'>,
+): Promise<void> {
+  await sql.query(
+    `insert into chat.turns (id, owner_id, message_id, status, model, replica, lease_until, created_at)
+     values ($1, $2, $3, 'running', $4, $5, now() + make_interval(secs => ${leaseSeconds}),
+       $6::timestamptz)`,
+    [turn.id, turn.ownerId, turn.messageId, model ?? choice, replica, new Date(turn.createdAtMs)],
+  );
+}
+
+/** What a conversation brings to a turn that goes on. */
+export async function readGround(
+  sql: TurnSql,
+  conversationId: string,
+): Promise<TurnGround | undefined> {
+  const [row] = await sql.query<GroundRow>(
+    `select model, tools, ${asJson(readPast('$1'))} as history
+     from chat.conversations where id = $1`,
+    [conversationId],
+  );
+  return row && toGround(row);
+}
+
+function toGround({ model, tools, history }: GroundRow): TurnGround {
+  return {
+    model: model ?? undefined,
+    tools: tools === null ? undefined : (JSON.parse(tools) as ToolRules),
+    history,
+  };
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { saysThen } from '../gateway-testing.ts';
+import { ask, openReplica, openTurnsGround, readAll, textOf, type TurnsGround } from './testing.ts';
+
+const ada = 'usr_ada';
+let ground: TurnsGround;
+
+beforeAll(async () => {
+  ground = await openTurnsGround();
+});
+
+afterAll(() => ground[Symbol.asyncDispose]());
+
+/** As if the process that runs it had said nothing for long. */
+const silence = (turnId: string) =>
+  ground.database.query(
+    `update chat.turns set lease_until = now() - interval '1 second' where id = $1`,
+    [turnId],
+  );
+
+it('a turn of a silent replica is ended by another, and the silent one learns of it', async () => {
+  ground.gateway.script(saysThen(['half ', 'an answer'], 'hang'));
+  const timing = { storeMs: 20, sweepMs: 1_000_000, renewMs: 1_000_000 };
+  await using silent = await openReplica(ground, { timing });
+  const { id } = await silent.conversations.create(ada);
+  const turn = await silent.turns.begin(ask('hello', id));
+  await expect
+    .poll(() =>
+      ground.database.query(
+        `select 1 from chat.turn_events where turn_id = $1 and entries like '%an answer%'`,
+        [turn.id],
+      ),
+    )
+    .not.toEqual([]);
+  await silence(turn.id);
+  await using other = await openReplica(ground, { timing: { pollMs: 100 } });
+  expect(await other.turns.find(ada, turn.id)).toMatchObject({ status: 'interrupted' });
+  const events = await readAll(other.turns, turn.id);
+  expect(textOf(events)).toBe('half an answer');
+  expect(events.at(-1)).toMatchObject({ type: 'failed', code: 'INTERRUPTED' });
+  expect((await other.conversations.messages(ada, id))[1]).toMatchObject({
+    content: 'half an answer',
+    status: 'interrupted',
+  });
+  expect(await silent.turns.stop(ada, { turnId: turn.id })).toBe(true);
+  expect((await readAll(silent.turns, turn.id)).at(-1)).toMatchObject({ code: 'INTERRUPTED' });
+  expect((await other.conversations.messages(ada, id))[1]).toMatchObject({ status: 'interrupted' });
+});
+
+it('what a dead process told and did not store is stored by the one that heard it', async () => {
+  ground.gateway.script(saysThen(['told, ', 'not stored'], 'hang'));
+  const timing = { storeMs: 20, sweepMs: 1_000_000, renewMs: 1_000_000 };
+  await using dead = await openReplica(ground, { timing });
+  await using heir = await openReplica(ground, { timing: { sweepMs: 50, pollMs: 100 } });
+  const turn = await dead.turns.begin(ask('hello'));
+  const reading = readAll(heir.turns, turn.id);
+  const read = () =>
+    ground.database.query(
+      `select 1 from chat.turn_events where turn_id = $1 and entries like '%not stored%'`,
+      [turn.id],
+    );
+  await expect.poll(read).not.toEqual([]);
+  await readAll(heir.turns, turn.id, {
+    until: (event) => event.type === 'delta' && event.content.endsWith('not stored'),
+  });
+  await ground.database.query('delete from chat.turn_events where turn_id = $1', [turn.id]);
+  await silence(turn.id);
+  expect((await reading).at(-1)).toMatchObject({ type: 'failed', code: 'INTERRUPTED' });
+  expect(await read()).not.toEqual([]);
+  const again = await readAll(heir.turns, turn.id);
+  expect(textOf(again)).toBe('told, not stored');
+  expect(again.at(-1)).toMatchObject({ type: 'failed', code: 'INTERRUPTED' });
+  expect(await readAll(heir.turns, turn.id, { after: 99 })).toEqual(again.slice(-1));
+});
+
+it('a stop that the bus has lost is found with the lease', async () => {
+  ground.gateway.script(saysThen(['so far'], 'hang'));
+  await using replica = await openReplica(ground, { timing: { renewMs: 50, sweepMs: 100 } });
+  const turn = await replica.turns.begin(ask('hello'));
+  await silence(turn.id);
+  await ground.database.query('update chat.turns set is_stopping = true where id = $1', [turn.id]);
+  expect((await readAll(replica.turns, turn.id)).at(-1)).toMatchObject({ status: 'stopped' });
+});
+
+it('a process that ends in order interrupts what it runs', async () => {
+  ground.gateway.script(saysThen(['so far'], 'hang'));
+  const replica = await openReplica(ground);
+  const { id } = await replica.conversations.create(ada);
+  const turn = await replica.turns.begin(ask('hello', id));
+  await readAll(replica.turns, turn.id, { until: ({ type }) => type === 'delta' });
+  await replica[Symbol.asyncDispose]();
+  await expect(replica.turns.begin(ask('more', id))).rejects.toMatchObject({ code: 'unavailable' });
+  await using other = await openReplica(ground);
+  expect(await other.turns.find(ada, turn.id)).toMatchObject({ status: 'interrupted' });
+  expect((await other.conversations.messages(ada, id))[1]).toMatchObject({ content: 'so far' });
+});
+
+it('what ended an hour ago is forgotten', async () => {
+  ground.gateway.script(saysThen([], 'fail'));
+  await using replica = await openReplica(ground, { timing: { sweepMs: 50 } });
+  const turn = await replica.turns.begin(ask('hello'));
+  await readAll(replica.turns, turn.id);
+  await ground.database.query(
+    `update chat.turns set ended_at = now() - interval '61 minutes' where id = $1`,
+    [turn.id],
+  );
+  await expect(replica.turns.find(ada, turn.id)).rejects.toMatchObject({ code: 'not_found' });
+  await expect
+    .poll(() =>
+      ground.database.query('select 1 from chat.turn_events where turn_id = $1', [turn.id]),
+    )
+    .toEqual([]);
+});

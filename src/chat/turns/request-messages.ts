@@ -1,0 +1,130 @@
+import { Fault } from '../../kit/errors.ts';
+import type { NewMessage } from '../conversations/conversation.ts';
+import type { RequestMessage } from './turn.ts';
+
+/** A request's messages, checked. */
+export interface CheckedMessages {
+  /** Instructions, which hold for this turn. */
+  readonly instructions: readonly RequestMessage[];
+  /** What is new in a conversation: the last user's message, or the results of the caller's own tools. */
+  readonly fresh: readonly NewMessage[];
+}
+
+const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
+const mayBeEmpty = new Set(['assistant', 'tool', 'function']);
+const partTypes = new Set([
+  'text',
+  'input_text',
+  'refusal',
+  'image_url',
+  'input_image',
+  'input_audio',
+  'file',
+  'video_url',
+]);
+const messagesMax = 10_000;
+const partsMax = 1_000;
+/** Of one message's text: what a conversation keeps in one. */
+export const textBytesMax = 1024 * 1024;
+
+/** Refuses with `invalid` (`validation_error`) what no model could be asked. */
+export function checkMessages(messages: readonly RequestMessage[]): void {
+  if (messages.length === 0) throw flaw('messages', 'must hold at least one message');
+  if (messages.length > messagesMax) throw flaw('messages', `must hold at most ${messagesMax}`);
+  for (const [index, message] of messages.entries()) checkMessage(message, `messages.${index}`);
+}
+
+/** The same where they are for a conversation: the last one has to be something to answer. */
+export function checkForConversation(messages: readonly RequestMessage[]): CheckedMessages {
+  checkMessages(messages);
+  const fresh = freshOf(messages);
+  if (fresh.length === 0) throw flaw('messages', 'must hold a message of the role user');
+  return {
+    instructions: messages.filter(({ role }) => role === 'system' || role === 'developer'),
+    fresh,
+  };
+}
+
+/** Refuses options that would give more than one answer. */
+export function checkOptions({ n }: Readonly<Record<string, unknown>>): void {
+  if (n === undefined || n === null || n === 1) return;
+  throw flaw('n', 'must be 1: a chat has one answer');
+}
+
+function checkMessage(message: RequestMessage, path: string): void {
+  if (typeof message !== 'object' || message === null) throw flaw(path, 'must be an object');
+  const { role, content } = message;
+  if (typeof role !== 'string' || !roles.has(role)) {
+    throw flaw(`${path}.role`, `must be one of ${[...roles].join(', ')}`);
+  }
+  if (content !== null && content !== undefined) checkContent(role, content, `${path}.content`);
+  else if (role !== 'assistant') throw flaw(`${path}.content`, 'must be given');
+}
+
+function checkContent(
+  role: string,
+  content: NonNullable<RequestMessage['content']>,
+  path: string,
+): void {
+  if (isEmpty(content) && !mayBeEmpty.has(role)) throw flaw(path, 'must not be empty');
+  if (typeof content === 'string') return checkSize(content, path);
+  if (!Array.isArray(content)) throw flaw(path, 'must be a text or a list of parts');
+  if (content.length > partsMax) throw flaw(path, `must hold at most ${partsMax} parts`);
+  for (const [index, part] of content.entries()) checkPart(part, `${path}.${index}`);
+}
+
+function checkPart(part: unknown, path: string): void {
+  const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown };
+  if (typeof part !== 'object' || typeof type !== 'string' || !partTypes.has(type)) {
+    throw flaw(`${path}.type`, `must be one of ${[...partTypes].join(', ')}`);
+  }
+  if (type !== 'text' && type !== 'input_text') return;
+  if (typeof text !== 'string') throw flaw(`${path}.text`, 'must be a text');
+  checkSize(text, `${path}.text`);
+}
+
+function isEmpty(content: NonNullable<RequestMessage['content']>): boolean {
+  return typeof content === 'string' ? content.trim() === '' : content.length === 0;
+}
+
+function checkSize(text: string, path: string): void {
+  if (text.length * 3 <= textBytesMax || Buffer.byteLength(text) <= textBytesMax) return;
+  throw flaw(path, `must be at most ${textBytesMax} bytes`);
+}
+
+function flaw(param: string, message: string): Fault {
+  return new Fault('invalid', `${param} ${message}`, {
+    reason: 'validation_error',
+    detail: { param, errors: [{ path: param, message }] },
+  });
+}
+
+function freshOf(messages: readonly RequestMessage[]): NewMessage[] {
+  const results = [];
+  for (let at = messages.length - 1; messages[at]?.role === 'tool'; at -= 1)
+    results.push(messages[at]);
+  if (results.length > 0) return results.toReversed().flatMap((message) => toNew(message) ?? []);
+  return toNew(messages.findLast(({ role }) => role === 'user')) ?? [];
+}
+
+function toNew(message: RequestMessage | undefined): NewMessage[] | undefined {
+  if (!message) return undefined;
+  const { role, content, tool_call_id: callId } = message;
+  const parts = Array.isArray(content) ? (content as readonly unknown[]) : undefined;
+  return [
+    {
+      role: role === 'tool' ? 'tool' : 'user',
+      content: typeof content === 'string' ? content : textOf(parts ?? []),
+      ...(parts && !parts.every(isText) ? { parts } : {}),
+      ...(typeof callId === 'string' ? { toolCallId: callId } : {}),
+    },
+  ];
+}
+
+function textOf(parts: readonly unknown[]): string {
+  return parts.flatMap((part) => (isText(part) ? [part.text] : [])).join('\n');
+}
+
+function isText(part: unknown): part is { readonly text: string } {
+  return typeof (part as { text?: unknown }).text === 'string';
+}

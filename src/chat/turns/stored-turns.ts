@@ -1,0 +1,270 @@
+import { Fault } from '../../kit/errors.ts';
+import { newId } from '../../kit/ids.ts';
+import type { Caller } from '../caller.ts';
+import { ownerOf, type NewMessage, type ToolRules } from '../conversations/conversation.ts';
+import type { ChatTools } from '../tools/tool.ts';
+import { decideCalls, type CallAnswer } from './call-answers.ts';
+import { toModelMessages, toPast, type ModelMessage } from './history.ts';
+import { closeCalls, endOf } from './orphans.ts';
+import { checkForConversation, checkMessages, checkOptions } from './request-messages.ts';
+import { RunningTurns, type RunningTurnsOptions } from './running-turns.ts';
+import type { Toolbox } from './tool-calls.ts';
+import type { Turn, TurnEvent, TurnListener, TurnRequest, Turns } from './turn.ts';
+import { conversationNotFound, turnInProgress, turnNotFound, turnsClosed } from './turn-faults.ts';
+import { readFeed } from './turn-feed.ts';
+import type { HeldFeed } from './turn-feeds.ts';
+import type { WholeEvent } from './turn-log.ts';
+import type { StoredRequest, StoredTurn, TurnGround } from './turn-row.ts';
+import {
+  insertLoneTurn,
+  insertTurn,
+  readGround,
+  type Beginning,
+  type NewTurn,
+} from './beginnings-store.ts';
+import { changeWaiting, markStopping, readTurn, type TurnSql } from './turns-store.ts';
+
+export interface StoredTurnsOptions extends RunningTurnsOptions {
+  readonly tools: ChatTools;
+}
+
+type Which = Parameters<Turns['stop']>[1];
+
+/** What the gateway takes for "whichever you choose". */
+const gatewaysChoice = 'auto-route';
+const stopWaitMs = 5_000;
+const attemptsMax = 3;
+
+/** Turns in SQL: any replica can read, stop and go on with what any other has begun. */
+export class StoredTurns implements Turns, AsyncDisposable {
+  readonly #options: StoredTurnsOptions;
+  readonly #sql: TurnSql;
+  readonly #running: RunningTurns;
+
+  constructor(options: StoredTurnsOptions) {
+    this.#options = options;
+    this.#sql = options.sql;
+    this.#running = new RunningTurns(options);
+  }
+
+  /** Ends what dead processes left behind; from now on this replica hears of the others. */
+  start(): Promise<void> {
+    return this.#running.start();
+  }
+
+  async begin(request: TurnRequest): Promise<Turn> {
+    if (this.#running.isClosed) throw turnsClosed();
+    const { conversationId, options = {} } = request;
+    checkOptions(options);
+    return conversationId === undefined
+      ? this.#beginAlone(request, options)
+      : this.#beginIn(conversationId, request, options);
+  }
+
+  async find(ownerId: string, turnId: string): Promise<Turn> {
+    const turn = this.#running.get(turnId)?.record.turn;
+    if (turn) return turn.ownerId === ownerId ? turn : Promise.reject(turnNotFound());
+    return (await this.#read(ownerId, turnId)).turn;
+  }
+
+  async *follow(
+    turn: Pick<Turn, 'id'>,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<TurnEvent> {
+    using held = await this.hold(turn);
+    yield* readFeed(held.feed, after, signal);
+  }
+
+  /** The same for readers that count microseconds: what has happened, and a place to listen. */
+  hold({ id }: Pick<Turn, 'id'>): Promise<HeldFeed> {
+    return this.#running.feeds.hold(id);
+  }
+
+  async stop(ownerId: string, which: Which): Promise<boolean> {
+    const run =
+      'turnId' in which
+        ? this.#running.get(which.turnId)
+        : this.#running.findIn(ownerId, which.conversationId);
+    if (run && run.record.turn.ownerId === ownerId) {
+      await run.stop();
+      return true;
+    }
+    if (!isId('turnId' in which ? which.turnId : which.conversationId)) return false;
+    const stored = await markStopping(this.#sql, ownerId, which);
+    if (!stored) return false;
+    if (stored.turn.status === 'waiting') return this.#stopWaiting(stored);
+    this.#running.tellStop(stored.turn.id);
+    await this.#untilOver(stored.turn);
+    return true;
+  }
+
+  async approve(caller: Caller, turnId: string, answers: readonly CallAnswer[]): Promise<Turn> {
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const stored = await this.#read(ownerOf(caller), turnId);
+      const turn = await this.#answer(caller, stored, answers);
+      if (turn) return turn;
+    }
+    throw new Fault('conflict', 'the turn changes too fast; try again', { reason: 'turn_changed' });
+  }
+
+  listen(listener: TurnListener): () => void {
+    return this.#running.listen(listener);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#running[Symbol.asyncDispose]();
+  }
+
+  async #beginAlone(request: TurnRequest, options: StoredRequest['options']): Promise<Turn> {
+    const { caller, messages, model, traceparent } = request;
+    checkMessages(messages);
+    const { replica, feeds } = this.#running;
+    const turn = newTurn(caller, undefined);
+    await insertLoneTurn(this.#sql, { turn, model, choice: gatewaysChoice, replica });
+    const begun: Turn = { ...turn, model: model ?? gatewaysChoice, status: 'running' };
+    const task = { caller, options, traceparent, isPending: false };
+    void this.#running.open(begun, feeds.begin(turn.id), task).start(messages);
+    return begun;
+  }
+
+  async #beginIn(
+    conversationId: string,
+    request: TurnRequest,
+    options: StoredRequest['options'],
+  ): Promise<Turn> {
+    const { caller, messages, model, traceparent } = request;
+    const { instructions, fresh } = checkForConversation(messages);
+    const turn = newTurn(caller, conversationId);
+    const choice = gatewaysChoice;
+    const { replica, feeds } = this.#running;
+    const stored: StoredRequest = { options, instructions };
+    const order = { turn, model, choice, request: stored, replica };
+    const { ground } = await this.#storeBeginning(order, fresh);
+    const begun: Turn = { ...turn, model: model ?? ground.model ?? choice, status: 'running' };
+    const openBox = this.#boxOf(caller, ground, options);
+    const task = { caller, options, traceparent, openBox, isPending: true };
+    const run = this.#running.open(begun, feeds.begin(turn.id), task);
+    const past = [...ground.history, ...fresh.map(toPast)];
+    void run.start([...instructions, ...toModelMessages(past)]);
+    return begun;
+  }
+
+  /** Stores the question and the place of its answer together with the turn. */
+  async #storeBeginning(order: NewTurn, fresh: readonly NewMessage[]): Promise<Beginning> {
+    const { id: turnId, ownerId, messageId, conversationId = '' } = order.turn;
+    const asked = fresh.map((message) => ({ ...message, turnId }));
+    const pending = { role: 'assistant', content: '', status: 'pending' } as const;
+    let beginning: Beginning | undefined;
+    const messages = [...asked, { ...pending, id: messageId, turnId }];
+    const question = { ownerId, conversationId, messages };
+    await this.#options.conversations.appendWithin(question, async (append) => {
+      const result = await insertTurn(this.#sql, order, append);
+      if (result === 'in progress') throw turnInProgress();
+      beginning = result === 'no conversation' ? undefined : result;
+      return beginning?.added;
+    });
+    // Without one it has rejected.
+    if (!beginning) throw conversationNotFound();
+    return beginning;
+  }
+
+  /** The tools that the conversation allows; a caller who brings their own gets those. */
+  #boxOf(
+    caller: Caller,
+    { tools: rules }: Pick<TurnGround, 'tools'>,
+    options: StoredRequest['options'],
+  ): (() => Promise<Toolbox | undefined>) | undefined {
+    if (!rules || options['tools'] !== undefined) return undefined;
+    return () => this.#openBox(caller, rules);
+  }
+
+  async #openBox(caller: Caller, rules: ToolRules): Promise<Toolbox | undefined> {
+    const { tools, log } = this.#options;
+    try {
+      return { tools, rules, offers: await tools.offers(caller, rules) };
+    } catch (error) {
+      log.warn({ err: error }, 'a model is asked without tools: the registry gives none');
+      return { tools, rules, offers: [] };
+    }
+  }
+
+  async #read(ownerId: string, turnId: string): Promise<StoredTurn> {
+    const stored = isId(turnId) ? await readTurn(this.#sql, turnId, ownerId) : undefined;
+    if (!stored) throw turnNotFound();
+    return stored;
+  }
+
+  /** Undefined when somebody else was faster. */
+  async #answer(
+    caller: Caller,
+    stored: StoredTurn,
+    answers: readonly CallAnswer[],
+  ): Promise<Turn | undefined> {
+    const { replica } = this.#running;
+    const { calls, entries, isDecided } = decideCalls(stored, answers);
+    const status = isDecided ? 'running' : 'waiting';
+    const isOurs = await changeWaiting(this.#sql, { stored, status, calls, entries, replica });
+    if (!isOurs) return undefined;
+    const turn: Turn = { ...stored.turn, status };
+    this.#running.tell({ turn, entries });
+    if (isDecided) await this.#resume(caller, { ...stored, turn, calls });
+    return turn;
+  }
+
+  async #resume(caller: Caller, { turn, request, calls }: StoredTurn): Promise<void> {
+    const { options, instructions } = request;
+    const ground = await this.#groundOf(turn);
+    const openBox = this.#boxOf(caller, ground, options);
+    const feed = await this.#running.feeds.claim(turn.id);
+    const run = this.#running.open(turn, feed, { caller, options, openBox, isPending: false });
+    const readMessages = async (): Promise<ModelMessage[]> => {
+      const { history } = await this.#groundOf(turn);
+      return [...(instructions as ModelMessage[]), ...toModelMessages(history)];
+    };
+    void run.resume(calls, readMessages);
+  }
+
+  async #groundOf({ conversationId = '' }: Turn): Promise<TurnGround> {
+    const ground = await readGround(this.#sql, conversationId);
+    if (!ground) throw conversationNotFound();
+    return ground;
+  }
+
+  async #stopWaiting(stored: StoredTurn): Promise<boolean> {
+    const { replica } = this.#running;
+    // A union's spread loses which member it is.
+    const end = { ...endOf(stored, 'stopped'), seq: stored.lastSeq + 1 } as WholeEvent;
+    const { calls, turn } = stored;
+    const change = { stored, status: 'stopped', calls, entries: [end], replica } as const;
+    const isOurs = await changeWaiting(this.#sql, change);
+    // Its user has answered meanwhile: it runs again, and hears of the stop.
+    if (!isOurs) return this.stop(turn.ownerId, { turnId: turn.id });
+    this.#running.tell({ turn: { ...turn, status: 'stopped' }, entries: [end] });
+    await closeCalls(this.#options.conversations, stored);
+    return true;
+  }
+
+  async #untilOver(turn: Turn): Promise<void> {
+    for await (const { type } of this.follow(turn, 0, AbortSignal.timeout(stopWaitMs))) {
+      if (type === 'ended' || type === 'failed') return;
+    }
+  }
+}
+
+const idPattern = /^[a-z]{3}_[\w-]{1,64}$/;
+
+/** Whether a database can be asked for it at all. */
+function isId(text: string): boolean {
+  return idPattern.test(text);
+}
+
+function newTurn(caller: Caller, conversationId: string | undefined) {
+  return {
+    id: newId('trn'),
+    ownerId: ownerOf(caller),
+    messageId: newId('msg'),
+    createdAtMs: Date.now(),
+    ...(conversationId === undefined ? {} : { conversationId }),
+  };
+}

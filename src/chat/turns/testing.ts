@@ -1,0 +1,158 @@
+import { openBus, type Bus } from '../../kit/bus/bus.ts';
+import type { Database } from '../../kit/database/database.ts';
+import { openTestTables } from '../../kit/database/testing.ts';
+import { Lifetime } from '../../kit/lifecycle.ts';
+import { silentLog } from '../../kit/testing.ts';
+import type { Caller } from '../caller.ts';
+import type { ToolCall } from '../conversations/conversation.ts';
+import { StoredConversations } from '../conversations/stored-conversations.ts';
+import { startScriptedGateway, type ScriptedGateway } from '../gateway-testing.ts';
+import type { ChatTools, OfferedTool, ToolOutcome } from '../tools/tool.ts';
+import { GatewayDoor } from './gateway.ts';
+import type { TurnTiming } from './running-turns.ts';
+import { StoredTurns } from './stored-turns.ts';
+import type { TurnEvent, TurnRequest } from './turn.ts';
+
+const migrations = new URL('../migrations/', import.meta.url);
+
+/** What replicas share. */
+export interface TurnsGround extends AsyncDisposable {
+  readonly database: Database;
+  readonly bus: Bus;
+  readonly gateway: ScriptedGateway;
+}
+
+/** Empty tables, a bus and a scripted gateway; whoever opens it closes it after the replicas. */
+export async function openTurnsGround(): Promise<TurnsGround> {
+  const lifetime = new Lifetime(silentLog);
+  const database = lifetime.own('the database', await openTestTables('chat', migrations));
+  const bus = lifetime.own('the bus', await openBus({ log: silentLog }));
+  const gateway = lifetime.own('the gateway', await startScriptedGateway());
+  return { database, bus, gateway, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
+}
+
+export interface ReplicaOptions {
+  readonly tools?: ChatTools;
+  readonly timing?: Partial<TurnTiming>;
+  readonly isAlone?: boolean;
+}
+
+/** The turns of one process; others may share its ground. */
+export async function openReplica(
+  {
+    database: sql,
+    bus,
+    gateway,
+  }: Pick<TurnsGround, 'database' | 'bus'> & { readonly gateway: { readonly url: string } },
+  { tools = noTools, timing = {}, isAlone = false }: ReplicaOptions = {},
+) {
+  const lifetime = new Lifetime(silentLog);
+  const log = silentLog;
+  const late: { turns?: StoredTurns } = {};
+  const conversations = lifetime.own(
+    'the conversations',
+    new StoredConversations({
+      sql,
+      bus,
+      log,
+      stopTurn: async (ownerId, conversationId) => {
+        await late.turns?.stop(ownerId, { conversationId });
+      },
+    }),
+  );
+  await conversations.start();
+  const door = lifetime.own('the gateway', new GatewayDoor(gateway.url));
+  const turns = lifetime.own(
+    'the turns',
+    new StoredTurns({ sql, bus, log, conversations, gateway: door, tools, isAlone, timing }),
+  );
+  late.turns = turns;
+  await turns.start();
+  return { turns, conversations, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
+}
+
+/** A caller without any permission. */
+export function callerOf(subject: string): Caller {
+  return {
+    credential: `token-of-${subject}`,
+    identity: {
+      subject,
+      kind: 'user',
+      roles: [],
+      permissions: [],
+      clientId: 'test',
+      name: undefined,
+      email: undefined,
+      scope: '',
+      tokenId: 'tok_test',
+      sessionId: 'ses_test',
+      expiresAt: 4_000_000_000,
+    },
+  };
+}
+
+/** A user's question in a conversation, or outside of any. */
+export function ask(
+  text: string,
+  conversationId?: string,
+  more: Partial<TurnRequest> = {},
+): TurnRequest {
+  return {
+    caller: callerOf('usr_ada'),
+    messages: [{ role: 'user', content: text }],
+    ...(conversationId === undefined ? {} : { conversationId }),
+    ...more,
+  };
+}
+
+/** All events of a turn, or those until one that matches. */
+export async function readAll(
+  turns: Pick<StoredTurns, 'follow'>,
+  id: string,
+  {
+    after = 0,
+    until = () => false,
+  }: { readonly after?: number; readonly until?: (event: TurnEvent) => boolean } = {},
+): Promise<TurnEvent[]> {
+  const events: TurnEvent[] = [];
+  for await (const event of turns.follow({ id }, after, AbortSignal.timeout(15_000))) {
+    events.push(event);
+    if (until(event)) break;
+  }
+  return events;
+}
+
+/** The pieces of an answer as one text. */
+export function textOf(events: readonly TurnEvent[]): string {
+  return events.map((event) => (event.type === 'delta' ? event.content : '')).join('');
+}
+
+const noTools: ChatTools = {
+  offers: () => Promise.resolve([]),
+  call: () => Promise.reject(new Error('there are no tools')),
+  check: () => Promise.resolve(),
+};
+
+export type ToolScript = (
+  call: ToolCall,
+  signal: AbortSignal,
+) => ToolOutcome | Promise<ToolOutcome>;
+
+/** Tools that a test scripts; those whose name begins with `write` need approval. */
+export function scriptTools(scripts: Readonly<Record<string, ToolScript>>) {
+  const made: ToolCall[] = [];
+  const offers = Object.keys(scripts).map((name): OfferedTool => {
+    const needsApproval = name.startsWith('write');
+    return { name, description: name, parameters: { type: 'object' }, needsApproval };
+  });
+  const tools: ChatTools = {
+    offers: () => Promise.resolve(offers),
+    call: async (...[, , call, signal]) => {
+      made.push(call);
+      const script = scripts[call.name];
+      return script ? script(call, signal) : { content: 'no such tool', isError: true };
+    },
+    check: () => Promise.resolve(),
+  };
+  return { tools, made };
+}

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { calls, says } from '../gateway-testing.ts';
+import type { StoredConversations } from '../conversations/stored-conversations.ts';
+import type { StoredTurns } from './stored-turns.ts';
+import {
+  ask,
+  callerOf,
+  openReplica,
+  openTurnsGround,
+  readAll,
+  scriptTools,
+  type TurnsGround,
+} from './testing.ts';
+import type { TurnEvent } from './turn.ts';
+
+const ada = 'usr_ada';
+const rules = { allow: ['files__*'], approval: 'writes' } as const;
+const isEnd = ({ type }: TurnEvent) => type === 'ended' || type === 'failed';
+
+let ground: TurnsGround;
+let here: Awaited<ReturnType<typeof openReplica>>;
+let there: Awaited<ReturnType<typeof openReplica>>;
+let turns: StoredTurns;
+let conversations: StoredConversations;
+const tools = scriptTools({
+  read: ({ arguments: text }) => ({ content: `read ${text}`, isError: false }),
+  write: ({ arguments: text }) => ({ content: `wrote ${text}`, isError: false }),
+  hang: (_call, signal) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    }),
+});
+
+beforeAll(async () => {
+  ground = await openTurnsGround();
+  const timing = { storeMs: 20, pollMs: 200 };
+  here = await openReplica(ground, { tools: tools.tools, timing });
+  there = await openReplica(ground, { tools: tools.tools, timing });
+  ({ turns, conversations } = here);
+});
+
+afterAll(async () => {
+  await there[Symbol.asyncDispose]();
+  await here[Symbol.asyncDispose]();
+  await ground[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+  ground.gateway.script(says(['Hello', ', ', 'Ada', '.']));
+  tools.made.length = 0;
+});
+
+const open = async (change = {}) => (await conversations.create(ada, change)).id;
+const messagesOf = (id: string) => conversations.messages(ada, id);
+describe('calls of tools', () => {
+  it('are made, and the model goes on with their results', async () => {
+    const id = await open({ tools: rules });
+    ground.gateway.script(
+      calls(['c1', 'read', { f: 'a' }], ['c2', 'read', { f: 'b' }], ['c3', 'nothing', {}]),
+      says(['Both read.']),
+    );
+    const turn = await turns.begin(ask('go', id));
+    const events = await readAll(turns, turn.id);
+    expect(events.map(({ type }) => type)).toEqual([
+      'begun',
+      'tool-call',
+      'tool-call',
+      'tool-call',
+      'tool-result',
+      'tool-result',
+      'tool-result',
+      'begun',
+      'delta',
+      'ended',
+    ]);
+    expect(tools.made.map(({ id: call }) => call).toSorted()).toEqual(['c1', 'c2']);
+    const told = ground.gateway.asked.at(-1)?.body.messages;
+    expect(told.slice(1)).toMatchObject([
+      { role: 'assistant', tool_calls: [{ id: 'c1' }, { id: 'c2' }, { id: 'c3' }] },
+      { role: 'tool', tool_call_id: 'c1', content: 'read {"f":"a"}' },
+      { role: 'tool', tool_call_id: 'c2', content: 'read {"f":"b"}' },
+      { role: 'tool', tool_call_id: 'c3', content: 'There is no tool nothing.' },
+    ]);
+    expect((await messagesOf(id)).map(({ role, status }) => `${role} ${status}`)).toEqual([
+      'user complete',
+      'assistant complete',
+      'tool complete',
+      'tool complete',
+      'tool complete',
+      'assistant complete',
+    ]);
+    expect(ground.gateway.asked.at(-1)?.body.tools).toHaveLength(3);
+  });
+
+  it('wait for their user, who answers on another replica', async () => {
+    const id = await open({ tools: rules });
+    ground.gateway.script(
+      calls(['c1', 'read', {}], ['c2', 'write', { f: 'b' }], ['c3', 'write', {}]),
+      says(['Done.']),
+    );
+    const turn = await turns.begin(ask('go', id));
+    const reading = readAll(turns, turn.id);
+    await expect.poll(async () => (await there.turns.find(ada, turn.id)).status).toBe('waiting');
+    expect(tools.made).toHaveLength(1);
+    await expect(turns.begin(ask('more', id))).rejects.toMatchObject({
+      reason: 'turn_in_progress',
+    });
+    await expect(there.turns.approve(callerOf('usr_eve'), turn.id, [])).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await expect(
+      there.turns.approve(callerOf(ada), turn.id, [{ callId: 'c1', isApproved: true }]),
+    ).rejects.toMatchObject({ reason: 'unknown_call' });
+    const half = await there.turns.approve(callerOf(ada), turn.id, [
+      { callId: 'c3', isApproved: false },
+    ]);
+    expect(half.status).toBe('waiting');
+    const both = await Promise.allSettled(
+      [here, there].map((replica) =>
+        replica.turns.approve(callerOf(ada), turn.id, [{ callId: 'c2', isApproved: true }]),
+      ),
+    );
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const events = await reading;
+    expect(
+      events.map((event) => ('callId' in event ? `${event.type} ${event.callId}` : event.type)),
+    ).toEqual([
+      'begun',
+      'tool-call',
+      'tool-result c1',
+      'tool-call',
+      'tool-call',
+      'approval c3',
+      'approval c2',
+      'tool-result c3',
+      'tool-result c2',
+      'begun',
+      'delta',
+      'ended',
+    ]);
+    expect(tools.made.map(({ id: call }) => call)).toEqual(['c1', 'c2']);
+    const told = ground.gateway.asked.at(-1)?.body.messages;
+    expect(told.slice(2)).toMatchObject([
+      { role: 'tool', tool_call_id: 'c1', content: 'read {}' },
+      { role: 'tool', tool_call_id: 'c2', content: 'wrote {"f":"b"}' },
+      { role: 'tool', tool_call_id: 'c3', content: expect.stringContaining('refused') },
+    ]);
+    await expect(turns.approve(callerOf(ada), turn.id, [])).rejects.toMatchObject({
+      reason: 'turn_not_waiting',
+    });
+  });
+
+  it('that wait or run are stopped with their turn', async () => {
+    const id = await open({ tools: rules });
+    ground.gateway.script(calls(['c1', 'write', {}]), calls(['c2', 'hang', {}]), says(['Sorry.']));
+    const waiting = await turns.begin(ask('go', id));
+    await readAll(turns, waiting.id, { until: ({ type }) => type === 'tool-call' });
+    expect(await there.turns.stop(ada, { conversationId: id })).toBe(true);
+    expect((await readAll(turns, waiting.id)).at(-1)).toMatchObject({ status: 'stopped' });
+    const hanging = await turns.begin(ask('go on', id));
+    await expect.poll(() => tools.made.length).toBe(1);
+    expect(await there.turns.stop(ada, { turnId: hanging.id })).toBe(true);
+    await readAll(turns, (await turns.begin(ask('and?', id))).id);
+    const told: { role: string; content: string }[] = ground.gateway.asked.at(-1)?.body.messages;
+    expect(told.map(({ role }) => role).join(' ')).toBe(
+      'user assistant tool user assistant tool user',
+    );
+    expect(told[2]?.content).toMatch(/was not made/);
+    expect(told[5]?.content).toMatch(/outcome of this call is unknown/);
+  });
+
+  it('end after sixteen rounds', async () => {
+    const id = await open({ tools: rules });
+    ground.gateway.script(calls(['c1', 'read', {}]));
+    const events = await readAll(turns, (await turns.begin(ask('go', id))).id);
+    expect(events.filter(isEnd)).toMatchObject([{ type: 'failed', code: 'TOO_MANY_TOOL_ROUNDS' }]);
+    expect(tools.made).toHaveLength(16);
+  });
+});

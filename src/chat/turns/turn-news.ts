@@ -1,0 +1,116 @@
+import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
+import { Outlet } from '../../kit/bus/outlet.ts';
+import type { Log } from '../../kit/log.ts';
+import type { LiveTurn } from './live-turn.ts';
+import type { Turn } from './turn.ts';
+import type { LogEntry } from './turn-log.ts';
+
+/** What happened in a turn on one replica, as the others hear of it. */
+export interface TurnTold {
+  readonly turn: Turn;
+  readonly entries: readonly LogEntry[];
+}
+
+type News =
+  | { readonly kind: 'events'; readonly replica: string; readonly turns: readonly TurnTold[] }
+  | { readonly kind: 'stop'; readonly replica: string; readonly turnId: string };
+
+export interface TurnNewsOptions {
+  readonly bus: Bus;
+  readonly log: Log;
+  readonly replica: string;
+  /** How long tokens wait for company. */
+  readonly delayMs: number;
+  readonly onEvents: (told: TurnTold) => void;
+  readonly onStop: (turnId: string) => void;
+}
+
+/** Below what an event of the bus holds, whatever its characters weigh. */
+const charsMax = 128 * 1024;
+
+/** The replicas' common topic. What is lost on it is found in the database, only later. */
+export class TurnNews implements AsyncDisposable {
+  readonly #options: TurnNewsOptions;
+  readonly #topic: Topic<News>;
+  readonly #outlet: Outlet<News>;
+  readonly #dirty = new Set<LiveTurn>();
+  #timer: NodeJS.Timeout | undefined;
+  #subscription: Subscription | undefined;
+
+  constructor(options: TurnNewsOptions) {
+    this.#options = options;
+    const { bus, log } = options;
+    // Nobody replays it: what was missed is in the database.
+    this.#topic = bus.topic<News>('chat.turns', { retainCount: 50, retainSeconds: 10 });
+    this.#outlet = new Outlet({ topic: this.#topic, what: 'events of chat', log });
+  }
+
+  async open(): Promise<void> {
+    this.#subscription = await this.#topic.subscribe(({ data }) => this.#hear(data));
+  }
+
+  /** Something new is in the turn's log; others hear of it soon. */
+  note(live: LiveTurn): void {
+    this.#dirty.add(live);
+    this.#timer ??= setTimeout(this.#tellAll, this.#options.delayMs);
+  }
+
+  /** Tells at once what happened in a turn that does not run. */
+  tell(told: TurnTold): void {
+    this.#publish([told]);
+  }
+
+  stop(turnId: string): void {
+    this.#outlet.tell({ kind: 'stop', replica: this.#options.replica, turnId });
+  }
+
+  /** Resolves when what was noted is on its way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#tellAll();
+    await this.#subscription?.close();
+    await this.#outlet[Symbol.asyncDispose]();
+  }
+
+  readonly #tellAll = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    let batch: TurnTold[] = [];
+    let chars = 0;
+    for (const live of this.#dirty) {
+      const entries = live.feed.log.entriesSince(live.toldSeq);
+      live.toldSeq = live.feed.log.lastSeq;
+      if (entries.length === 0) continue;
+      const size = charsOf(entries);
+      if (chars + size > charsMax && batch.length > 0) {
+        this.#publish(batch);
+        batch = [];
+        chars = 0;
+      }
+      batch.push({ turn: live.turn, entries });
+      chars += size;
+    }
+    this.#dirty.clear();
+    if (batch.length > 0) this.#publish(batch);
+  };
+
+  #publish(turns: readonly TurnTold[]): void {
+    this.#outlet.tell({ kind: 'events', replica: this.#options.replica, turns });
+  }
+
+  #hear(news: News): void {
+    const { replica, onEvents, onStop } = this.#options;
+    if (news.replica === replica) return;
+    if (news.kind === 'stop') onStop(news.turnId);
+    else for (const told of news.turns) onEvents(told);
+  }
+}
+
+function charsOf(entries: readonly LogEntry[]): number {
+  let chars = 0;
+  for (const entry of entries) {
+    if ('pieces' in entry) for (const piece of entry.pieces) chars += piece.length + 3;
+    else if (entry.type === 'tool-call') chars += entry.call.arguments.length;
+    else if (entry.type === 'tool-result') chars += entry.content.length;
+  }
+  return chars;
+}

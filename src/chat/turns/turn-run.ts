@@ -1,0 +1,240 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
+import type { Caller } from '../caller.ts';
+import type { ToolCall } from '../conversations/conversation.ts';
+import type { Gateway } from './gateway.ts';
+import { roundMessages, type ModelMessage } from './history.ts';
+import { ModelAnswer } from './model-answer.ts';
+import {
+  makeCalls,
+  needsApproval,
+  refusedByUser,
+  writeOffers,
+  type CallResult,
+  type Toolbox,
+} from './tool-calls.ts';
+import { failureOf, turnLost } from './turn-faults.ts';
+import type { TurnRecord } from './turn-record.ts';
+import type { CallState } from './turn-row.ts';
+
+/** What a run is to do, and for whom. */
+export interface RunTask {
+  readonly caller: Caller;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** What the model may call; absent where the caller brings tools of their own, or there are none. */
+  readonly openBox?: (() => Promise<Toolbox | undefined>) | undefined;
+  readonly traceparent?: string | undefined;
+}
+
+/** What a run needs of its process. */
+export interface RunGround {
+  readonly gateway: Gateway;
+  readonly log: Log;
+}
+
+const roundsMax = 16;
+
+class Stopped extends Error {}
+class Lost extends Error {}
+
+/** A turn on its way: asks the model, makes the calls it wants, asks again, until an answer stands. */
+export class TurnRun {
+  readonly record: TurnRecord;
+  /** Settles, and never rejects, when it has ended or waits. */
+  readonly ended: Promise<void>;
+  readonly #ground: RunGround;
+  readonly #task: RunTask;
+  readonly #abort = new AbortController();
+  #settle: () => void = () => {};
+  #answer: ModelAnswer;
+  #box: Toolbox | undefined;
+
+  constructor(record: TurnRecord, task: RunTask, ground: RunGround) {
+    this.record = record;
+    this.#task = task;
+    this.#ground = ground;
+    this.#answer = this.#newAnswer();
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /** Runs from the question; never rejects. */
+  async start(messages: readonly ModelMessage[]): Promise<void> {
+    await this.#guarded(() => this.#rounds(messages));
+  }
+
+  /**
+   * Goes on with the calls that its user has answered, and then with the history that has their
+   * results; never rejects.
+   */
+  async resume(
+    calls: readonly CallState[],
+    readMessages: () => Promise<readonly ModelMessage[]>,
+  ): Promise<void> {
+    const inPhase = (wanted: CallState['phase']) =>
+      calls.filter(({ phase }) => phase === wanted).map(({ call }) => call);
+    await this.#guarded(async () => {
+      const refused = inPhase('refused').map((call) => refusal(call));
+      for (const result of refused) this.record.tellResult(result);
+      const made = await this.#make(inPhase('begun'), refused);
+      await this.record.appendWithAnswer([...refused, ...made]);
+      await this.#rounds(await readMessages());
+    });
+  }
+
+  /** Ends it as its user wants; resolves when it has ended. */
+  stop(): Promise<void> {
+    this.#abort.abort(new Stopped());
+    return this.ended;
+  }
+
+  /** Ends it because its process stops. */
+  interrupt(): Promise<void> {
+    this.#abort.abort(turnLost());
+    return this.ended;
+  }
+
+  /** Ends it without a word: others have taken it over. */
+  abandon(): void {
+    this.#abort.abort(new Lost());
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      const { openBox } = this.#task;
+      if (openBox) this.#box = await openBox();
+      await work();
+    } catch (error) {
+      await this.#giveUp(this.#abort.signal.aborted ? this.#abort.signal.reason : error);
+    } finally {
+      this.#settle();
+    }
+  }
+
+  async #rounds(first: readonly ModelMessage[]): Promise<void> {
+    let messages = first;
+    for (let round = 0; round < roundsMax; round += 1) {
+      await this.#ask(messages);
+      const { calls, content } = this.#answer;
+      const box = this.#box;
+      if (calls.length === 0 || !box) return this.#complete(calls);
+      const results = await this.#callTools(calls, box);
+      if (!results) return;
+      messages = [...messages, ...roundMessages(content, results)];
+    }
+    throw new Fault('unavailable', 'the model called tools too often', {
+      reason: 'too_many_tool_rounds',
+    });
+  }
+
+  async #ask(messages: readonly ModelMessage[]): Promise<void> {
+    const { caller, options, traceparent } = this.#task;
+    const box = this.#box;
+    const { signal } = this.#abort;
+    signal.throwIfAborted();
+    this.#answer = this.#newAnswer();
+    const { messageId, model } = this.record.turn;
+    this.record.push({ type: 'begun', messageId, model });
+    const tools = box && box.offers.length > 0 ? { tools: writeOffers(box.offers) } : {};
+    const body = { ...options, ...tools, model, messages };
+    const { credential } = caller;
+    await this.#ground.gateway.ask({ credential, body, traceparent, signal }, this.#answer);
+    signal.throwIfAborted();
+  }
+
+  #newAnswer(): ModelAnswer {
+    return new ModelAnswer({
+      onModel: (model) => this.record.nameModel(model),
+      onText: (content) => this.record.piece('delta', content),
+      onThought: (content) => this.record.piece('reasoning', content),
+    });
+  }
+
+  /** The answer stands: calls in it are of the caller's own tools. */
+  async #complete(calls: readonly ToolCall[]): Promise<void> {
+    const { record } = this;
+    for (const call of calls) {
+      record.push({ type: 'tool-call', call, needsApproval: false, isCallers: true });
+    }
+    await record.completeMessage('complete', this.#answer, calls);
+    const reason = calls.length > 0 ? 'tool_calls' : this.#answer.finishReason;
+    await this.#finish('completed', reason ?? 'stop');
+  }
+
+  /** The results; undefined when the turn waits for its user now. */
+  async #callTools(calls: readonly ToolCall[], box: Toolbox): Promise<CallResult[] | undefined> {
+    const { record } = this;
+    const asked = calls.filter((call) => needsApproval(box, call));
+    const free = calls.filter((call) => !asked.includes(call));
+    const states = (phase: 'begun' | 'done'): CallState[] =>
+      calls.map((call) => ({ call, phase: asked.includes(call) ? 'asked' : phase }));
+    await record.completeMessage('complete', this.#answer, calls);
+    for (const call of free) record.push({ type: 'tool-call', call, needsApproval: false });
+    if (free.length > 0) await record.save({ status: 'running', calls: states('begun') });
+    const results = await this.#make(free);
+    if (asked.length === 0) {
+      await record.appendWithAnswer(results);
+      return results;
+    }
+    if (results.length > 0) await record.append(results);
+    const questions = asked.map(
+      (call) => ({ type: 'tool-call', call, needsApproval: true }) as const,
+    );
+    await record.save({ status: 'waiting', calls: states('done') }, questions);
+    return undefined;
+  }
+
+  /** Makes calls; when it is ended meanwhile, what is known of them is stored with the others' results. */
+  async #make(
+    calls: readonly ToolCall[],
+    others: readonly CallResult[] = [],
+  ): Promise<CallResult[]> {
+    const { caller } = this.#task;
+    const { signal } = this.#abort;
+    const onResult = (result: CallResult) => this.record.tellResult(result);
+    const results = await makeCalls(calls, { caller, box: this.#box, signal, onResult });
+    if (!signal.aborted) return results;
+    await this.record.append([...others, ...results]);
+    throw signal.reason;
+  }
+
+  async #finish(status: 'completed' | 'stopped', finishReason: string): Promise<void> {
+    const { messageId, model } = this.record.turn;
+    const { usage } = this.#answer;
+    const ended = { type: 'ended', status, finishReason, messageId, model } as const;
+    await this.record.save({ status }, [{ ...ended, ...(usage ? { usage } : {}) }]);
+  }
+
+  async #giveUp(reason: unknown): Promise<void> {
+    try {
+      if (reason instanceof Lost) throw turnLost();
+      if (!(reason instanceof Stopped)) return await this.#fail(Fault.from(reason));
+      await this.record.completeMessage('stopped', this.#answer);
+      await this.#finish('stopped', 'stop');
+    } catch (error) {
+      this.#tellFailure(Fault.from(error));
+    }
+  }
+
+  async #fail(fault: Fault): Promise<void> {
+    const { log } = this.#ground;
+    if (fault.code === 'internal') log.error({ err: fault.cause ?? fault }, 'a turn failed');
+    const status = fault.reason === 'interrupted' ? 'interrupted' : 'failed';
+    // Whatever else fails now: what the reader is told is why the turn did.
+    await this.record.completeMessage('interrupted', this.#answer).catch((error: unknown) => {
+      log.warn({ err: error }, 'the end of an answer could not be stored');
+    });
+    await this.record.save({ status }, [failureOf(fault)]);
+  }
+
+  /** A reader is told of the end even where it could not be stored. */
+  #tellFailure(fault: Fault): void {
+    this.#ground.log.warn({ err: fault }, 'the end of a turn could not be stored');
+    if (!this.record.feed.isOver) this.record.push(failureOf(fault));
+  }
+}
+
+function refusal(call: ToolCall): CallResult {
+  return { call, content: refusedByUser, isError: true };
+}

@@ -1,0 +1,196 @@
+import type { Log } from '../log.ts';
+import type { Retention, Subscription, Topic } from './bus.ts';
+
+/** What a replica has written to a table, for the others to take over. */
+export interface TableNews<Row, State, Version> {
+  readonly rows?: readonly Row[];
+  /** Rows that are too large for the bus: they stand in the table. */
+  readonly large?: readonly Version[];
+  readonly states?: readonly State[];
+  readonly removals?: readonly Version[];
+}
+
+/** A table of which every replica holds all rows in memory. Of two versions the newer one holds. */
+export interface ReplicatedTable<Row extends Version, State, Version> {
+  /** What its rows are, for the log: `agents`. */
+  readonly what: string;
+  idOf(item: State | Version): string;
+  /** As it is now, apart from what may change. */
+  versionOf(item: Version): Version;
+  /** All that is in memory. */
+  held(): Iterable<Version>;
+  /** Whether this version or a newer one is in memory. */
+  holds(version: Version): boolean;
+  /** Takes over a row, unless a newer version is known. */
+  put(row: Row): void;
+  apply(state: State): void;
+  remove(version: Version): void;
+  /** The rows with these ids, of 200 at most. */
+  read(ids: readonly string[]): Promise<readonly Row[]>;
+  /** The next rows behind an id, by id. */
+  readPage(afterId: string): Promise<readonly Row[]>;
+}
+
+/** How much of its news a topic has to keep: little, because who has missed more reads the table again. */
+export const newsRetention: Retention = { retainCount: 500, retainSeconds: 300 };
+
+/** Well below what an event may hold. */
+const eventLengthMax = 128 * 1024;
+/** So many rows are read at once; each may hold much. */
+const readMax = 200;
+const removalsMax = 500;
+
+/**
+ * Keeps a table's rows in memory like those of every other replica: it begins with what the table
+ * holds, takes over what others tell, and tells again, from the table, what the bus had not taken.
+ */
+export class TableReplica<Row extends Version, State, Version> implements AsyncDisposable {
+  readonly #table: ReplicatedTable<Row, State, Version>;
+  readonly #topic: Topic<TableNews<Row, State, Version>>;
+  readonly #log: Log;
+  /** What the bus had not taken of this replica's news. */
+  readonly #untold = new Set<string>();
+  readonly #untoldRemovals = new Map<string, Version>();
+  #subscription: Subscription | undefined;
+  #working: Promise<void> = Promise.resolve();
+
+  constructor(
+    table: ReplicatedTable<Row, State, Version>,
+    topic: Topic<TableNews<Row, State, Version>>,
+    log: Log,
+  ) {
+    this.#table = table;
+    this.#topic = topic;
+    this.#log = log;
+  }
+
+  /** Resolves when memory holds what the table did. */
+  async start(): Promise<void> {
+    // First, so that nothing lies between what is read and what is heard.
+    this.#subscription = await this.#topic.subscribe(({ data }) => this.#takeOver(data), {
+      after: await this.#topic.lastSeq(),
+      onGap: () => this.#queue(() => this.#reload()),
+    });
+    await this.#reload();
+  }
+
+  /** Takes news over here and tells the others; what they missed is told by the next `catchUp`. */
+  tell(news: TableNews<Row, State, Version>): void {
+    this.#takeOver(news);
+    for (const event of this.#split(news)) {
+      this.#topic.publish(event).catch((err: unknown) => {
+        this.#log.warn({ err }, `other replicas could not be told of ${this.#table.what}`);
+        this.#remember(event);
+      });
+    }
+  }
+
+  /** Takes over rows that were read from the table. */
+  takeOver(rows: readonly Row[]): void {
+    for (const row of rows) this.#table.put(row);
+  }
+
+  /** Tells what could not be told. */
+  catchUp(): Promise<void> {
+    if (this.#untold.size > 0 || this.#untoldRemovals.size > 0) {
+      this.#queue(() => this.#tellAgain());
+    }
+    return this.#working;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#subscription?.close();
+    await this.#working;
+  }
+
+  /** One piece of work after the other; failures are logged. */
+  #queue(work: () => Promise<void>): void {
+    this.#working = this.#working.then(work).catch((err: unknown) => {
+      this.#log.error({ err }, `${this.#table.what} could not be read again`);
+    });
+  }
+
+  async #tellAgain(): Promise<void> {
+    const ids = [...this.#untold].slice(0, readMax);
+    const removals = [...this.#untoldRemovals.values()].slice(0, removalsMax);
+    try {
+      const rows = ids.length > 0 ? await this.#table.read(ids) : [];
+      for (const event of this.#split({ rows, removals })) await this.#topic.publish(event);
+      for (const id of ids) this.#untold.delete(id);
+      for (const removal of removals) this.#untoldRemovals.delete(this.#table.idOf(removal));
+    } catch (err) {
+      this.#log.debug({ err }, `other replicas still cannot be told of ${this.#table.what}`);
+    }
+  }
+
+  #remember({ rows = [], large = [], states = [], removals = [] }: TableNews<Row, State, Version>) {
+    const table = this.#table;
+    for (const item of [...rows, ...large, ...states]) this.#untold.add(table.idOf(item));
+    for (const removal of removals) this.#untoldRemovals.set(table.idOf(removal), removal);
+  }
+
+  #takeOver({ rows = [], large = [], states = [], removals = [] }: TableNews<Row, State, Version>) {
+    const table = this.#table;
+    this.takeOver(rows);
+    for (const state of states) table.apply(state);
+    for (const removal of removals) table.remove(removal);
+    const ids = large.filter((version) => !table.holds(version)).map((one) => table.idOf(one));
+    for (const some of portionsOf(ids)) {
+      this.#queue(async () => this.takeOver(await table.read(some)));
+    }
+  }
+
+  /** Those that are in memory and not in the table have gone unheard. */
+  async #reload(): Promise<void> {
+    const table = this.#table;
+    const unseen = new Map<string, Version>();
+    for (const item of table.held()) unseen.set(table.idOf(item), table.versionOf(item));
+    let afterId = '';
+    for (;;) {
+      const rows = await table.readPage(afterId);
+      const last = rows.at(-1);
+      if (!last) break;
+      this.takeOver(rows);
+      for (const row of rows) unseen.delete(table.idOf(row));
+      afterId = table.idOf(last);
+    }
+    for (const version of unseen.values()) table.remove(version);
+  }
+
+  /** The same news in events that the bus takes. */
+  #split(news: TableNews<Row, State, Version>): TableNews<Row, State, Version>[] {
+    const large: Version[] = [];
+    const rows = joinSmall(news.rows ?? [], (row) => void large.push(this.#table.versionOf(row)));
+    return [
+      ...rows.map((some) => ({ rows: some })),
+      ...joinSmall([...(news.large ?? []), ...large]).map((some) => ({ large: some })),
+      ...joinSmall(news.states ?? []).map((some) => ({ states: some })),
+      ...joinSmall(news.removals ?? []).map((some) => ({ removals: some })),
+    ];
+  }
+}
+
+/** Joins items up to what an event may hold; one that alone is more is told to `onLarge`, if given. */
+function joinSmall<T>(items: readonly T[], onLarge?: (item: T) => void): T[][] {
+  const joined: T[][] = [];
+  let length = eventLengthMax;
+  for (const item of items) {
+    const own = JSON.stringify(item).length;
+    if (onLarge && own > eventLengthMax) {
+      onLarge(item);
+      continue;
+    }
+    if (length + own > eventLengthMax) {
+      joined.push([]);
+      length = 0;
+    }
+    length += own;
+    joined.at(-1)?.push(item);
+  }
+  return joined;
+}
+
+function portionsOf(ids: readonly string[]): string[][] {
+  const count = Math.ceil(ids.length / readMax);
+  return Array.from({ length: count }, (_, at) => ids.slice(at * readMax, (at + 1) * readMax));
+}

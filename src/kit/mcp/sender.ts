@@ -1,0 +1,20 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+import type { McpCaller } from './tools.ts';
+
+/** Travels through the SDK from the HTTP request to the tool. */
+export class Sender {
+  readonly caller: McpCaller;
+  readonly session: string | undefined;
+
+  constructor({ identity, requestId, span }: McpCaller, session: string | undefined) {
+    this.caller = { identity, requestId, span };
+    this.session = session;
+  }
+
+  /** The sender of the message that is being handled. */
+  static of(context: ServerContext): Sender {
+    const sender = context.http?.authInfo?.extra?.['sender'];
+    if (sender instanceof Sender) return sender;
+    throw new Error('the message came without its sender');
+  }
+}

@@ -1,0 +1,208 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openBus, type Bus } from '../../kit/bus/bus.ts';
+import type { Database } from '../../kit/database/database.ts';
+import { openTestTables } from '../../kit/database/testing.ts';
+import { openSealer, type Sealer } from '../../kit/secrets/sealing.ts';
+import { silentLog } from '../../kit/testing.ts';
+import { openLinks, remote } from '../links/testing.ts';
+import { Authorizations } from './authorizations.ts';
+import { serveGuarded, type GuardedServer } from './testing.ts';
+
+const registryUrl = 'http://127.0.0.1:9';
+let database: Database;
+let bus: Bus;
+let sealer: Sealer;
+let folder: string;
+let server: GuardedServer;
+let first: Replica;
+let second: Replica;
+
+type Replica = Awaited<ReturnType<typeof openReplica>>;
+
+beforeAll(async () => {
+  database = await openTestTables('registry', new URL('../migrations/', import.meta.url));
+  bus = await openBus({ log: silentLog });
+  folder = await mkdtemp(join(tmpdir(), 'registry-keys-'));
+  sealer = await openSealer({ folder, mayCreate: true });
+});
+
+afterAll(async () => {
+  await bus[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+beforeEach(async () => {
+  server = await serveGuarded();
+  [first, second] = [await openReplica(), await openReplica()];
+});
+
+afterEach(async () => {
+  await first.authorizations.remove('con_a');
+  for (const { links, authorizations } of [first, second]) {
+    await authorizations[Symbol.asyncDispose]();
+    await links[Symbol.asyncDispose]();
+  }
+  await server[Symbol.asyncDispose]();
+});
+
+/** One process of the registry; both know the same connection. */
+async function openReplica() {
+  const links: ReturnType<typeof openLinks> = openLinks({
+    credentialsOf: (id) => authorizations.credentialsOf(id),
+  });
+  const { egress, directory, pool } = links;
+  const authorizations: Authorizations = new Authorizations({
+    sql: database,
+    bus,
+    sealer,
+    egress,
+    directory,
+    url: registryUrl,
+    onChanged: (id) => void pool.forget(id),
+    log: silentLog,
+  });
+  await authorizations.start();
+  directory.put(remote('con_a', server.url));
+  return { links, authorizations };
+}
+
+/** What the browser of who logs in brings back. */
+async function logIn(authorizationUrl: string) {
+  const answer = await fetch(authorizationUrl, { redirect: 'manual' });
+  const back = new URL(answer.headers.get('location') ?? '');
+  expect(back.href.startsWith(`${registryUrl}/oauth/callback?`)).toBe(true);
+  const { state = '', code = '', iss = '' } = Object.fromEntries(back.searchParams);
+  return { state, code, iss };
+}
+
+async function begin(replica: Replica): Promise<string> {
+  const begun = await replica.authorizations.begin('con_a', {});
+  if (!('authorizationUrl' in begun)) throw new Error('nobody has to log in');
+  return begun.authorizationUrl;
+}
+
+async function greet({ links }: Replica): Promise<unknown> {
+  const link = await links.pool.open('con_a');
+  return (await link.callTool('greet', {})).content;
+}
+
+const welcome = [{ type: 'text', text: 'welcome' }];
+
+test('a login that one replica began and another finished lets both call the server', async () => {
+  await expect(greet(first)).rejects.toMatchObject({ reason: 'authorization_required' });
+  await expect(greet(second)).rejects.toMatchObject({ reason: 'authorization_required' });
+  const url = await begin(first);
+  expect(new URL(url).searchParams.get('code_challenge_method')).toBe('S256');
+  expect(new URL(url).searchParams.get('resource')).toBe(server.url);
+  expect(new URL(url).searchParams.get('scope')).toBe('tools');
+  const { name } = await second.authorizations.finish(await logIn(url));
+  expect(name).toBe('con_a');
+  expect(await greet(first)).toEqual(welcome);
+  expect(await greet(second)).toEqual(welcome);
+});
+
+test('a state works once, and none that nobody was given works', async () => {
+  const answer = await logIn(await begin(first));
+  await first.authorizations.finish(answer);
+  for (const state of [answer.state, 'made-up']) {
+    const again = first.authorizations.finish({ ...answer, state });
+    await expect(again).rejects.toMatchObject({ reason: 'unknown_state' });
+  }
+});
+
+test('a state that is older than ten minutes works no more', async () => {
+  const answer = await logIn(await begin(first));
+  await database.query(
+    `update registry.authorization_flows set created_at = now() - interval '11 minutes'`,
+  );
+  const late = first.authorizations.finish(answer);
+  await expect(late).rejects.toMatchObject({ reason: 'unknown_state' });
+});
+
+test('an answer of another authorization server, a forged code and a refusal are refused', async () => {
+  const mixed = await logIn(await begin(first));
+  const mixedUp = first.authorizations.finish({ ...mixed, iss: 'https://evil.test' });
+  await expect(mixedUp).rejects.toMatchObject({ reason: 'authorization_failed' });
+  const forged = await logIn(await begin(first));
+  const stolen = first.authorizations.finish({ ...forged, code: mixed.code });
+  await expect(stolen).rejects.toMatchObject({ reason: 'authorization_failed' });
+  const { state } = await logIn(await begin(first));
+  const refused = first.authorizations.finish({ state, error: 'access_denied' });
+  await expect(refused).rejects.toMatchObject({ reason: 'login_refused' });
+  await expect(greet(first)).rejects.toMatchObject({ reason: 'authorization_required' });
+});
+
+test('tokens that ended are renewed once for all replicas, though a refresh works once', async () => {
+  await first.authorizations.finish(await logIn(await begin(first)));
+  await Promise.all([greet(first), greet(second)]);
+  server.expire();
+  const answers = await Promise.all([greet(first), greet(second), greet(first), greet(second)]);
+  expect(answers).toEqual([welcome, welcome, welcome, welcome]);
+  expect(server.refreshCount).toBe(1);
+});
+
+test('when the login itself has ended, calls say that authorization is required', async () => {
+  await first.authorizations.finish(await logIn(await begin(first)));
+  server.expire();
+  server.forgetLogins();
+  await expect(greet(first)).rejects.toMatchObject({ reason: 'authorization_required' });
+});
+
+test('with client credentials nobody has to log in', async () => {
+  const begun = await first.authorizations.begin('con_a', {
+    grant: 'client_credentials',
+    clientId: 'robot',
+    clientSecret: 'secret',
+  });
+  expect(begun).toEqual({ authorized: true });
+  expect(await greet(second)).toEqual(welcome);
+  server.expire();
+  expect(await greet(second)).toEqual(welcome);
+});
+
+test('the secret of a client goes to the authorization server that knows it, and no other', async () => {
+  const begun = first.authorizations.begin('con_a', {
+    grant: 'client_credentials',
+    clientId: 'robot',
+    clientSecret: 'secret',
+    issuer: 'https://another.test',
+  });
+  await expect(begun).rejects.toMatchObject({ reason: 'authorization_failed' });
+});
+
+test('nothing that opens the server lies readable in the database', async () => {
+  await first.authorizations.finish(await logIn(await begin(first)));
+  const [row] = await database.query<{ text: string }>(
+    `select sealed as text from registry.authorizations`,
+  );
+  expect(row?.text).toMatch(/^key-1\.[\w-]+$/);
+});
+
+test('tokens go when they are removed, and when the connection moves or leaves', async () => {
+  const { directory } = first.links;
+  const connection = directory.find('con_a')!;
+  const leave = [
+    () => first.authorizations.remove('con_a'),
+    async () => directory.put(remote('con_a', `${server.url}?moved`)),
+    async () => directory.put({ ...connection, status: 'disconnected' }),
+  ];
+  for (const end of leave) {
+    directory.put(connection);
+    await first.authorizations.finish(await logIn(await begin(first)));
+    expect(await greet(second)).toEqual(welcome);
+    await end();
+    await expect
+      .poll(async () => greet(second).catch((error: unknown) => error))
+      .toMatchObject({ reason: 'authorization_required' });
+  }
+});
+
+test('a server whose metadata points inwards is not followed', async () => {
+  first.links.directory.put(remote('con_b', 'http://169.254.169.254/mcp'));
+  const begun = first.authorizations.begin('con_b', {});
+  await expect(begun).rejects.toMatchObject({ reason: 'egress_blocked' });
+});

@@ -1,0 +1,283 @@
+import { createHash } from 'node:crypto';
+import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
+import type { Egress } from '../../kit/egress/egress.ts';
+import { Fault } from '../../kit/errors.ts';
+import { newSecret } from '../../kit/ids.ts';
+import type { Log } from '../../kit/log.ts';
+import type { Sealer } from '../../kit/secrets/sealing.ts';
+import type { Connection, Directory } from '../connections/connection.ts';
+import type { Credentials } from '../links/link-fetch.ts';
+import {
+  claimRenewal,
+  deleteAuthorization,
+  flowSeconds,
+  readAuthorization,
+  releaseRenewal,
+  saveAuthorization,
+  saveFlow,
+  saveRenewal,
+  takeFlow,
+  type AuthorizationSql,
+} from './authorization-store.ts';
+import type { AuthorizationRequest, Begun, CallbackAnswer } from './authorization.ts';
+import { askChallenge, oauthFetch, toAuthorizationFault } from './oauth-calls.ts';
+import { ServerLogin, type Standing } from './server-login.ts';
+import { StandingBox } from './standing-box.ts';
+
+export interface AuthorizationsOptions {
+  readonly sql: AuthorizationSql;
+  readonly bus: Pick<Bus, 'topic'>;
+  readonly sealer: Pick<Sealer, 'seal' | 'unseal'>;
+  readonly egress: Pick<Egress, 'fetch'>;
+  readonly directory: Pick<Directory, 'find' | 'onChange'>;
+  /** Where the registry is reached, without a slash at the end. */
+  readonly url: string;
+  /** Called on every replica when a server's authorization was given, replaced or removed. */
+  readonly onChanged: (connectionId: string) => void;
+  readonly log: Log;
+}
+
+interface Held {
+  readonly standing: Standing;
+  readonly version: number;
+}
+
+const topicName = 'registry.authorizations';
+const earlyMs = 30_000;
+const pollMs = 250;
+const pollsMax = 60;
+
+/** The registry's access to servers that require authorization, as an OAuth 2.1 client. */
+export class Authorizations implements AsyncDisposable {
+  readonly #options: AuthorizationsOptions;
+  readonly #box: StandingBox;
+  readonly #topic: Topic<{ readonly connectionId: string }>;
+  readonly #held = new Map<string, Promise<Held | undefined>>();
+  readonly #renewals = new Map<string, Promise<string | undefined>>();
+  #subscription: Subscription | undefined;
+  #stopWatching: (() => void) | undefined;
+
+  constructor(options: AuthorizationsOptions) {
+    this.#options = options;
+    this.#box = new StandingBox(options.sealer);
+    this.#topic = options.bus.topic(topicName);
+  }
+
+  /** From now on it hears what other replicas change. */
+  async start(): Promise<void> {
+    const { directory, onChanged, log } = this.#options;
+    this.#subscription = await this.#topic.subscribe(({ data }) => {
+      this.#held.delete(data.connectionId);
+      onChanged(data.connectionId);
+    });
+    this.#stopWatching = directory.onChange(({ before, after }) => {
+      if (!isLeft(before, after)) return;
+      this.remove(after.id).catch((error: unknown) => {
+        log.warn({ err: error, connectionId: after.id }, 'an authorization could not be removed');
+      });
+    });
+  }
+
+  /** Begins a login, or finishes at once where nobody has to log in; every request is guarded. */
+  async begin(connectionId: string, request: AuthorizationRequest): Promise<Begun> {
+    const url = this.#urlOf(connectionId);
+    const { scope, grant = 'authorization_code' } = request;
+    const client = clientOf(request);
+    const state = newSecret();
+    const login = new ServerLogin({ grant, scope, client }, this.#callbackUrl, state);
+    const challenge = await askChallenge(this.#options.egress, url);
+    const result = await this.#authorize(login, {
+      serverUrl: url,
+      ...challenge,
+      ...(scope === undefined ? {} : { scope }),
+    });
+    if (result === 'AUTHORIZED') {
+      await this.#keep(connectionId, login.standing);
+      return { authorized: true };
+    }
+    const { authorizationUrl } = login;
+    if (!authorizationUrl || !/^https?:$/.test(authorizationUrl.protocol)) throw unusable();
+    const sealed = this.#box.seal(login.standing, flowContext(state));
+    await saveFlow(this.#options.sql, hashOf(state), { connectionId, sealed });
+    return { authorizationUrl: authorizationUrl.href };
+  }
+
+  /** Finishes a login and answers whose it was; a state works once, for ten minutes. */
+  async finish({ state, code, error, iss }: CallbackAnswer): Promise<Connection> {
+    const flow = await takeFlow(this.#options.sql, hashOf(state));
+    if (!flow) {
+      const message = `this login is unknown, was finished, or took over ${flowSeconds / 60} minutes`;
+      throw new Fault('invalid', message, { reason: 'unknown_state' });
+    }
+    const connection = this.#options.directory.find(flow.connectionId);
+    const url = this.#urlOf(flow.connectionId);
+    if (!connection || !code || error !== undefined) {
+      throw new Fault('invalid', 'the login was refused', { reason: 'login_refused' });
+    }
+    const standing = this.#box.unseal(flow.sealed, flowContext(state));
+    const login = new ServerLogin(standing, this.#callbackUrl);
+    const answer = { authorizationCode: code, ...(iss === undefined ? {} : { iss }) };
+    const result = await this.#authorize(login, { serverUrl: url, ...answer });
+    if (result !== 'AUTHORIZED') throw unusable();
+    await this.#keep(connection.id, login.standing);
+    return connection;
+  }
+
+  /** False when there was none. */
+  async remove(connectionId: string): Promise<boolean> {
+    const isRemoved = await deleteAuthorization(this.#options.sql, connectionId);
+    if (isRemoved) await this.#tell(connectionId);
+    return isRemoved;
+  }
+
+  /** The tokens for one server, renewed when they end; costs no statement while they last. */
+  credentialsOf(connectionId: string): Credentials {
+    return {
+      token: async () => {
+        const held = await this.#read(connectionId);
+        const endsAtMs = held?.standing.expiresAtMs ?? Number.POSITIVE_INFINITY;
+        const token = held?.standing.tokens?.access_token;
+        if (endsAtMs - Date.now() > earlyMs) return token;
+        return (await this.#renew(connectionId, token)) ?? token;
+      },
+      renew: (refused) => this.#renew(connectionId, refused),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopWatching?.();
+    await this.#subscription?.close();
+  }
+
+  get #callbackUrl(): string {
+    return `${this.#options.url}/oauth/callback`;
+  }
+
+  #urlOf(connectionId: string): string {
+    const connection = this.#options.directory.find(connectionId);
+    if (!connection) {
+      const options = { reason: 'connection_not_found', detail: { connectionId } };
+      throw new Fault('not_found', 'there is no such connection', options);
+    }
+    if (connection.protocol === 'http' && connection.status !== 'disconnected') {
+      return connection.endpoint.url;
+    }
+    const message = 'only servers over HTTP are authorized with';
+    throw new Fault('conflict', message, { reason: 'not_callable', detail: { connectionId } });
+  }
+
+  async #authorize(login: ServerLogin, options: OAuthOptions): Promise<'AUTHORIZED' | 'REDIRECT'> {
+    const { auth } = await import('@modelcontextprotocol/client');
+    try {
+      return await auth(login, { ...options, fetchFn: oauthFetch(this.#options.egress) });
+    } catch (error) {
+      throw toAuthorizationFault(error);
+    }
+  }
+
+  async #keep(connectionId: string, standing: Standing): Promise<void> {
+    const sealed = this.#box.seal(standing, connectionId);
+    await saveAuthorization(this.#options.sql, connectionId, sealed);
+    await this.#tell(connectionId);
+  }
+
+  async #tell(connectionId: string): Promise<void> {
+    this.#held.delete(connectionId);
+    await this.#topic.publish({ connectionId });
+  }
+
+  #read(connectionId: string): Promise<Held | undefined> {
+    const known = this.#held.get(connectionId);
+    if (known) return known;
+    const reading = this.#load(connectionId);
+    this.#held.set(connectionId, reading);
+    reading.catch(() => this.#held.delete(connectionId));
+    return reading;
+  }
+
+  async #load(connectionId: string): Promise<Held | undefined> {
+    const row = await readAuthorization(this.#options.sql, connectionId);
+    return row && { standing: this.#box.unseal(row.sealed, connectionId), version: row.version };
+  }
+
+  #renew(connectionId: string, refused: string | undefined): Promise<string | undefined> {
+    const running = this.#renewals.get(connectionId);
+    if (running) return running;
+    const renewal = this.#renewOnce(connectionId, refused).finally(() => {
+      this.#renewals.delete(connectionId);
+    });
+    this.#renewals.set(connectionId, renewal);
+    return renewal;
+  }
+
+  /** The replicas renew one after the other: a refresh token may work only once. */
+  async #renewOnce(connectionId: string, refused: string | undefined): Promise<string | undefined> {
+    for (let count = 0; count < pollsMax; count++) {
+      this.#held.delete(connectionId);
+      const held = await this.#read(connectionId);
+      const token = held?.standing.tokens?.access_token;
+      if (!held || (token !== undefined && token !== refused)) return token;
+      const { version } = held;
+      if (await claimRenewal(this.#options.sql, connectionId, version)) {
+        return this.#refresh(connectionId, held);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+    return undefined;
+  }
+
+  async #refresh(connectionId: string, { standing, version }: Held): Promise<string | undefined> {
+    const { sql, log } = this.#options;
+    try {
+      const login = new ServerLogin({ ...standing }, this.#callbackUrl);
+      const result = await this.#authorize(login, { serverUrl: this.#urlOf(connectionId) });
+      if (result !== 'AUTHORIZED') throw unusable();
+      const sealed = this.#box.seal(login.standing, connectionId);
+      const isKept = await saveRenewal(sql, connectionId, { sealed, version });
+      this.#held.delete(connectionId);
+      return isKept ? login.standing.tokens?.access_token : undefined;
+    } catch (error) {
+      log.warn({ err: error, connectionId }, 'an authorization could not be renewed');
+      await releaseRenewal(sql, connectionId);
+      return undefined;
+    }
+  }
+}
+
+type OAuthOptions = Omit<
+  Parameters<typeof import('@modelcontextprotocol/client').auth>[1],
+  'fetchFn'
+>;
+
+function clientOf({ clientId, clientSecret, issuer }: AuthorizationRequest): Standing['client'] {
+  if (clientId === undefined) return undefined;
+  return {
+    client_id: clientId,
+    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+    ...(issuer === undefined ? {} : { issuer }),
+  };
+}
+
+function flowContext(state: string): string {
+  return `flow ${hashOf(state)}`;
+}
+
+function hashOf(state: string): string {
+  return createHash('sha256').update(state).digest('base64url');
+}
+
+/** Whether tokens for the one must not go to the other. */
+function isLeft(before: Connection | undefined, after: Connection): boolean {
+  if (after.status === 'disconnected') return before?.status !== 'disconnected';
+  return before !== undefined && addressOf(before) !== addressOf(after);
+}
+
+function addressOf(connection: Connection): string | undefined {
+  return connection.protocol === 'stdio' ? undefined : connection.endpoint.url;
+}
+
+function unusable(): Fault {
+  return new Fault('upstream', 'the authorization server gave no usable answer', {
+    reason: 'authorization_failed',
+  });
+}

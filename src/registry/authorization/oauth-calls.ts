@@ -1,0 +1,71 @@
+import type { FetchLike } from '@modelcontextprotocol/client';
+import type { Egress } from '../../kit/egress/egress.ts';
+import { Fault } from '../../kit/errors.ts';
+
+const timeoutMs = 10_000;
+const bytesMax = 256 * 1024;
+
+/** `fetch` for metadata and tokens: guarded, bounded, and no secret follows a redirect. */
+export function oauthFetch(egress: Pick<Egress, 'fetch'>): FetchLike {
+  return async (url, init = {}) => {
+    const method = init.method ?? 'GET';
+    const answer = await egress.fetch(String(url), {
+      method,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      ...(init.body === undefined || init.body === null ? {} : { body: textOf(init.body) }),
+      timeoutMs,
+      responseBytesMax: bytesMax,
+      isRedirectFollowed: method === 'GET',
+    });
+    const { status, headers } = answer;
+    const isBodied = status >= 200 && status !== 204 && status !== 304;
+    return new Response(isBodied ? answer.text() : null, { status, headers });
+  };
+}
+
+/** What the server says of its authorization when it is asked without (RFC 9728 section 5.1). */
+export async function askChallenge(
+  egress: Pick<Egress, 'fetch'>,
+  url: string,
+): Promise<{ readonly resourceMetadataUrl?: URL; readonly scope?: string }> {
+  const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client');
+  const answer = await egress.fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'ping' }),
+    timeoutMs,
+    responseBytesMax: bytesMax,
+  });
+  if (answer.status !== 401) return {};
+  const { status, headers } = answer;
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(
+    new Response(null, { status, headers }),
+  );
+  return {
+    ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
+    ...(scope === undefined ? {} : { scope }),
+  };
+}
+
+/** A Fault stays; what the authorization server or its metadata did wrong is `upstream`. */
+export function toAuthorizationFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  if (error instanceof Error && error.cause instanceof Fault) return error.cause;
+  const name = error instanceof Error ? error.name : '';
+  const reason = 'authorization_failed';
+  if (name.startsWith('IssuerMismatch')) {
+    const message = 'the answer came from another authorization server than was asked';
+    return new Fault('invalid', message, { reason, cause: error });
+  }
+  const message = 'the authorization server refused or gave no usable answer';
+  return new Fault('upstream', message, { reason, cause: error });
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new Fault('internal', 'a request body of another kind than was expected');
+}

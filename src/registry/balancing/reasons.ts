@@ -1,0 +1,37 @@
+import type { Candidate } from './candidate.ts';
+import type { Strategy } from './choice.ts';
+
+/** Why a strategy chose a candidate, in words without quotes. */
+export function whyChosen(candidate: Candidate, strategy: Strategy, nowMs: number): string {
+  return `${strategy}: ${reasons[strategy](candidate, nowMs)}${slowStartOf(candidate, nowMs)}`;
+}
+
+/** Why a candidate stands last. */
+export function whyEjected({ ejectedUntilMs, ejectionReason }: Candidate, nowMs: number): string {
+  const seconds = Math.max(1, Math.ceil((ejectedUntilMs - nowMs) / 1000));
+  return `last: kept out for ${seconds} s more after ${ejectionReason}`;
+}
+
+const reasons: Readonly<Record<Strategy, (candidate: Candidate, nowMs: number) => string>> = {
+  'power-of-two': (one) => `the less loaded of two drawn, ${loadOf(one)}`,
+  'least-loaded': (one) => loadOf(one),
+  'round-robin': (one) => `its turn${one.weight === 1 ? '' : ` by weight ${one.weight}`}`,
+  latency: (one, nowMs) => `the quicker of two drawn, ${latencyOf(one, nowMs)}`,
+  'consistent-hash': (one) =>
+    `where the key leads${one.weight === 1 ? '' : ` by weight ${one.weight}`}`,
+};
+
+function loadOf({ active, capacity, weight }: Candidate): string {
+  return `${active} of ${capacity} in use${weight === 1 ? '' : ` at weight ${weight}`}`;
+}
+
+function latencyOf({ active, meter }: Candidate, nowMs: number): string {
+  const latencyMs = meter.latencyMs(nowMs);
+  if (latencyMs === undefined) return 'not measured yet';
+  return `about ${Number(latencyMs.toPrecision(2))} ms with ${active} in use`;
+}
+
+function slowStartOf(candidate: Candidate, nowMs: number): string {
+  const share = candidate.slowStartShare(nowMs);
+  return share === 1 ? '' : `; new, at ${Math.round(share * 100)} % of its share`;
+}

@@ -1,0 +1,49 @@
+import type { Connection } from '../connections/connection.ts';
+import { redactEndpoint } from '../connections/redaction.ts';
+import { rounded } from '../traffic/meter.ts';
+import type { Candidate } from './candidate.ts';
+
+/** The JSON of a summary up to what changes by itself, and since when the connection is up. */
+export interface SummaryHead {
+  readonly json: string;
+  readonly upSinceMs: number | undefined;
+}
+
+/** Writes what stays the same until the connection changes. */
+export function summaryHead(connection: Connection, capabilities: readonly string[]): SummaryHead {
+  const { id, name, type, protocol, status, health, metadata } = connection;
+  const { createdAtMs, lastActiveAtMs } = connection;
+  const { checksPerformed, failedChecks, lastCheckMs, reason, upSinceMs } = health;
+  const endpoint = redactEndpoint(connection);
+  const text = JSON.stringify({
+    id,
+    name,
+    type,
+    protocol,
+    status,
+    capabilities,
+    ...(endpoint ? { endpoint } : {}),
+    metadata,
+    createdAt: new Date(createdAtMs).toISOString(),
+    lastActiveAt: new Date(lastActiveAtMs).toISOString(),
+    health: {
+      status: health.status,
+      ...(reason === undefined ? {} : { reason }),
+      lastCheck: lastCheckMs === undefined ? null : new Date(lastCheckMs).toISOString(),
+      errorRate: checksPerformed === 0 ? 0 : failedChecks / checksPerformed,
+    },
+  });
+  // Without the braces that close health and summary: more follows in both.
+  return { json: text.slice(0, -2), upSinceMs };
+}
+
+/** A connection as discovery answers it. `why` is written as it is: it holds no quotes. */
+export function writeSummary(candidate: Candidate, why: string, nowMs: number): string {
+  const { head, meter, load } = candidate;
+  const { json, upSinceMs } = head;
+  const uptime = upSinceMs === undefined ? 0 : Math.max(0, Math.floor((nowMs - upSinceMs) / 1000));
+  const { requests } = meter.lastMinute(nowMs);
+  const averageLatency = rounded(meter.total.averageLatency);
+  const metrics = `{"requestsPerMinute":${requests},"averageLatency":${averageLatency},"activeConnections":${meter.active}}`;
+  return `${json},"uptime":${uptime}},"metrics":${metrics},"load":${Math.round(load * 100) / 100},"why":"${why}"}`;
+}

@@ -1,0 +1,150 @@
+import { Fault } from '../../kit/errors.ts';
+import type { RemoteEndpoint, StdioEndpoint } from './connection.ts';
+import { hiddenValue, redactArguments, redactUrl } from './redaction.ts';
+
+type Values = Readonly<Record<string, string>>;
+
+/** Headers that name the target or frame the message: they belong to the transport alone. */
+const reservedHeaders = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+]);
+const valuesMax = 50;
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+const headerValue = /^[\t\x20-\x7e\x80-\xff]{0,8192}$/;
+const valueLengthMax = 8_192;
+
+/** Throws `invalid` for headers that HTTP cannot carry (RFC 9110, section 5) or that are not theirs. */
+export function readHeaders(headers: Values): Values {
+  const names = Object.keys(headers);
+  const lower = names.map((name) => name.toLowerCase());
+  if (names.length > valuesMax || new Set(lower).size < names.length) {
+    throw invalid('endpoint.headers', `headers are at most ${valuesMax}, each one once`);
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    const isFine = headerName.test(name) && headerValue.test(value);
+    if (isFine && !isReserved(name)) continue;
+    throw invalid('endpoint.headers', `the header ${JSON.stringify(name)} cannot be set`);
+  }
+  return headers;
+}
+
+/** Throws `invalid` for more or longer variables than a process should be given. */
+export function readVariables(variables: Values): Values {
+  const entries = Object.entries(variables);
+  const isFine = entries.every(
+    ([name, value]) => name.length <= 128 && value.length <= valueLengthMax,
+  );
+  if (isFine && entries.length <= valuesMax) return variables;
+  const limits = `${valuesMax} variables of ${valueLengthMax} characters each`;
+  throw invalid('endpoint.env', `a command may have at most ${limits}`);
+}
+
+/** Throws `invalid` (`secret_needed`) where `***` stands for a value that was never given. */
+export function refuseHidden(
+  endpoint: StdioEndpoint | RemoteEndpoint,
+): StdioEndpoint | RemoteEndpoint {
+  const values = valuesOf(endpoint);
+  const hidden = Object.keys(values).find((name) => values[name] === hiddenValue);
+  if (hidden !== undefined) throw secretNeeded(hidden);
+  if ('command' in endpoint) {
+    if (endpoint.args.some(isHidden)) throw secretNeeded('an argument');
+  } else if ([...new URL(endpoint.url).searchParams.values()].includes(hiddenValue)) {
+    throw secretNeeded('the address');
+  }
+  return endpoint;
+}
+
+/**
+ * An endpoint with the values that `***` stands for; only for the same command or the same origin as
+ * before, so that nobody has them sent elsewhere. Throws `invalid` (`secret_needed`) otherwise.
+ */
+export function restoreHidden(
+  given: StdioEndpoint | RemoteEndpoint,
+  before: StdioEndpoint | RemoteEndpoint,
+): StdioEndpoint | RemoteEndpoint {
+  const endpoint = restoreTarget(given, before);
+  if (!isSameTarget(endpoint, before)) return refuseHidden(endpoint);
+  const known = valuesOf(before);
+  const restored: Record<string, string> = {};
+  for (const [name, value] of Object.entries(valuesOf(endpoint))) {
+    restored[name] = value === hiddenValue ? (known[name] ?? value) : value;
+  }
+  if (Object.keys(restored).length === 0) return refuseHidden(endpoint);
+  return refuseHidden(
+    'command' in endpoint ? { ...endpoint, env: restored } : { ...endpoint, headers: restored },
+  );
+}
+
+/** Puts back what answers hide of arguments and of an address, where it stands as it did there. */
+function restoreTarget(
+  given: StdioEndpoint | RemoteEndpoint,
+  before: StdioEndpoint | RemoteEndpoint,
+): StdioEndpoint | RemoteEndpoint {
+  if ('url' in given) {
+    const isHiddenUrl = 'url' in before && before.url !== '' && given.url === redactUrl(before.url);
+    return isHiddenUrl ? { ...given, url: before.url } : given;
+  }
+  if (!('command' in before) || before.command !== given.command) return given;
+  const shown = redactArguments(before.args);
+  const args = given.args.map((arg, at) => (arg === shown[at] ? (before.args[at] ?? arg) : arg));
+  return { ...given, args };
+}
+
+/** Whether two endpoints are the same server: what was learned of one holds for the other. */
+export function isSameServer(
+  one: StdioEndpoint | RemoteEndpoint,
+  other: StdioEndpoint | RemoteEndpoint,
+): boolean {
+  if ('command' in one) {
+    return (
+      'command' in other &&
+      one.command === other.command &&
+      JSON.stringify(one.args) === JSON.stringify(other.args)
+    );
+  }
+  return 'url' in other && one.url === other.url;
+}
+
+function isSameTarget(
+  one: StdioEndpoint | RemoteEndpoint,
+  other: StdioEndpoint | RemoteEndpoint,
+): boolean {
+  if ('command' in one) return isSameServer(one, other);
+  return (
+    'url' in other && other.url !== '' && new URL(one.url).origin === new URL(other.url).origin
+  );
+}
+
+function valuesOf(endpoint: StdioEndpoint | RemoteEndpoint): Values {
+  return ('command' in endpoint ? endpoint.env : endpoint.headers) ?? {};
+}
+
+function isReserved(name: string): boolean {
+  const lower = name.toLowerCase();
+  return reservedHeaders.has(lower) || lower.startsWith('mcp-') || lower.startsWith('sec-');
+}
+
+function isHidden(arg: string): boolean {
+  return arg === hiddenValue || arg.endsWith(`=${hiddenValue}`);
+}
+
+function secretNeeded(name: string): Fault {
+  return new Fault('invalid', `the value of ${name} must be given: *** stands for none here`, {
+    reason: 'secret_needed',
+    detail: { name },
+  });
+}
+
+function invalid(param: string, message: string): Fault {
+  return new Fault('invalid', message, { reason: 'validation_error', detail: { param } });
+}

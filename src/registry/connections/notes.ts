@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createBatch, type Batch } from '../../kit/database/batch.ts';
+import { toStorable } from '../../kit/storable-json.ts';
+import type { Connection, ConnectionNotes, HealthNote, Learned } from './connection.ts';
+import type { ConnectionRow, ConnectionState } from './connection-row.ts';
+import { noteHealth, noteLearned, type ConnectionSql } from './connection-store.ts';
+import type { ConnectionDirectory } from './directory.ts';
+import type { HistoryNote } from './history.ts';
+import type { RequestLog } from './request-log.ts';
+
+export interface NotesOptions {
+  readonly sql: ConnectionSql;
+  readonly directory: ConnectionDirectory;
+  readonly requests: RequestLog;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Told of what the table has taken. */
+  readonly onStates: (states: readonly ConnectionState[]) => void;
+  readonly onRows: (rows: readonly ConnectionRow[]) => void;
+}
+
+interface LearnedNote extends Learned {
+  readonly id: string;
+}
+
+const batchSize = { maxItems: 1_000, maxDelayMs: 5, maxPending: 100_000 };
+/** What is learned may measure megabytes. */
+const learnedBatchSize = { maxItems: 50, maxDelayMs: 5, maxPending: 20_000 };
+/** More names of tools than these are only counted in the history. */
+const namesMax = 50;
+
+/** Writes what checks and calls find, what comes together in one statement. */
+export class Notes implements ConnectionNotes, AsyncDisposable {
+  readonly #options: NotesOptions;
+  readonly #health: Batch<HealthNote>;
+  readonly #learned: Batch<LearnedNote>;
+
+  constructor(options: NotesOptions) {
+    this.#options = options;
+    this.#health = createBatch({ ...batchSize, flush: (notes) => this.#writeHealth(notes) });
+    this.#learned = createBatch({
+      ...learnedBatchSize,
+      flush: (notes) => this.#writeLearned(notes),
+    });
+  }
+
+  async noteHealth(notes: readonly HealthNote[]): Promise<void> {
+    await Promise.all(notes.map((note) => this.#health.add(note)));
+  }
+
+  async noteLearned(id: string, learned: Learned): Promise<void> {
+    const known = this.#options.directory.find(id);
+    const storable: Learned = JSON.parse(toStorable(JSON.stringify(learned)));
+    if (known && isKnown(known, storable)) return;
+    await this.#learned.add({ ...storable, id });
+  }
+
+  noteActive(id: string): void {
+    this.#options.requests.note(id);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#health.close(), this.#learned.close()]);
+  }
+
+  async #writeHealth(notes: readonly HealthNote[]): Promise<void> {
+    const { sql, now, onStates } = this.#options;
+    const atMs = now();
+    // The newest of each: a statement changes a row once.
+    const newest = new Map(notes.map((note) => [note.id, { ...note, atMs }]));
+    onStates(await noteHealth(sql, [...newest.values()]));
+  }
+
+  async #writeLearned(notes: readonly LearnedNote[]): Promise<void> {
+    const { sql, directory, now, onRows } = this.#options;
+    const merged = new Map<string, LearnedNote>();
+    for (const note of notes) merged.set(note.id, { ...merged.get(note.id), ...note });
+    const learned = [...merged.values()];
+    const atMs = now();
+    const history = learned.flatMap((note) => describeTools(directory.find(note.id), note, atMs));
+    onRows(await noteLearned(sql, learned, history));
+  }
+}
+
+/** Whether nothing of it is new: servers are asked far more often than they change. */
+function isKnown(connection: Connection, learned: Learned): boolean {
+  const { offer, server, pins, quarantined } = connection;
+  const known = { offer, server, pins, quarantined };
+  return Object.entries(learned).every(([name, value]) =>
+    isDeepStrictEqual(value, Reflect.get(known, name)),
+  );
+}
+
+/** Which tools came and went, and which are quarantined by now. */
+function describeTools(
+  before: Connection | undefined,
+  { id, offer, quarantined }: LearnedNote,
+  atMs: number,
+): HistoryNote[] {
+  const known = new Set(before?.offer?.tools.map(({ name }) => name));
+  const now = offer ? new Set(offer.tools.map(({ name }) => name)) : known;
+  const added = [...now].filter((name) => !known.has(name));
+  const removed = [...known].filter((name) => !now.has(name));
+  const isHeld = quarantined !== undefined && !isDeepStrictEqual(quarantined, before?.quarantined);
+  if (added.length + removed.length === 0 && !isHeld) return [];
+  const detail = {
+    count: now.size,
+    added: added.slice(0, namesMax),
+    removed: removed.slice(0, namesMax),
+    ...(isHeld ? { quarantined: quarantined.slice(0, namesMax) } : {}),
+  };
+  return [{ id, atMs, change: 'tools', detail }];
+}

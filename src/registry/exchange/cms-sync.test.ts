@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import { createEgress } from '../../kit/egress/egress.ts';
+import { silentLog } from '../../kit/testing.ts';
+import { CmsSyncs } from './cms-sync.ts';
+import { putRecord, useSyncGround } from './sync-testing.ts';
+import { cmsKey, send, startCms } from './testing.ts';
+
+const ground = useSyncGround();
+
+describe('what may be called', () => {
+  test.each([
+    'https://other.example.com/site',
+    'https://cms.example.com.evil.test/',
+    'http://cms.example.com/',
+    'https://cms.example.com:8443/',
+  ])('a sync with %s is refused, for the operator has not listed it', async (cmsEndpoint) => {
+    const refusal = { code: 'forbidden', reason: 'cms_not_allowed' };
+    await expect(ground.sync({ cmsEndpoint })).rejects.toMatchObject(refusal);
+  });
+
+  test('the path counts by whole parts, and no escaped slash or step up leads out of it', async () => {
+    for (const path of ['ter', '/../other', '/%2e%2e/other', '-b/x']) {
+      const refusal = { reason: 'cms_not_allowed' };
+      await expect(ground.sync({ cmsEndpoint: ground.cms.url + path })).rejects.toMatchObject(
+        refusal,
+      );
+    }
+    for (const path of ['/..%2fother', '/a%5c..', '?a=b', '#a', '//a']) {
+      const refusal = { code: 'invalid' };
+      await expect(ground.sync({ cmsEndpoint: ground.cms.url + path })).rejects.toMatchObject(
+        refusal,
+      );
+    }
+    expect(ground.cms.requests).toEqual([]);
+  });
+
+  test('the guard for outgoing calls stands above the list', async () => {
+    const strict = createEgress({ allow: [], isLoopbackAllowed: false });
+    ground.lifetime.own('strict egress', strict);
+    const guarded = new CmsSyncs({
+      sql: ground.database,
+      egress: strict,
+      directory: ground.connections,
+      registrar: ground.connections,
+      allowList: ground.cms.url,
+      log: silentLog,
+    });
+    await expect(ground.sync({}, guarded)).rejects.toMatchObject({ reason: 'egress_blocked' });
+  });
+});
+
+describe('a CMS that fails', () => {
+  test.each([
+    ['answers 500', 500, { code: 'upstream', reason: 'cms_refused' }],
+    ['refuses the key', 403, { code: 'upstream', reason: 'cms_refused_key' }],
+  ])('and %s makes the sync fail, and changes nothing', async (_, status, fault) => {
+    await ground.connections.add({ name: 'weather' });
+    ground.cms.spoil = () => (response) => send(response, status, {});
+    await expect(ground.sync()).rejects.toMatchObject(fault);
+    expect(ground.cms.writes()).toEqual([]);
+    const { syncs: past } = await ground.syncs.list({ limit: 1, offset: 0 });
+    expect(past).toMatchObject([
+      { status: 'failed', cms: ground.cms.url, startedBy: 'usr_operator' },
+    ]);
+  });
+
+  test('with what is no JSON, or JSON without a list, is not believed to be empty', async () => {
+    await ground.connections.add({ name: 'weather' });
+    for (const body of ['<html>', '{"message":"hello"}', '7', 'null']) {
+      ground.cms.spoil = () => (response) => void response.end(body);
+      await expect(ground.sync()).rejects.toMatchObject({ code: 'upstream' });
+    }
+    expect(ground.cms.writes()).toEqual([]);
+  });
+
+  test('by never answering, or with far too much, ends within its bounds', async () => {
+    ground.cms.spoil = () => () => {};
+    await expect(ground.sync()).rejects.toMatchObject({ code: 'deadline' });
+    ground.cms.spoil = () => (response) => void response.end(Buffer.alloc(5 * 1024 * 1024, ' '));
+    const tooLarge = { code: 'upstream', reason: 'response_too_large' };
+    await expect(ground.sync()).rejects.toMatchObject(tooLarge);
+  });
+
+  test('with a redirect or a next page elsewhere does not get the key sent there', async () => {
+    await using thief = await startCms();
+    ground.cms.spoil = () => (response) => {
+      response.writeHead(307, { location: `${thief.url}/api/mcp/servers` }).end();
+    };
+    await expect(ground.sync()).rejects.toMatchObject({ reason: 'redirect_refused' });
+    const next = `${thief.url}/api/mcp/servers?page=2`;
+    ground.cms.spoil = ({ path }) =>
+      path.endsWith('/servers')
+        ? (response) => send(response, 200, { data: [], links: { next } })
+        : undefined;
+    expect(await ground.sync()).toMatchObject({
+      errors: [{ stage: 'list', code: 'redirect_refused' }],
+    });
+    expect(thief.requests).toEqual([]);
+  });
+
+  test('after some pages leaves what it did not list as it is', async () => {
+    for (let index = 1; index <= 6; index++) putRecord(ground.cms, `a${index}`);
+    await ground.sync();
+    ground.cms.pageSize = 2;
+    ground.cms.spoil = ({ path }) =>
+      path.includes('cursor=2') ? (response) => send(response, 500, {}) : undefined;
+    await ground.connections.add({ name: 'new-here' });
+    const result = await ground.sync();
+    expect(result).toMatchObject({ created: 0, removed: 0, errors: [{ stage: 'list' }] });
+    expect([...ground.connections.all()].every(({ status }) => status === 'active')).toBe(true);
+  });
+
+  test('at one record lists the error and keeps the rest; the next sync makes up for it', async () => {
+    for (const name of ['one', 'two', 'three']) await ground.connections.add({ name });
+    const { id } = ground.connections.get('two');
+    ground.cms.spoil = ({ method, body }) => {
+      const isTwo = method === 'POST' && JSON.stringify(body).includes(id) && !isHealth(body);
+      return isTwo ? (response) => send(response, 500, {}) : undefined;
+    };
+    const result = await ground.sync();
+    expect(result).toMatchObject({
+      created: 2,
+      errors: [{ stage: 'create', side: 'cms', name: 'two', code: 'cms_refused' }],
+    });
+    ground.cms.spoil = () => undefined;
+    expect(await ground.sync()).toMatchObject({ created: 1, errors: [] });
+    expect(new Set([...ground.cms.records.values()].map(({ name }) => name))).toEqual(
+      new Set(['one', 'two', 'three']),
+    );
+  });
+
+  test('by listing almost nothing does not make the registry disconnect everything', async () => {
+    for (let index = 1; index <= 6; index++) putRecord(ground.cms, `a${index}`);
+    await ground.sync();
+    ground.cms.records.clear();
+    putRecord(ground.cms, 'a1');
+    const refused = await ground.sync();
+    expect(refused).toMatchObject({ removed: 0, errors: [{ code: 'mass_removal' }] });
+    expect(await ground.sync({ allowMassRemoval: true })).toMatchObject({ removed: 5, errors: [] });
+    expect([...ground.connections.all()].filter(({ status }) => status === 'active')).toHaveLength(
+      1,
+    );
+  });
+});
+
+test('a CMS that lost all is not believed for all that is pushed to it meanwhile', async () => {
+  for (let index = 1; index <= 6; index++) putRecord(ground.cms, `a${index}`);
+  await ground.sync();
+  ground.cms.records.clear();
+  const refused = { removed: 0, errors: [{ code: 'mass_removal' }] };
+  expect(await ground.sync()).toMatchObject(refused);
+  for (let index = 1; index <= 7; index++) await ground.connections.add({ name: `new-${index}` });
+  expect(await ground.sync()).toMatchObject({ created: 7, ...refused });
+  expect(await ground.sync()).toMatchObject({ created: 0, ...refused });
+  expect(await ground.sync({ allowMassRemoval: true })).toMatchObject({ removed: 6, errors: [] });
+});
+
+test('a dry run says what would be refused, and the names that would be used', async () => {
+  await ground.connections.add({ name: 'mine', type: 'client' });
+  putRecord(ground.cms, 'a1', { name: 'My Weather!' });
+  putRecord(ground.cms, 'a2', { name: 'mine' });
+  putRecord(ground.cms, 'a3', { name: 'My Weather?' });
+  putRecord(ground.cms, 'a4', { name: 'no address', url: undefined });
+  const tried = await ground.sync({ dryRun: true });
+  expect(tried.changes).toMatchObject([{ action: 'create', side: 'registry', name: 'My-Weather' }]);
+  expect(tried.errors.map(({ code }) => code).toSorted()).toEqual([
+    'invalid',
+    'name_taken',
+    'name_taken',
+  ]);
+  const done = await ground.sync();
+  expect({ created: done.created, errors: done.errors.length }).toEqual({ created: 1, errors: 3 });
+});
+
+function isHealth(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'servers' in body;
+}
+
+describe('the key', () => {
+  test('is neither stored nor answered', async () => {
+    await ground.connections.add({ name: 'weather' });
+    const result = await ground.sync();
+    const stored = await Promise.all(
+      ['cms_syncs', 'cms_links', 'cms_tags'].map((table) =>
+        ground.database.query(`select * from registry.${table}`),
+      ),
+    );
+    expect(JSON.stringify([result, stored])).not.toContain(cmsKey);
+  });
+
+  test('of secrets in endpoints nothing goes to the CMS', async () => {
+    const headers = { Authorization: 'Bearer very-secret' };
+    const url = 'http://127.0.0.1:9/mcp?api_key=very-secret&lang=en';
+    await ground.connections.add({ name: 'remote', endpoint: { url, headers } });
+    const args = ['--token', 'very-secret', '--verbose'];
+    const env = { API_KEY: 'very-secret', PLAIN: 'very-secret' };
+    const endpoint = { command: 'serve', args, env };
+    await ground.connections.add({ name: 'local', protocol: 'stdio', endpoint });
+    await ground.sync();
+    expect(JSON.stringify(ground.cms.requests)).not.toContain('very-secret');
+    expect(JSON.stringify(ground.cms.requests)).toContain('lang=en');
+  });
+});

@@ -1,0 +1,102 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Candidate } from './candidate.ts';
+import { readClientServers } from './client-config.ts';
+import { isRecord, listOf, recordOf, type Json } from './json-values.ts';
+import { readOwnExport } from './own-export.ts';
+import type { Inputs } from './placeholders.ts';
+import { readServerJson } from './server-json.ts';
+
+export const importFormats = [
+  'mcp.json',
+  'server.json',
+  'claude',
+  'vscode',
+  'cursor',
+  'ennead',
+] as const;
+export type ImportFormat = (typeof importFormats)[number];
+
+export interface ImportDocument {
+  readonly format: ImportFormat;
+  readonly candidates: readonly Candidate[];
+}
+
+const entriesMax = 1_000;
+
+/** Reads a configuration file; `invalid` when it is of no known shape, or not of the one that was named. */
+export function readDocument(
+  given: unknown,
+  { format, inputs }: { readonly format: ImportFormat | undefined; readonly inputs: Inputs },
+): ImportDocument {
+  const document = parse(given);
+  const found = format ?? recognise(document);
+  if (!found) throw new Fault('invalid', 'the document is of no known format');
+  const candidates = readers[found](document, inputs);
+  if (candidates.length <= entriesMax) return { format: found, candidates };
+  throw new Fault('invalid', `a document may list at most ${entriesMax} connections`);
+}
+
+function parse(given: unknown): unknown {
+  if (typeof given !== 'string') return given;
+  try {
+    return JSON.parse(given, refusePrototypes);
+  } catch {
+    // What the parser says would show the text, which may hold a secret.
+    throw new Fault('invalid', 'the document is no JSON');
+  }
+}
+
+function refusePrototypes(name: string, value: unknown): unknown {
+  if (name !== '__proto__') return value;
+  throw new Error('reaches for a prototype');
+}
+
+function recognise(document: unknown): ImportFormat | undefined {
+  if (Array.isArray(document)) return 'server.json';
+  if (!isRecord(document)) return undefined;
+  if (Array.isArray(document['connections'])) return 'ennead';
+  if (isRecord(document['mcpServers'])) return 'mcp.json';
+  if (isRecord(serversOfVsCode(document))) return 'vscode';
+  const isListing = Array.isArray(document['servers']) || isRecord(document['server']);
+  const isServer = 'packages' in document || 'remotes' in document;
+  return isListing || isServer ? 'server.json' : undefined;
+}
+
+type Reader = (document: unknown, inputs: Inputs) => readonly Candidate[];
+
+const readClientFile: Reader = (document, inputs) =>
+  readClientServers(requireObject(recordOf(document)['mcpServers'], 'mcpServers'), inputs);
+
+const readers: Readonly<Record<ImportFormat, Reader>> = {
+  'mcp.json': readClientFile,
+  claude: readClientFile,
+  cursor: readClientFile,
+  vscode: (document, inputs) =>
+    readClientServers(requireObject(serversOfVsCode(recordOf(document)), 'servers'), inputs),
+  'server.json': (document, inputs) =>
+    serversOf(document).map((server) => readServerJson(recordOf(server), inputs)),
+  ennead: (document, inputs) => {
+    const connections = recordOf(document)['connections'];
+    if (Array.isArray(connections)) {
+      return connections.map((one) => readOwnExport(one, inputs));
+    }
+    throw new Fault('invalid', 'the document has no list "connections"');
+  },
+};
+
+/** Of `mcp.json`, or of the settings, which hold the same under `mcp`. */
+function serversOfVsCode(document: Json): unknown {
+  return document['servers'] ?? recordOf(document['mcp'])['servers'];
+}
+
+/** One `server.json`, a list of them, or an answer of the registry's API, which wraps each. */
+function serversOf(document: unknown): readonly unknown[] {
+  const { servers = document } = recordOf(document);
+  const list = Array.isArray(servers) ? listOf(servers) : [servers];
+  return list.map((one) => recordOf(one)['server'] ?? one);
+}
+
+function requireObject(value: unknown, name: string): Json {
+  if (isRecord(value)) return value;
+  throw new Fault('invalid', `the document has no object "${name}"`);
+}

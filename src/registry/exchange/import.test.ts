@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { useExchangeGround } from './exchange-testing.ts';
+
+const ground = useExchangeGround();
+
+describe('an import', () => {
+  test('needs registry:write, and so do syncs; what was synced anybody may read', async () => {
+    const body = { document: { mcpServers: {} } };
+    const claims = { permissions: ['registry:call'] };
+    expect((await ground.ask('POST', '/registry/import', { body, claims })).status).toBe(403);
+    expect((await ground.ask('POST', '/cms/sync', { body: {}, claims })).status).toBe(403);
+    expect((await ground.ask('GET', '/cms/syncs', { claims })).status).toBe(200);
+  });
+
+  test.each([
+    {},
+    { hello: 1 },
+    'no json',
+    [],
+    { mcpServers: [] },
+    '{"__proto__":{"mcpServers":{}}}',
+  ])('of %j is refused or imports nothing', async (document) => {
+    const { status, body } = await ground.load(document);
+    if (status === 200) expect(body.imported).toEqual([]);
+    else expect(status).toBe(400);
+    expect([...ground.connections.all()]).toEqual([]);
+  });
+
+  test('takes the file of Claude and Cursor, and says what it lacks', async () => {
+    const document = {
+      mcpServers: {
+        files: { command: 'npx', args: ['-y', '@scope/files', '/data'], env: { DEBUG: '1' } },
+        'my search': {
+          url: 'https://search.test/mcp',
+          headers: { Authorization: 'Bearer ${KEY}' },
+        },
+        socket: { url: 'wss://socket.test/mcp' },
+        old: { type: 'sse', url: 'https://old.test/sse' },
+        off: { command: 'x', disabled: true },
+        half: { command: 'serve', args: ['--token', '${env:TOKEN}'] },
+        odd: { type: 'carrier-pigeon' },
+        '!!!': { command: 'x' },
+      },
+    };
+    const { status, body } = await ground.load(document);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ format: 'mcp.json', dryRun: false, errors: [] });
+    expect(body.imported).toEqual([
+      { name: 'files', id: expect.stringMatching(/^con_/), protocol: 'stdio', needs: [] },
+      { name: 'my-search', id: expect.any(String), protocol: 'http', needs: ['KEY'] },
+      { name: 'socket', id: expect.any(String), protocol: 'websocket', needs: [] },
+      { name: 'old', id: expect.any(String), protocol: 'http', needs: [] },
+    ]);
+    expect(body.skipped).toEqual([
+      { name: 'off', reason: 'disabled' },
+      { name: 'half', reason: 'input_needed', needs: ['TOKEN'] },
+      { name: 'odd', reason: 'unsupported' },
+      { name: '!!!', reason: 'unsupported' },
+    ]);
+    expect(ground.connections.get('files').endpoint).toEqual({
+      command: 'npx',
+      args: ['-y', '@scope/files', '/data'],
+      env: { DEBUG: '1' },
+    });
+    expect(ground.connections.get('my-search').endpoint).toEqual({
+      url: 'https://search.test/mcp',
+    });
+  });
+
+  test('fills placeholders from what is given, and never from its own environment', async () => {
+    const headers = { Authorization: 'Bearer ${input:key}', Home: '${HOME}', Mode: '${M:-plain}' };
+    const document = {
+      inputs: [{ id: 'key', type: 'promptString', password: true }],
+      servers: { search: { type: 'http', url: 'https://search.test/mcp', headers } },
+    };
+    const { body } = await ground.load(document, { inputs: { key: 'secret-7' } });
+    expect(body).toMatchObject({ format: 'vscode', imported: [{ needs: ['HOME'] }] });
+    expect(JSON.stringify(body)).not.toContain('secret-7');
+    const filled = { Authorization: 'Bearer secret-7', Mode: 'plain' };
+    expect(ground.connections.get('search').endpoint).toMatchObject({ headers: filled });
+  });
+
+  test('twice imports nothing the second time, and never replaces another server', async () => {
+    const document = { mcpServers: { files: { command: 'files', args: [] } } };
+    await ground.load(document);
+    const again = await ground.load(document);
+    expect(again.body).toMatchObject({
+      imported: [],
+      skipped: [{ name: 'files', reason: 'already_registered' }],
+    });
+    const other = await ground.load({ mcpServers: { files: { command: 'other' } } });
+    expect(other.body.skipped).toEqual([{ name: 'files', reason: 'name_taken' }]);
+    expect(ground.connections.get('files').endpoint).toMatchObject({ command: 'files' });
+  });
+
+  test('that is only tried registers nothing; a prefix goes before every name', async () => {
+    const document = { mcpServers: { files: { command: 'files' } } };
+    const { body } = await ground.load(document, { dryRun: true, prefix: 'team-' });
+    expect(body).toMatchObject({ dryRun: true, imported: [{ name: 'team-files' }] });
+    expect(body.imported[0]).not.toHaveProperty('id');
+    expect([...ground.connections.all()]).toEqual([]);
+  });
+
+  test('of what no connection may have is an error of its own', async () => {
+    const document = {
+      mcpServers: {
+        huge: { command: 'x', args: Array.from({ length: 200 }, String) },
+        fine: { command: 'fine' },
+      },
+    };
+    const { body } = await ground.load(document);
+    expect(body.imported).toMatchObject([{ name: 'fine' }]);
+    expect(body.errors).toMatchObject([{ name: 'huge', code: 'invalid' }]);
+  });
+});

@@ -1,0 +1,203 @@
+import type { Connection } from '../connections/connection.ts';
+import { isSame, type CmsRecord, type Fields } from './cms-record.ts';
+import { toSafeName } from './safe-name.ts';
+import { localFields, mergeFields, type Base, type MayChange, type Merge } from './sync-fields.ts';
+import type { Side, SyncConflict, SyncMode } from './sync-result.ts';
+
+/** A connection and a record that are the same server; `removedBy` is there when they are no more. */
+export interface CmsLink {
+  readonly recordId: string;
+  readonly connectionId: string;
+  readonly base: Base;
+  readonly removedBy?: Side;
+  /** Whether it was linked at the last sync whose listing was believed. */
+  readonly isBelieved?: boolean;
+}
+
+/** One thing to do, in no order. */
+export type Action =
+  | { readonly do: 'create-record'; readonly connection: Connection }
+  | { readonly do: 'create-connection'; readonly record: CmsRecord }
+  | { readonly do: 'merge'; readonly pair: Pair; readonly merge: Merge; readonly isNew: boolean }
+  | { readonly do: 'remove-record'; readonly link: CmsLink; readonly name: string }
+  | { readonly do: 'disconnect'; readonly link: CmsLink; readonly connection: Connection }
+  | { readonly do: 'forget'; readonly link: CmsLink; readonly by: Side };
+
+export interface Pair {
+  readonly connection: Connection;
+  readonly record: CmsRecord;
+  readonly local: Fields;
+  readonly base: Base | undefined;
+}
+
+export interface PlanInput {
+  readonly mode: SyncMode;
+  readonly links: readonly CmsLink[];
+  readonly records: readonly CmsRecord[];
+  /** False: what is not listed may be there all the same. */
+  readonly isComplete: boolean;
+  readonly connections: readonly Connection[];
+  readonly mayRemoveMany: boolean;
+}
+
+export interface Plan {
+  readonly actions: readonly Action[];
+  readonly conflicts: readonly SyncConflict[];
+  /** How many connections the CMS no longer lists, when those are too many to be believed. */
+  readonly refusedRemovals: number;
+}
+
+/** Fewer than these missing at once are believed. */
+const fewRemovals = 3;
+
+/** Decides what a sync does; changes nothing itself. */
+export function planSync(input: PlanInput): Plan {
+  return new Planner(input).plan();
+}
+
+class Planner {
+  readonly #input: PlanInput;
+  readonly #may: MayChange;
+  readonly #records: ReadonlyMap<string, CmsRecord>;
+  readonly #connections: ReadonlyMap<string, Connection>;
+  readonly #names: ReadonlyMap<string, Connection>;
+  readonly #linked = new Set<string>();
+  readonly #known = new Set<string>();
+  readonly #actions: Action[] = [];
+  readonly #conflicts: SyncConflict[] = [];
+
+  constructor(input: PlanInput) {
+    const { mode, records, connections } = input;
+    const servers = connections.filter(isLiveServer);
+    this.#input = input;
+    this.#may = { registry: mode !== 'push', cms: mode !== 'pull' };
+    this.#records = new Map(records.map((record) => [record.id, record]));
+    this.#connections = new Map(servers.map((connection) => [connection.id, connection]));
+    this.#names = new Map(servers.map((connection) => [connection.name, connection]));
+  }
+
+  plan(): Plan {
+    const live = this.#input.links.filter(({ removedBy }) => removedBy === undefined);
+    const dead = this.#input.links.filter(({ removedBy }) => removedBy !== undefined);
+    const missing = live.filter((link) => this.#isMissing(link));
+    // What was pushed to a CMS that had lost all does not make its loss a small one.
+    const believedCount = live.filter(({ isBelieved }) => isBelieved === true).length;
+    const isMany = missing.length > Math.max(fewRemovals, believedCount / 2);
+    const isRefused = isMany && this.#may.registry && !this.#input.mayRemoveMany;
+    for (const link of live) this.#compareLinked(link, isRefused);
+    for (const link of dead) this.#compareRemoved(link);
+    for (const record of this.#records.values()) this.#takeRecord(record);
+    for (const connection of this.#connections.values()) this.#giveConnection(connection);
+    return {
+      actions: this.#actions,
+      conflicts: this.#conflicts,
+      refusedRemovals: isRefused ? missing.length : 0,
+    };
+  }
+
+  /** Whether a connection that is there lost its record. */
+  #isMissing({ connectionId, recordId }: CmsLink): boolean {
+    return this.#connections.has(connectionId) && this.#isGone(recordId);
+  }
+
+  #isGone(recordId: string): boolean {
+    const record = this.#records.get(recordId);
+    return record ? record.isRemoved : this.#input.isComplete;
+  }
+
+  #compareLinked(link: CmsLink, isRefused: boolean): void {
+    const connection = this.#connections.get(link.connectionId);
+    const record = this.#records.get(link.recordId);
+    this.#known.add(link.recordId);
+    this.#linked.add(link.connectionId);
+    if (this.#isGone(link.recordId)) {
+      if (!connection) this.#actions.push({ do: 'forget', link, by: 'cms' });
+      else if (!isRefused) this.#recordGone(link, connection);
+    } else if (!record) {
+      // On a page that did not come.
+    } else if (connection) this.#merge(connection, record, link.base);
+    else this.#connectionGone(link, record);
+  }
+
+  #recordGone(link: CmsLink, connection: Connection): void {
+    if (!this.#may.registry) {
+      this.#linked.delete(connection.id);
+      this.#actions.push({ do: 'forget', link, by: 'cms' });
+      return;
+    }
+    const local = localFields(connection);
+    if (isSame(local, link.base.local)) {
+      this.#actions.push({ do: 'disconnect', link, connection });
+      return;
+    }
+    this.#presence(link, connection.name, { owner: 'cms', registry: 'changed', cms: 'removed' });
+  }
+
+  #connectionGone(link: CmsLink, record: CmsRecord): void {
+    if (!this.#may.cms) return;
+    if (isUnchanged(record, link.base.remote)) {
+      this.#actions.push({ do: 'remove-record', link, name: record.name });
+      return;
+    }
+    const sides = { owner: 'registry', registry: 'removed', cms: 'changed' } as const;
+    this.#presence(link, record.name, sides);
+  }
+
+  #presence(
+    { connectionId, recordId }: CmsLink,
+    name: string,
+    sides: { readonly owner: Side; readonly registry: string; readonly cms: string },
+  ): void {
+    const conflict = { name, connectionId, recordId, field: 'presence', ...sides };
+    this.#conflicts.push({ ...conflict, resolution: 'kept' });
+  }
+
+  /** A listing that is behind still has what was removed; one that has it anew means it. */
+  #compareRemoved(link: CmsLink): void {
+    const record = this.#records.get(link.recordId);
+    if (link.removedBy !== 'registry' || !record || record.isRemoved) return;
+    if (!isUnchanged(record, link.base.remote)) return;
+    this.#known.add(link.recordId);
+    if (this.#may.cms) this.#actions.push({ do: 'remove-record', link, name: record.name });
+  }
+
+  #takeRecord(record: CmsRecord): void {
+    if (this.#known.has(record.id) || record.isRemoved) return;
+    const connection = this.#matchOf(record);
+    if (connection) {
+      this.#linked.add(connection.id);
+      this.#merge(connection, record, undefined);
+    } else if (this.#may.registry) this.#actions.push({ do: 'create-connection', record });
+  }
+
+  #matchOf({ connectionId, name }: CmsRecord): Connection | undefined {
+    const told = connectionId === undefined ? undefined : this.#connections.get(connectionId);
+    const found = told ?? this.#names.get(name) ?? this.#names.get(toSafeName(name) ?? '');
+    return found && !this.#linked.has(found.id) ? found : undefined;
+  }
+
+  #giveConnection(connection: Connection): void {
+    if (this.#linked.has(connection.id) || !this.#may.cms || !this.#input.isComplete) return;
+    this.#actions.push({ do: 'create-record', connection });
+  }
+
+  #merge(connection: Connection, record: CmsRecord, base: Base | undefined): void {
+    const local = localFields(connection);
+    const merge = mergeFields(local, record, { base, may: this.#may });
+    const { id: connectionId, name } = connection;
+    const pair = { connection, record, local, base };
+    for (const conflict of merge.conflicts) {
+      this.#conflicts.push({ name, connectionId, recordId: record.id, ...conflict });
+    }
+    this.#actions.push({ do: 'merge', pair, merge, isNew: base === undefined });
+  }
+}
+
+function isLiveServer({ type, status }: Connection): boolean {
+  return type === 'server' && status !== 'disconnected';
+}
+
+/** Whether all that a record tells is as it was. */
+function isUnchanged({ fields }: CmsRecord, before: Fields): boolean {
+  return Object.entries(fields).every(([field, value]) => isSame(value, before[field]));
+}

@@ -1,0 +1,242 @@
+import type {
+  Client,
+  ClientOptions,
+  ConnectOptions,
+  JsonSchemaValidator,
+  PriorDiscovery,
+  Transport,
+} from '@modelcontextprotocol/client';
+import type { Egress } from '../../kit/egress/egress.ts';
+import { Fault } from '../../kit/errors.ts';
+import type { Connection, RemoteEndpoint } from '../connections/connection.ts';
+import type { SpawnServer } from '../processes/spawned.ts';
+import { HttpTransport } from './http-transport.ts';
+import { toLinkFault } from './link-faults.ts';
+import { LinkFetch, type Credentials } from './link-fetch.ts';
+import type { ServerIdentity } from './link.ts';
+import { McpLink } from './mcp-link.ts';
+import { WebSocketTransport } from './websocket-transport.ts';
+
+export interface DialOptions {
+  readonly egress: Pick<Egress, 'checkUrl' | 'dispatcher' | 'lookup'>;
+  readonly spawn: SpawnServer;
+  /** The access tokens for a server, when somebody authorized the registry there. */
+  readonly credentialsOf?: ((connectionId: string) => Credentials) | undefined;
+  /** Of the registry, as servers are told. */
+  readonly version: string;
+  /** The most bytes of one message. */
+  readonly bytesMax?: number;
+}
+
+export interface DialRequest {
+  /** Gives up, and ends what was begun. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** What the server was the last time. */
+  readonly prior?: PriorDiscovery | undefined;
+  /** Called when the server says that its lists have changed. */
+  readonly onOfferChanged: () => void;
+  /** Called once, when the link ended, by whomever. */
+  readonly onClosed: (failure: Fault | undefined) => void;
+}
+
+export interface Dialled {
+  readonly link: McpLink;
+  readonly verdict: PriorDiscovery;
+}
+
+/** Opens links; rejects as `Link` does, and leaves nothing open then. */
+export type Dial = (connection: Connection, request: DialRequest) => Promise<Dialled>;
+
+const defaultBytesMax = 10 * 1024 * 1024;
+/** How long a server of one shared channel may ignore what it does not know. */
+const silentProbeMs = 3_000;
+
+type Sdk = typeof import('@modelcontextprotocol/client');
+
+interface Wire {
+  readonly transport: Transport;
+  readonly pid?: number;
+}
+
+/** The one way in which links are opened. */
+export function createDial(options: DialOptions): Dial {
+  return async (connection, request) => {
+    // A quarter of a second to load: the registry starts without it.
+    const sdk = await import('@modelcontextprotocol/client');
+    const dialling = new Dialling(sdk, options, { connection, request });
+    try {
+      return await dialling.run();
+    } catch (error) {
+      throw toLinkFault(error, request.signal);
+    }
+  };
+}
+
+interface Target {
+  readonly connection: Connection;
+  readonly request: DialRequest;
+}
+
+class Dialling {
+  readonly #sdk: Sdk;
+  readonly #options: DialOptions;
+  readonly #target: Target;
+  #failure: Fault | undefined;
+
+  constructor(sdk: Sdk, options: DialOptions, target: Target) {
+    this.#sdk = sdk;
+    this.#options = options;
+    this.#target = target;
+  }
+
+  async run(): Promise<Dialled> {
+    const { prior } = this.#target.request;
+    try {
+      return await this.#open(prior);
+    } catch (error) {
+      if (prior || !this.#mayBeLegacy(error)) throw this.#failure ?? error;
+      // It ignored the question or ended over it, as servers from before the question do.
+      this.#failure = undefined;
+      return await this.#open({ kind: 'legacy' });
+    }
+  }
+
+  #mayBeLegacy(error: unknown): boolean {
+    const { connection, request } = this.#target;
+    if (connection.protocol === 'http' || request.signal.aborted) return false;
+    if (!(error instanceof Error) || !('code' in error)) return false;
+    return error.code === 'REQUEST_TIMEOUT' || error.code === 'ERA_NEGOTIATION_FAILED';
+  }
+
+  async #open(prior: PriorDiscovery | undefined): Promise<Dialled> {
+    const { connection, request } = this.#target;
+    const wire = await this.#wire();
+    const client = new this.#sdk.Client(
+      { name: 'ennead-registry', version: this.#options.version },
+      clientOptions(connection, request.timeoutMs),
+    );
+    // The SDK's clients have no other way to be listened to.
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener
+    client.onerror = (error) => {
+      if (error instanceof Fault) this.#failure ??= error;
+    };
+    const closeWire = () => void wire.transport.close().catch(() => {});
+    request.signal.addEventListener('abort', closeWire, { once: true });
+    try {
+      if (request.signal.aborted) throw request.signal.reason;
+      await client.connect(wire.transport, connectOptions(request, prior));
+    } catch (error) {
+      await wire.transport.close().catch(() => {});
+      throw error;
+    } finally {
+      request.signal.removeEventListener('abort', closeWire);
+    }
+    return this.#finish(client, wire);
+  }
+
+  #finish(client: Client, { pid }: Wire): Dialled {
+    const { connection, request } = this.#target;
+    const failure = () => this.#failure;
+    const server = identityOf(client, connection);
+    const link = new McpLink({ client, server, pid, tools: connection.offer?.tools, failure });
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener
+    client.onclose = () => {
+      link.markClosed();
+      request.onClosed(this.#failure);
+    };
+    watchLists(client, request.onOfferChanged);
+    if (connection.protocol !== 'http') void listen(client);
+    const discover = client.getDiscoverResult();
+    return { link, verdict: discover ? { kind: 'modern', discover } : { kind: 'legacy' } };
+  }
+
+  async #wire(): Promise<Wire> {
+    const { connection, request } = this.#target;
+    if (connection.protocol === 'stdio') {
+      const { id, endpoint, approval } = connection;
+      const { signal } = request;
+      return this.#options.spawn({ id, endpoint, approval }, { signal });
+    }
+    const { protocol, id, endpoint } = connection;
+    const credentials = this.#options.credentialsOf?.(id);
+    if (protocol === 'http') return { transport: this.#http(endpoint, credentials) };
+    const token = await credentials?.token();
+    const headers = {
+      ...endpoint.headers,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    const { egress, bytesMax = defaultBytesMax } = this.#options;
+    const { url } = endpoint;
+    return { transport: new WebSocketTransport({ egress, url, headers, bytesMax }) };
+  }
+
+  #http({ url, headers }: RemoteEndpoint, credentials: Credentials | undefined): Transport {
+    const { egress, bytesMax = defaultBytesMax } = this.#options;
+    const linkFetch = new LinkFetch({ egress, headers, credentials, bytesMax });
+    const inner = new this.#sdk.StreamableHTTPClientTransport(egress.checkUrl(url), {
+      fetch: (target, init) => linkFetch.fetch(target, init),
+    });
+    return new HttpTransport(inner, linkFetch);
+  }
+}
+
+function clientOptions(connection: Connection, timeoutMs: number): ClientOptions {
+  // A server of its own address that is slow is no old one: there the whole time is given.
+  const isShared = connection.protocol !== 'http';
+  const probe = { timeoutMs: isShared ? Math.min(silentProbeMs, timeoutMs) : timeoutMs };
+  return {
+    versionNegotiation: { mode: 'auto', probe },
+    inputRequired: { autoFulfill: false },
+    // Schemas are the server's own and may hold patterns that take for ever: callers check.
+    jsonSchemaValidator: { getValidator: acceptAll },
+  };
+}
+
+function acceptAll<T>(): JsonSchemaValidator<T> {
+  // Nobody has checked it: that is the point.
+  return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
+}
+
+function connectOptions(request: DialRequest, prior: PriorDiscovery | undefined): ConnectOptions {
+  const { signal, timeoutMs } = request;
+  return { signal, timeout: timeoutMs, ...(prior ? { prior } : {}) };
+}
+
+function identityOf(client: Client, connection: Connection): ServerIdentity {
+  const { name = connection.name, version = '', title } = client.getServerVersion() ?? {};
+  const instructions = client.getInstructions();
+  return {
+    name: name.slice(0, 200),
+    version: version.slice(0, 100),
+    ...(title === undefined ? {} : { title: title.slice(0, 200) }),
+    ...(instructions === undefined ? {} : { instructions: instructions.slice(0, 16_384) }),
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    era: client.getProtocolEra() ?? 'legacy',
+    eraFoundAtMs: Date.now(),
+  };
+}
+
+const listChanges = [
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+] as const;
+
+function watchLists(client: Client, onOfferChanged: () => void): void {
+  for (const method of listChanges) client.setNotificationHandler(method, onOfferChanged);
+}
+
+/** On a shared channel listening costs nothing; over HTTP it would hold a request open for ever. */
+async function listen(client: Client): Promise<void> {
+  if (client.getProtocolEra() !== 'modern') return;
+  const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
+  const filter = {
+    ...(tools?.listChanged ? { toolsListChanged: true } : {}),
+    ...(prompts?.listChanged ? { promptsListChanged: true } : {}),
+    ...(resources?.listChanged ? { resourcesListChanged: true } : {}),
+  };
+  if (Object.keys(filter).length === 0) return;
+  // Without it the lists are asked for again from time to time.
+  await client.listen(filter).catch(() => {});
+}

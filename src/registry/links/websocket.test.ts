@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { createResolver } from '../../kit/egress/testing.ts';
+import { openLinks, remote } from './testing.ts';
+
+let server: WebSocketServer;
+let sockets: WebSocket[];
+let links: ReturnType<typeof openLinks>;
+let url: string;
+let answerTool: (socket: WebSocket, id: number) => void;
+
+beforeEach(async () => {
+  sockets = [];
+  server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  // A listening TCP server has an address object.
+  url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  server.on('connection', (socket) => {
+    sockets.push(socket);
+    socket.on('message', (data: Buffer) => answer(socket, JSON.parse(data.toString('utf8'))));
+  });
+  answerTool = (socket, id) => reply(socket, id, { content: [{ type: 'text', text: 'done' }] });
+  links = openLinks({
+    bytesMax: 100_000,
+    egress: { lookup: createResolver().lookup },
+  });
+  links.directory.put(remote('con_ws', url));
+});
+
+afterEach(async () => {
+  await links[Symbol.asyncDispose]();
+  for (const socket of server.clients) socket.terminate();
+  server.close();
+});
+
+function reply(socket: WebSocket, id: number, result: unknown): void {
+  socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }));
+}
+
+/** A server of the sessions that knows no `server/discover`. */
+function answer(socket: WebSocket, message: { id?: number; method: string }): void {
+  const { id, method } = message;
+  if (id === undefined) return;
+  if (method === 'initialize') {
+    reply(socket, id, {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: { name: 'sockets', version: '1' },
+    });
+  } else if (method === 'tools/call') answerTool(socket, id);
+  else if (method === 'ping') reply(socket, id, {});
+  else {
+    const error = { code: -32_601, message: 'unknown' };
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, error }));
+  }
+}
+
+test('a server behind a WebSocket is called like any other', async () => {
+  const link = await links.pool.open('con_ws');
+  expect(link.server).toMatchObject({ name: 'sockets', era: 'legacy' });
+  expect(sockets[0]?.protocol).toBe('mcp');
+  expect((await link.callTool('work', {})).content).toEqual([{ type: 'text', text: 'done' }]);
+  await link.probe();
+});
+
+test('a list that changed is told', async () => {
+  const changed: string[] = [];
+  links.pool.onOfferChanged((id) => changed.push(id));
+  await links.pool.open('con_ws');
+  const method = 'notifications/tools/list_changed';
+  sockets[0]?.send(JSON.stringify({ jsonrpc: '2.0', method }));
+  await expect.poll(() => changed).toEqual(['con_ws']);
+});
+
+test.each([
+  ['a message that is too large', 'answer_too_large', 'x'.repeat(200_000)],
+  ['what is no JSON', 'not_mcp', '<html>'],
+])('%s ends the call and the link', async (_what, reason, text) => {
+  answerTool = (socket) => socket.send(text);
+  const link = await links.pool.open('con_ws');
+  await expect(link.callTool('work', {})).rejects.toMatchObject({ code: 'upstream', reason });
+  expect(links.pool.peek('con_ws')).toBeUndefined();
+});
+
+test('a server that leaves in mid-answer is not asked again by itself', async () => {
+  let count = 0;
+  answerTool = (socket) => {
+    count += 1;
+    socket.terminate();
+  };
+  const link = await links.pool.open('con_ws');
+  const called = link.callTool('work', {});
+  await expect(called).rejects.toMatchObject({ code: 'unavailable', reason: 'answer_cut_off' });
+  expect(count).toBe(1);
+});
+
+test('a link that died in silence is opened anew for the next call', async () => {
+  const link = await links.pool.open('con_ws');
+  sockets[0]?.terminate();
+  await expect.poll(() => links.pool.peek('con_ws')).toBeUndefined();
+  expect((await link.callTool('work', {})).content).toEqual([{ type: 'text', text: 'done' }]);
+  expect(sockets.length).toBe(2);
+});
+
+test.each([
+  ['ws://meta.test/', 'egress_blocked'],
+  ['ws://169.254.169.254/', 'egress_blocked'],
+  ['ws://127.0.0.1:1/', 'unreachable'],
+  ['ws://unknown.test/', 'unreachable'],
+])('%s fails as %s', async (address, reason) => {
+  links.directory.put(remote('con_other', address));
+  await expect(links.pool.open('con_other')).rejects.toMatchObject({ reason });
+});

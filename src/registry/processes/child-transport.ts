@@ -1,0 +1,216 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
+import { LineSplitter } from './frames.ts';
+import type { RunningProcess } from './running-process.ts';
+
+export interface ChildTransportOptions {
+  /** Of one message of the server; 10 MiB. */
+  readonly frameMaxBytes: number;
+  readonly log: Log;
+}
+
+/**
+ * MCP over standard input and output: one JSON-RPC message a line. Lines that are none are passed over
+ * up to a bound, as package runners like to greet. `onclose` comes once, as soon as nothing can be
+ * sent any more; a failure reaches `onerror` as a Fault just before it.
+ */
+export class ChildTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport['onmessage'];
+  /** Resolves when the process and all its descendants are gone; with the Fault unless closed. */
+  readonly ended: Promise<Fault | undefined>;
+  readonly #process: RunningProcess;
+  readonly #splitter: LineSplitter;
+  readonly #frameMaxBytes: number;
+  readonly #log: Log;
+  #resolveEnded: (fault: Fault | undefined) => void = () => {};
+  #isStarted = false;
+  #isOpen = true;
+  #fault: Fault | undefined;
+  #strayLines = 0;
+  #strayBytes = 0;
+
+  constructor(process: RunningProcess, { frameMaxBytes, log }: ChildTransportOptions) {
+    this.#process = process;
+    this.#splitter = new LineSplitter(frameMaxBytes);
+    this.#frameMaxBytes = frameMaxBytes;
+    this.#log = log;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    this.#watchEnd();
+  }
+
+  /** What ended it; undefined while it is open and when it was closed. */
+  get fault(): Fault | undefined {
+    return this.#fault;
+  }
+
+  /** Begins to read. Rejects with the Fault when the process has failed already. */
+  async start(): Promise<void> {
+    if (!this.#isOpen) throw this.#closedFault();
+    if (this.#isStarted) throw new Error('the transport was started before');
+    this.#isStarted = true;
+    this.#process.child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+  }
+
+  /**
+   * Resolves when the process's pipe has room again. Rejects with Fault `unavailable` when the process
+   * is gone or leaves more than a message's bound unread.
+   */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (!this.#isOpen) throw this.#closedFault();
+    const { stdin } = this.#process.child;
+    if (stdin.writableLength > this.#frameMaxBytes) {
+      throw new Fault('unavailable', 'the server does not read what it is sent', {
+        reason: 'process_not_reading',
+      });
+    }
+    await new Promise<void>((resolve, reject) => {
+      const hasRoom = stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+        if (error) reject(this.#closedFault());
+        else resolve();
+      });
+      if (hasRoom) resolve();
+    });
+  }
+
+  /** Resolves when the process and all its descendants are gone. */
+  async close(): Promise<void> {
+    if (this.#isOpen) {
+      this.#isOpen = false;
+      this.#call(() => this.onclose?.());
+      await this.#settle(async () => this.#process.end());
+    }
+    await this.ended;
+  }
+
+  /** Ends it for a reason of ours, without grace. */
+  fail(fault: Fault): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#fault = this.#explain(fault);
+    const told = this.#fault;
+    this.#call(() => this.onerror?.(told));
+    this.#call(() => this.onclose?.());
+    void this.#settle(async () => this.#process.kill());
+  }
+
+  #watchEnd(): void {
+    const { child } = this.#process;
+    const end = () => this.#endedByItself();
+    // The last answer may still lie in the pipe, and a descendant may keep the pipe open for ever.
+    const endSoon = () => setTimeout(end, drainMs).unref();
+    child.once('close', end);
+    child.once('exit', endSoon);
+    child.stdout.once('end', endSoon);
+    child.stdin.once('error', endSoon);
+    if (this.#process.hasExited) endSoon();
+  }
+
+  #endedByItself(): void {
+    const how = this.#process.exitText ?? 'closed its input or output';
+    this.fail(
+      new Fault('unavailable', `the server's process ${how}`, { reason: 'process_exited' }),
+    );
+  }
+
+  /** Never rejects: whatever happens, who waits for the end is let go. */
+  async #settle(end: () => Promise<boolean>): Promise<void> {
+    try {
+      const isGone = await end();
+      if (!isGone) this.#log.error({ pid: this.#process.name.pid }, 'a process would not end');
+    } catch (error) {
+      this.#log.error({ err: error, pid: this.#process.name.pid }, 'ending a process failed');
+    }
+    this.#resolveEnded(this.#fault);
+  }
+
+  #read(chunk: Buffer): void {
+    if (!this.#isOpen) return;
+    try {
+      for (const line of this.#splitter.push(chunk)) this.#readLine(line);
+    } catch (error) {
+      this.fail(Fault.from(error));
+    }
+  }
+
+  #readLine(line: Buffer): void {
+    if (!this.#isOpen) return;
+    const messages = parseLine(line);
+    if (!messages) return this.#passOver(line);
+    this.#strayLines = 0;
+    this.#strayBytes = 0;
+    for (const message of messages) this.#call(() => this.onmessage?.(message));
+  }
+
+  #passOver(line: Buffer): void {
+    if (line.length === 0 || (line.length === 1 && line[0] === carriageReturn)) return;
+    this.#strayLines += 1;
+    this.#strayBytes += line.length;
+    if (this.#strayLines <= strayLinesMax && this.#strayBytes <= strayBytesMax) return;
+    throw new Fault('upstream', 'the server writes to its output what is no MCP', {
+      reason: 'not_mcp',
+    });
+  }
+
+  #explain(fault: Fault): Fault {
+    const stderr = this.#process.errorText;
+    const { exitCode, signalCode } = this.#process.child;
+    const { code, message, reason, detail, cause } = fault;
+    return new Fault(code, message, {
+      ...(reason !== undefined && { reason }),
+      detail: {
+        ...detail,
+        ...(exitCode !== null && { exitCode }),
+        ...(signalCode !== null && { signal: signalCode }),
+        ...(stderr && { stderr }),
+      },
+      ...(cause !== undefined && { cause }),
+    });
+  }
+
+  #closedFault(): Fault {
+    return (
+      this.#fault ??
+      new Fault('unavailable', 'the connection to the server is closed', {
+        reason: 'process_exited',
+      })
+    );
+  }
+
+  /** Whoever listens cannot break the reading, or the ending, by throwing. */
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#log.error({ err: error }, "a listener of a server's process failed");
+    }
+  }
+}
+
+const drainMs = 500;
+const carriageReturn = 0x0d;
+const strayLinesMax = 1000;
+const strayBytesMax = 1_048_576;
+
+/** One message, or the batch that older revisions of MCP allow; undefined for anything else. */
+function parseLine(line: Buffer): JSONRPCMessage[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  // The client checks the rest of each message against its schema.
+  return values.every(isMessage) ? values : undefined;
+}
+
+function isMessage(value: unknown): value is JSONRPCMessage {
+  if (typeof value !== 'object' || value === null) return false;
+  const isVersioned = 'jsonrpc' in value && value.jsonrpc === '2.0';
+  return isVersioned && ('method' in value || 'result' in value || 'error' in value);
+}

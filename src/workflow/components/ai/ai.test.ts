@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../../kit/client.ts';
+import { Fault } from '../../../kit/errors.ts';
+import { Lifetime } from '../../../kit/lifecycle.ts';
+import { silentLog } from '../../../kit/testing.ts';
+import { gatewayContract } from '../../../gateway/contract.ts';
+import { json, openAiAnswer, startGateway, startProvider } from '../../../gateway/testing.ts';
+import type { NodeContext } from '../component.ts';
+import { createLetterModels } from '../../collections/testing.ts';
+import { runComponent } from '../cms/testing.ts';
+import { aiComponents, type AiDependencies } from './ai-components.ts';
+
+const lifetime = new Lifetime(silentLog);
+let provider: Awaited<ReturnType<typeof startProvider>>;
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let dependencies: AiDependencies;
+
+beforeAll(async () => {
+  provider = lifetime.own('the provider', await startProvider(json({})));
+  gateway = lifetime.own('the gateway', await startGateway());
+  const models = [{ name: 'm1', inputCostPerMToken: 1_000, outputCostPerMToken: 2_000 }];
+  await gateway.put('up', {
+    dialect: 'openai',
+    baseUrl: `${provider.url}/v1`,
+    apiKey: 'k',
+    models,
+  });
+});
+
+beforeEach(() => {
+  provider.received.length = 0;
+  provider.script(json(openAiAnswer('Hello.', { model: 'm1' })));
+  const client = createClient(gatewayContract, {
+    baseUrl: gateway.url,
+    token: () => gateway.issuer.sign(),
+    tracer: gateway.host.tracer,
+  });
+  const collections: AiDependencies['collections'] = {
+    search: (name) =>
+      Promise.reject(new Fault('not_found', name, { reason: 'collection_not_found' })),
+  };
+  dependencies = { gateway: client, models: createLetterModels().client, collections };
+});
+
+afterAll(() => lifetime[Symbol.asyncDispose]());
+
+const run = (
+  name: string,
+  data: Readonly<Record<string, unknown>>,
+  context: Partial<NodeContext> = {},
+) => runComponent(aiComponents(dependencies), { name, data, context });
+
+const schema = { type: 'object', properties: { score: { type: 'number' } }, required: ['score'] };
+
+describe('LLMNode', () => {
+  test.each([{}, { system: 'You are terse.' }, { prompt: '' }, { messages: [] }])(
+    'the settings %j ask nothing',
+    async (data) => {
+      await expect(run('LLMNode', data)).rejects.toMatchObject({ reason: 'bad_setting' });
+    },
+  );
+
+  test('a model that nobody has is not found, and is not tried again', async () => {
+    await expect(run('LLMNode', { prompt: 'Hi', model: 'lost' })).rejects.toMatchObject({
+      code: 'not_found',
+      reason: 'model_not_found',
+    });
+  });
+
+  test('a model that takes too long is MODEL_TIMEOUT', async () => {
+    provider.script(() => {});
+    const asking = run('LLMNode', { prompt: 'Hi', model: 'm1' }, { timeoutMs: 300 });
+    await expect(asking).rejects.toMatchObject({ code: 'deadline', reason: 'model_timeout' });
+  });
+
+  test('a cancelled node stops asking', async () => {
+    provider.script(() => {});
+    const stop = new AbortController();
+    const asking = run('LLMNode', { prompt: 'Hi', model: 'm1' }, { signal: stop.signal });
+    setTimeout(() => stop.abort(), 50);
+    await expect(asking).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  test('what a provider limits is exhausted', async () => {
+    const error = { type: 'rate_limit', message: 'slow down' };
+    provider.script(json({ error }, 429, { 'retry-after': '60' }));
+    // Of its own: the gateway asks none that has a limit before it is over.
+    const baseUrl = `${provider.url}/v1`;
+    await gateway.put('limited', { dialect: 'openai', baseUrl, models: [{ name: 'm2' }] });
+    const asking = run('LLMNode', { prompt: 'Hi', model: 'm2' });
+    await expect(asking).rejects.toMatchObject({ code: 'exhausted' });
+  });
+
+  test('an answer that is no JSON fails where JSON was asked for', async () => {
+    const asking = () => run('LLMNode', { prompt: 'Rate', model: 'm1', responseFormat: 'json' });
+    await expect(asking()).rejects.toMatchObject({ code: 'upstream', reason: 'answer_not_json' });
+    const choices = [
+      { index: 0, message: { role: 'assistant', content: '{"sc' }, finish_reason: 'length' },
+    ];
+    provider.script(json(openAiAnswer('', { choices })));
+    await expect(asking()).rejects.toMatchObject({ code: 'invalid', reason: 'answer_cut' });
+  });
+
+  test('the answer comes with its model, its tokens and its cost', async () => {
+    const done = await run('LLMNode', {
+      system: 'Be terse.',
+      messages: [{ role: 'user', content: { a: 1 } }],
+      prompt: 'Hi',
+      model: 'm1',
+      temperature: 0.5,
+      maxTokens: 9,
+    });
+    const usage = { promptTokens: 10, completionTokens: 5 };
+    expect(done.output).toMatchObject({
+      completion: 'Hello.',
+      text: 'Hello.',
+      finishReason: 'stop',
+    });
+    expect(done.output.usage).toMatchObject({ ...usage, totalTokens: 15, cost: 0.02 });
+    expect(done.usage).toMatchObject({ ...usage, cost: 0.02 });
+    expect(provider.received[0]?.body).toMatchObject({
+      messages: [
+        { role: 'system', content: 'Be terse.' },
+        { role: 'user', content: '{"a":1}' },
+        { role: 'user', content: 'Hi' },
+      ],
+      temperature: 0.5,
+    });
+  });
+
+  test.each(['{"score": 0.5}', '```json\n{"score": 0.5}\n```'])(
+    'the answer %j is read as JSON',
+    async (content) => {
+      provider.script(json(openAiAnswer(content)));
+      const { output } = await run('LLMNode', {
+        prompt: 'Rate',
+        model: 'm1',
+        responseFormat: schema,
+      });
+      expect(output.json).toEqual({ score: 0.5 });
+      expect(provider.received[0]?.body.response_format).toMatchObject({
+        type: 'json_schema',
+        json_schema: { schema },
+      });
+    },
+  );
+
+  test('another model is asked when the first one fails', async () => {
+    const { output } = await run('LLMNode', {
+      prompt: 'Hi',
+      model: 'lost',
+      fallbackModels: ['m1'],
+    });
+    expect(output.text).toBe('Hello.');
+  });
+});
+
+describe('Embeddings', () => {
+  test('one of text and texts is needed', async () => {
+    const refusal = { reason: 'bad_setting' };
+    await expect(run('Embeddings', {})).rejects.toMatchObject(refusal);
+    await expect(run('Embeddings', { text: 'a', texts: ['a'] })).rejects.toMatchObject(refusal);
+  });
+
+  test('vectors come in the order of the texts, with length 1', async () => {
+    const one = await run('Embeddings', { text: 'aaa' });
+    expect(one.output).toMatchObject({ dimensions: 26, model: 'letters' });
+    expect(one.output.vector.slice(0, 2)).toEqual([1, 0]);
+    expect(one.output).not.toHaveProperty('vectors');
+    const many = await run('Embeddings', { texts: ['b', { a: 1 }] });
+    expect(many.output.vectors[0].slice(0, 2)).toEqual([0, 1]);
+    expect(many.output.vectors[1].slice(0, 2)).toEqual([1, 0]);
+    expect(many.usage).toMatchObject({ promptTokens: 2, cost: 0 });
+  });
+});
+
+describe('VectorSearch', () => {
+  test('an unknown collection, and the chats where they cannot be searched', async () => {
+    await expect(run('VectorSearch', { query: 'a', collection: 'lost' })).rejects.toMatchObject({
+      reason: 'collection_not_found',
+    });
+    const chats = run('VectorSearch', { query: 'a', collection: 'conversations' });
+    await expect(chats).rejects.toMatchObject({ code: 'unimplemented', reason: 'not_available' });
+  });
+
+  test('hits come with their number', async () => {
+    const hit = { id: 'd', content: 'text', score: 0.5, metadata: {} };
+    dependencies = { ...dependencies, searchConversations: async () => [hit] };
+    const { output } = await run('VectorSearch', { query: 'a', collection: 'conversations' });
+    expect(output).toEqual({ results: [hit], count: 1 });
+  });
+});
+
+describe('ImageGen', () => {
+  const usage = { model: 'pixels', promptTokens: 0, completionTokens: 0, cost: 0.04 };
+  const makeImage: AiDependencies['makeImage'] = async ({ provider: name, model, size }) => ({
+    url: `https://images.test/${name}/${model}/${size}`,
+    usage,
+  });
+
+  test('without a provider that makes images it says so', async () => {
+    await expect(run('ImageGen', { prompt: 'a cat' })).rejects.toMatchObject({
+      code: 'unimplemented',
+      reason: 'provider_not_configured',
+    });
+  });
+
+  test('with one it asks it, where the gateway can', async () => {
+    const models = [{ name: 'pixels', capabilities: ['image'] }];
+    await gateway.put('painter', { dialect: 'openai', baseUrl: `${provider.url}/v1`, models });
+    await expect(run('ImageGen', { prompt: 'a cat' })).rejects.toMatchObject({
+      reason: 'images_not_available',
+    });
+    dependencies = { ...dependencies, makeImage };
+    const done = await run('ImageGen', { prompt: 'a cat', size: '512x512' });
+    expect(done.output).toEqual({ image_url: 'https://images.test/painter/pixels/512x512' });
+    expect(done.usage).toEqual(usage);
+  });
+});

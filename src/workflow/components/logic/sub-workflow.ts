@@ -1,0 +1,108 @@
+import { Type } from 'typebox';
+import { Fault } from '../../../kit/errors.ts';
+import { formatTraceparent } from '../../../kit/trace-context.ts';
+import type { Engine } from '../../engine/execution.ts';
+import type { WorkflowEngine } from '../../engine/engine.ts';
+import type { Component, NodeContext } from '../component.ts';
+import { defineComponent } from '../schema.ts';
+
+/** What starts executions. */
+export type ChildStarter = Pick<Engine, 'start' | 'find'> & Pick<WorkflowEngine, 'list'>;
+
+/** Executions within executions: a workflow that starts itself ends here. */
+const depthMax = 8;
+
+const input = Type.Object(
+  {
+    workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+    version: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'the published one when absent' }),
+    ),
+    inputs: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'by node id of that workflow' }),
+    ),
+    wait: Type.Optional(
+      Type.Boolean({ default: true, description: 'false goes on as soon as it is started' }),
+    ),
+    timeout: Type.Optional(
+      Type.Integer({
+        minimum: 1_000,
+        maximum: 366 * 24 * 3_600 * 1_000,
+        description: 'milliseconds that the other execution may take',
+      }),
+    ),
+  },
+  { examples: [{ workflowId: 'wfl_translate', inputs: { text: { value: '{{ draft.text }}' } } }] },
+);
+
+/**
+ * Runs another workflow. The engine is asked for when it is needed, because it needs the components
+ * first.
+ */
+export function createSubWorkflow(starter: () => ChildStarter): Component {
+  return defineComponent({
+    name: 'SubWorkflow',
+    group: 'logic',
+    title: 'Sub-workflow',
+    description:
+      'Runs another workflow with the same owner and gives its result. It takes no memory while it waits. Up to eight may lie within one another.',
+    input,
+    output: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'the outputs of its ends by node id; `{executionId}` where it does not wait',
+    }),
+    effect: 'once',
+    typicalMs: 5_000,
+    run: async ({ workflowId, version, inputs = {}, wait = true, timeout }, context) => {
+      const engine = starter();
+      const callerToken = await context.callerToken();
+      const child =
+        (await findStarted(engine, context)) ??
+        (await engine.start({
+          workflowId,
+          inputs,
+          ownerId: context.ownerId,
+          trigger: 'workflow',
+          parent: await parentOf(engine, context),
+          idempotencyKey: keyOf(context),
+          traceparent: formatTraceparent(context.span.spanContext()),
+          ...(version !== undefined && { version }),
+          ...(timeout !== undefined && { timeoutMs: timeout }),
+          ...(callerToken !== undefined && { callerToken }),
+          ...(context.permissions && { permissions: context.permissions }),
+        }));
+      if (!wait) return { kind: 'done', output: { executionId: child.id } };
+      const detail = { executionId: child.id, workflowId };
+      return { kind: 'parked', reason: 'child', detail };
+    },
+  });
+}
+
+/**
+ * What an earlier life of a resumed execution started at this node and did not come to store, because it
+ * failed at another node meanwhile.
+ */
+async function findStarted(engine: ChildStarter, context: NodeContext) {
+  const { executionId, nodeId, iteration, resumes = 0 } = context;
+  if (resumes === 0) return undefined;
+  const parent = { executionId, nodeId, iteration };
+  const { executions } = await engine.list({ parent }, { limit: 1, offset: 0 });
+  const [newest] = executions;
+  const isLost = newest?.status === 'failed' || newest?.status === 'cancelled';
+  return isLost ? undefined : newest;
+}
+
+/** A crash finds the child that it started; a resumed execution whose child failed needs a new one. */
+function keyOf({ idempotencyKey, resumes = 0 }: NodeContext): string {
+  return resumes === 0 ? idempotencyKey : `${idempotencyKey}:${resumes}`;
+}
+
+async function parentOf(engine: ChildStarter, context: NodeContext) {
+  const { executionId, nodeId, iteration } = context;
+  const own = await engine.find(executionId);
+  const depth = own?.parent ? own.parent.depth + 1 : 0;
+  if (depth >= depthMax) {
+    const message = `no more than ${depthMax} workflows may lie within one another`;
+    throw new Fault('invalid', message, { reason: 'workflow_too_deep' });
+  }
+  return { executionId, nodeId, iteration, depth };
+}

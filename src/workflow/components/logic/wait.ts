@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+import { Fault } from '../../../kit/errors.ts';
+import type { Component } from '../component.ts';
+import { defineComponent } from '../schema.ts';
+
+/** Milliseconds; a year. */
+const waitMax = 366 * 24 * 3_600 * 1_000;
+
+const input = Type.Object(
+  {
+    duration: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: waitMax, description: 'milliseconds from now' }),
+    ),
+    until: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'a time (ISO 8601, with Z or an offset); one that is over does not wait',
+      }),
+    ),
+  },
+  { examples: [{ duration: 60_000 }, { until: '2026-12-24T18:00:00Z' }] },
+);
+
+/** Goes on later; `now` tells Unix milliseconds. */
+export function createWait(now: () => number): Component {
+  return defineComponent({
+    name: 'Wait',
+    group: 'logic',
+    title: 'Wait',
+    description:
+      'Goes on after a time, or at a time. It takes no memory while it waits and outlives restarts. One of `duration` and `until` is needed.',
+    input,
+    output: Type.Object({ until: Type.String({ description: 'when it went on (ISO 8601)' }) }),
+    effect: 'none',
+    typicalMs: 1_000,
+    run: async ({ duration, until }) => {
+      const startedAtMs = now();
+      const wakeAtMs = readWake(startedAtMs, duration, until);
+      const output = { until: new Date(wakeAtMs).toISOString() };
+      if (wakeAtMs <= startedAtMs) return { kind: 'done', output };
+      return { kind: 'parked', reason: 'wait', wakeAtMs, output, detail: output };
+    },
+  });
+}
+
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+
+function readWake(startedAtMs: number, duration?: number, until?: string): number {
+  if ((duration === undefined) === (until === undefined)) {
+    throw badWait('one of duration and until is needed, and not both');
+  }
+  if (until === undefined) return startedAtMs + (duration ?? 0);
+  const wakeAtMs = timePattern.test(until) ? Date.parse(until) : Number.NaN;
+  if (Number.isNaN(wakeAtMs)) {
+    throw badWait('until must be a time such as 2026-12-24T18:00:00Z');
+  }
+  if (wakeAtMs - startedAtMs > waitMax) throw badWait('until must not be more than a year away');
+  return wakeAtMs;
+}
+
+function badWait(message: string): Fault {
+  return new Fault('invalid', message, { reason: 'bad_setting' });
+}

@@ -1,0 +1,162 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Engine, Execution, NodeRun } from '../engine/execution.ts';
+import type { Definitions } from './definitions.ts';
+import { findMisses, type HoldsCel, type Miss } from './expectation.ts';
+import type { FlowTest } from './flow-test.ts';
+import * as store from './flow-test-store.ts';
+import type { Actor } from './workflow.ts';
+import type { WorkflowSql } from './workflow-store.ts';
+
+/** What came of a test. */
+export interface FlowTestResult {
+  readonly name: string;
+  readonly isPassed: boolean;
+  readonly executionId: string;
+  readonly status: string;
+  readonly durationMs: number;
+  readonly misses: readonly Miss[];
+  readonly error?: Execution['error'];
+}
+
+export interface FlowTestsOptions {
+  readonly sql: WorkflowSql;
+  readonly definitions: Definitions;
+  readonly engine: Pick<Engine, 'start' | 'wait' | 'nodeRuns' | 'cancel'>;
+  readonly holdsCel: HoldsCel;
+}
+
+export interface RunRequest {
+  /** The newest version when absent, so that drafts are tested before they are published. */
+  readonly version?: number | undefined;
+  /** Only the test of this name. */
+  readonly name?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+const atOnce = 5;
+const runMsMax = 60_000;
+
+/** The tests that are stored beside workflows; they run through the engine, with outputs that are pinned. */
+export class FlowTests {
+  readonly #options: FlowTestsOptions;
+
+  constructor(options: FlowTestsOptions) {
+    this.#options = options;
+  }
+
+  /** None when nobody wrote any; throws `not_found` for an unknown workflow. */
+  async read(workflowId: string): Promise<readonly FlowTest[]> {
+    const { sql, definitions } = this.#options;
+    await definitions.read(workflowId);
+    return store.readTests(sql, workflowId);
+  }
+
+  /** Puts these in place of all that were there; throws `forbidden` for others than the owner. */
+  async write(workflowId: string, tests: readonly FlowTest[], actor: Actor): Promise<void> {
+    const { sql, definitions } = this.#options;
+    await definitions.requireOwn(workflowId, actor);
+    const names = tests.map(({ name }) => name);
+    if (new Set(names).size < names.length) {
+      throw new Fault('invalid', 'two tests have the same name', { reason: 'validation_error' });
+    }
+    await store.writeTests(sql, workflowId, tests);
+  }
+
+  /** Runs the tests, five at once; throws `not_found` where there is none of the name. */
+  async run(
+    workflowId: string,
+    { version, name, signal }: RunRequest,
+    actor: Actor,
+  ): Promise<FlowTestResult[]> {
+    const { definitions } = this.#options;
+    const { latest } = await definitions.read(workflowId);
+    const wanted = version ?? latest;
+    await definitions.requireStartable(workflowId, wanted, actor);
+    const all = await this.read(workflowId);
+    const chosen = name === undefined ? all : all.filter((test) => test.name === name);
+    if (name !== undefined && chosen.length === 0) {
+      throw new Fault('not_found', 'there is no such test', { reason: 'test_not_found' });
+    }
+    const results: FlowTestResult[] = [];
+    const rest = chosen.entries();
+    const work = async () => {
+      for (const [place, test] of rest) {
+        signal.throwIfAborted();
+        results[place] = await this.#runOne(test, { workflowId, version: wanted, actor, signal });
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    return results;
+  }
+
+  async #runOne(
+    test: FlowTest,
+    {
+      workflowId,
+      version,
+      actor,
+      signal,
+    }: {
+      readonly workflowId: string;
+      readonly version: number;
+      readonly actor: Actor;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<FlowTestResult> {
+    const { engine } = this.#options;
+    const { name, inputs, pinned } = test;
+    const started = await engine.start({
+      workflowId,
+      version,
+      inputs,
+      pinned,
+      ownerId: actor.id,
+      permissions: actor.permissions ?? [],
+      trigger: 'test',
+      timeoutMs: runMsMax,
+    });
+    const execution = await engine.wait(started.id, { timeoutMs: runMsMax, signal });
+    const { id: executionId, status, error } = execution;
+    if (execution.completedAtMs === undefined) await this.#giveUp(executionId, actor.id);
+    const misses = await this.#missesOf(test, execution);
+    return {
+      name,
+      isPassed: misses.length === 0,
+      executionId,
+      status,
+      durationMs: (execution.completedAtMs ?? Date.now()) - execution.startedAtMs,
+      misses,
+      ...(error ? { error } : {}),
+    };
+  }
+
+  /** It may have ended in this moment. */
+  async #giveUp(executionId: string, by: string): Promise<void> {
+    try {
+      await this.#options.engine.cancel(executionId, by);
+    } catch (error) {
+      if (Fault.from(error).code !== 'conflict') throw error;
+    }
+  }
+
+  async #missesOf(test: FlowTest, execution: Execution): Promise<Miss[]> {
+    const { status: wanted = 'completed', expect, inputs } = test;
+    const { id, status, error, workflowId, result } = execution;
+    if (status !== wanted) {
+      const why = error ? `: ${error.nodeId}: ${error.message}` : '';
+      return [{ index: -1, message: `it is ${status}, not ${wanted}${why}` }];
+    }
+    const runs = await this.#options.engine.nodeRuns(id);
+    const scope = { nodes: outputsOf(runs), inputs, execution: { id, workflowId } };
+    return findMisses(expect, { scope, result }, this.#options.holdsCel);
+  }
+}
+
+/** Of a node in a loop the output of its last round. */
+function outputsOf(runs: readonly NodeRun[]): Record<string, unknown> {
+  return Object.fromEntries(
+    runs.flatMap(({ nodeId, status, output }) =>
+      status === 'completed' ? [[nodeId, output] as const] : [],
+    ),
+  );
+}

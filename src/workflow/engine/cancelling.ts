@@ -1,0 +1,40 @@
+import { isUniqueViolation } from '../../kit/database/sql-errors.ts';
+import { cancelExecution, readChildren } from './executions-store.ts';
+import type { EngineSql } from './journal-store.ts';
+import { readNodes } from './node-runs-store.ts';
+
+const tellAgainMs = 30_000;
+const attemptsMax = 5;
+
+/** Ends an execution that has not ended; undefined when it has. */
+export async function cancelStored(
+  sql: EngineSql,
+  executionId: string,
+  { by, nowMs }: { readonly by: string; readonly nowMs: number },
+): ReturnType<typeof cancelExecution> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const tellAtMs = nowMs + tellAgainMs;
+      return await cancelExecution(sql, executionId, { by, nowMs, tellAtMs });
+    } catch (error) {
+      // A run that says something at the same moment may have taken the seq; then the next is free.
+      if (attempt === attemptsMax || !isUniqueViolation(error)) throw error;
+    }
+  }
+}
+
+/** Open executions for which nodes of a cancelled one waited; what they only started is on its own. */
+export async function readWaitedChildren(sql: EngineSql, executionId: string): Promise<string[]> {
+  const children = await readChildren(sql, executionId);
+  const open = children.filter(({ completedAtMs }) => completedAtMs === undefined);
+  if (open.length === 0) return [];
+  const nodes = (await readNodes(sql, [executionId])).get(executionId) ?? [];
+  const cancelled = nodes.filter(({ status }) => status === 'cancelled');
+  return open.flatMap(({ id, request: { parent } }) =>
+    cancelled.some(
+      ({ nodeId, iteration }) => nodeId === parent?.nodeId && iteration === parent.iteration,
+    )
+      ? [id]
+      : [],
+  );
+}

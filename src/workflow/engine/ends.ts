@@ -1,0 +1,98 @@
+import type { Log } from '../../kit/log.ts';
+import { toExecution, type StoredExecution } from './execution-row.ts';
+import type { Callbacks, Execution, NodeError } from './execution.ts';
+import type { SignalPlace } from './executions-store.ts';
+import type { EngineSql } from './journal-store.ts';
+import type { SignalAnswer } from './journal-row.ts';
+import { markTold, takeUntold } from './replicas-store.ts';
+
+export interface EndsOptions {
+  readonly sql: EngineSql;
+  readonly log: Log;
+  /** Tells the node that waits for it, if there is one. */
+  readonly signal: (at: SignalPlace, answer: SignalAnswer) => Promise<boolean>;
+  readonly callbacksOf: (stored: StoredExecution) => Callbacks | undefined;
+}
+
+type Listener = (execution: Execution) => Promise<void>;
+
+/** After how long an end that nobody confirmed is told again. */
+const againMs = 30_000;
+
+/** Tells of ends, at least once where somebody has to know: whoever waits for it, calls back, or counts. */
+export class Ends {
+  readonly #options: EndsOptions;
+  readonly #listeners: Listener[] = [];
+  readonly #telling = new Set<Promise<void>>();
+  #told: string[] = [];
+
+  constructor(options: EndsOptions) {
+    this.#options = options;
+  }
+
+  listen(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** When the end of an execution is told again; undefined where it need not survive a crash. */
+  tellAtMs({ request, batch }: StoredExecution, nowMs: number): number | undefined {
+    const isAwaited = request.parent ?? batch ?? request.callbacks;
+    return isAwaited ? nowMs + againMs : undefined;
+  }
+
+  tell(stored: StoredExecution): void {
+    const telling = this.#tell(stored).finally(() => this.#telling.delete(telling));
+    this.#telling.add(telling);
+  }
+
+  /** Tells what others, or this process in an earlier life, did not come to tell. */
+  async tellMissed(isAlone: boolean): Promise<void> {
+    const missed = await takeUntold(this.#options.sql, { delayMs: againMs, isAlone });
+    for (const stored of missed) this.tell(stored);
+  }
+
+  /** Resolves when all that was begun is told. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#telling);
+  }
+
+  async #tell(stored: StoredExecution): Promise<void> {
+    const { log, callbacksOf, signal } = this.#options;
+    try {
+      const callbacks = callbacksOf(stored);
+      const execution = { ...toExecution(stored), ...(callbacks ? { callbacks } : {}) };
+      await Promise.all(this.#listeners.map((listener) => listener(execution)));
+      const { parent } = stored.request;
+      if (parent) await signal({ ...parent, childId: stored.id }, answerOf(stored));
+      if (this.tellAtMs(stored, 0) !== undefined) await this.#confirm(stored.id);
+    } catch (error) {
+      log.error({ err: error, executionId: stored.id }, 'the end of an execution was not told');
+    }
+  }
+
+  /** One statement for all that this turn of the event loop brings. */
+  #confirm(executionId: string): Promise<void> {
+    this.#told.push(executionId);
+    if (this.#told.length > 1) return this.#confirming;
+    this.#confirming = new Promise((resolve) => setImmediate(resolve)).then(() => {
+      const told = this.#told;
+      this.#told = [];
+      return markTold(this.#options.sql, told);
+    });
+    return this.#confirming;
+  }
+
+  #confirming: Promise<void> = Promise.resolve();
+}
+
+/** What an execution came to, as the node gets it that waits for it. */
+export function answerOf({ id, status, outcome }: StoredExecution): SignalAnswer {
+  if (status === 'completed') {
+    return { output: { executionId: id, status, result: outcome?.result ?? {} } };
+  }
+  const error: Pick<NodeError, 'message' | 'code'> = outcome?.error ?? {
+    message: 'the execution was cancelled',
+    code: 'CANCELLED',
+  };
+  return { error: { message: error.message, code: error.code } };
+}

@@ -1,0 +1,186 @@
+import type { Plan } from '../flow/plan.ts';
+
+export const executionStatuses = [
+  'queued',
+  'running',
+  'waiting',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+export type ExecutionStatus = (typeof executionStatuses)[number];
+
+export type Trigger =
+  | 'api'
+  | 'batch'
+  | 'schedule'
+  | 'webhook'
+  | 'event'
+  | 'workflow'
+  | 'tool'
+  | 'test';
+
+export interface Callbacks {
+  readonly onComplete?: string;
+  readonly onError?: string;
+  /** Signs the callbacks; sealed at rest, never answered. */
+  readonly secret?: string;
+}
+
+export interface StartRequest {
+  readonly workflowId: string;
+  /** The published version unless told. */
+  readonly version?: number;
+  /** By node id. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly ownerId: string;
+  readonly trigger: Trigger;
+  /** What whoever starts it holds; nothing when absent, and then no component that asks for any runs. */
+  readonly permissions?: readonly string[];
+  readonly callbacks?: Callbacks;
+  /** Kept sealed until the execution ends, and only for flows with a component that needs it. */
+  readonly callerToken?: string;
+  readonly timeoutMs?: number;
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+  readonly batch?: { readonly id: string; readonly index: number };
+  readonly parent?: {
+    readonly executionId: string;
+    readonly nodeId: string;
+    readonly iteration: string;
+    /** 0 for an execution that nobody started from within another; bounded. */
+    readonly depth: number;
+  };
+  /** Outputs that stand in for running these nodes (tests, re-runs). */
+  readonly pinned?: Readonly<Record<string, unknown>>;
+  /** A second start of one owner with the same key answers the first one's execution. */
+  readonly idempotencyKey?: string;
+  /** Of the span that causes it, so that the execution joins its trace. */
+  readonly traceparent?: string;
+}
+
+export interface NodeError {
+  readonly nodeId: string;
+  readonly attempt: number;
+  readonly message: string;
+  /** Upper snake case: `MODEL_TIMEOUT`, `BUDGET_EXCEEDED`, … */
+  readonly code: string;
+}
+
+export interface NodeRun {
+  readonly nodeId: string;
+  readonly iteration: string;
+  readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'skipped' | 'cancelled';
+  readonly attempt: number;
+  readonly startedAtMs: number;
+  /** Milliseconds; absent while it runs. */
+  readonly duration?: number;
+  readonly output?: unknown;
+  readonly handle?: string;
+  readonly error?: Omit<NodeError, 'nodeId' | 'attempt'>;
+  readonly modelUsed?: string;
+  readonly tokensUsed?: number;
+  readonly cost?: number;
+  readonly entityCreated?: Readonly<Record<string, unknown>>;
+  readonly wakeAtMs?: number;
+  /** Of a waiting node: for what. */
+  readonly reason?: 'wait' | 'approval' | 'child';
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+export interface Execution {
+  readonly id: string;
+  readonly workflowId: string;
+  readonly version: number;
+  readonly status: ExecutionStatus;
+  readonly trigger: Trigger;
+  readonly ownerId: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly startedAtMs: number;
+  readonly completedAtMs?: number;
+  /** Outputs of the flow's ends, by node id. */
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: NodeError;
+  /** Whether the same again may end better: false for what only a change of flow or inputs mends. */
+  readonly retryable?: boolean;
+  readonly tokensUsed: number;
+  readonly cost: number;
+  readonly batch?: { readonly id: string; readonly index: number };
+  readonly parent?: StartRequest['parent'];
+  /** For those who are told of its end only; never answered. */
+  readonly callbacks?: Callbacks;
+}
+
+/** What happens to an execution; `seq` counts from 1 within it. */
+export interface ExecutionEvent {
+  readonly type:
+    | 'node-started'
+    | 'node-completed'
+    | 'node-failed'
+    | 'node-retrying'
+    | 'node-skipped'
+    | 'node-waiting'
+    | 'workflow-completed'
+    | 'workflow-failed'
+    | 'workflow-cancelled';
+  readonly executionId: string;
+  readonly timestamp: string;
+  readonly seq: number;
+  readonly nodeId?: string;
+  readonly iteration?: string;
+  readonly duration?: number;
+  readonly output?: unknown;
+  readonly result?: unknown;
+  readonly error?: Omit<NodeError, 'nodeId'> | NodeError;
+  readonly attempt?: number;
+  /** Milliseconds until the next attempt. */
+  readonly delay?: number;
+}
+
+/** Where the engine gets what it runs; versions never change, so plans may be kept. */
+export interface PlanSource {
+  /** Fault `not_found` (`workflow_not_found`), `conflict` (`workflow_not_active`) for a draft. */
+  load(
+    workflowId: string,
+    version?: number,
+  ): Promise<{ readonly version: number; readonly plan: Plan }>;
+}
+
+/** Durable executions: what `start` has answered runs to its end, whatever dies meanwhile. */
+export interface Engine {
+  /** Resolves once the execution is stored; it runs on by itself. */
+  start(request: StartRequest): Promise<Execution>;
+  /** The execution when it has ended, or as it is when the time is over. */
+  wait(
+    executionId: string,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<Execution>;
+  find(executionId: string): Promise<Execution | undefined>;
+  /** In the order of their start. */
+  nodeRuns(executionId: string): Promise<readonly NodeRun[]>;
+  /** Fault `conflict` (`already_ended`) when it has ended. */
+  cancel(executionId: string, by: string): Promise<Execution>;
+  /** Goes on from what failed or was cancelled; Fault `conflict` (`not_resumable`) otherwise. */
+  resume(executionId: string, by: string): Promise<Execution>;
+  /** A new execution that takes over every output that does not depend on the node. */
+  rerun(
+    executionId: string,
+    options: {
+      readonly fromNode: string;
+      readonly inputs?: Readonly<Record<string, unknown>>;
+      readonly ownerId: string;
+      readonly permissions?: readonly string[];
+    },
+  ): Promise<Execution>;
+  /** Ends a parked node with this outcome; false when nothing waits there. */
+  signal(
+    at: { readonly executionId: string; readonly nodeId: string; readonly iteration: string },
+    outcome:
+      | { readonly output: unknown; readonly handle?: string }
+      | { readonly error: Omit<NodeError, 'nodeId' | 'attempt'> },
+  ): Promise<boolean>;
+  /** Events behind `after`, oldest first, then new ones until the execution has ended. */
+  follow(executionId: string, after: number, signal: AbortSignal): AsyncIterable<ExecutionEvent>;
+  /** Told of each execution that ends on this replica, after it is stored; at least once over crashes. */
+  onEnded(listener: (execution: Execution) => Promise<void>): void;
+}

@@ -1,0 +1,34 @@
+import { codes, Fault } from '../../kit/errors.ts';
+import type { ComponentGroup } from '../components/component.ts';
+import type { NodeError } from './execution.ts';
+
+/** Why a node failed, in words for the caller. */
+export interface NodeFailure {
+  readonly error: Omit<NodeError, 'nodeId' | 'attempt'>;
+  /** Whether the same again may end better. */
+  readonly isRetryable: boolean;
+}
+
+/** What a thrown value means for the node; a model that is late is `MODEL_TIMEOUT`. */
+export function failureOf(thrown: unknown, group?: ComponentGroup): NodeFailure {
+  const fault = Fault.from(thrown);
+  const isRetryable = codes[fault.code].retryable;
+  return { error: { message: fault.message, code: codeOf(fault, group) }, isRetryable };
+}
+
+function codeOf({ code, reason }: Fault, group: ComponentGroup | undefined): string {
+  if (code === 'deadline' && group === 'ai') return 'MODEL_TIMEOUT';
+  return (reason ?? code).toUpperCase();
+}
+
+/** Codes of failures that come from no Fault and may end better another time. */
+const retryableCodes: ReadonlySet<string> = new Set(
+  Object.entries(codes)
+    .filter(([, { retryable }]) => retryable)
+    .map(([code]) => code.toUpperCase()),
+);
+
+/** Whether a failure that is known by its code alone may end better another time. */
+export function isRetryableCode(code: string): boolean {
+  return retryableCodes.has(code) || code.endsWith('_TIMEOUT');
+}

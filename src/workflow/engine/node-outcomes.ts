@@ -1,0 +1,197 @@
+import type { NodeDone, NodeParked } from '../components/component.ts';
+import type { Clock } from './clock.ts';
+import type { NodeError } from './execution.ts';
+import { nodeKey, type NodeEntry, type SignalAnswer } from './journal-row.ts';
+import { failureOf, isRetryableCode, type NodeFailure } from './node-failure.ts';
+import type { NodeEnd } from './node-runner.ts';
+import { ParkedNodes, type ParkedNode } from './parked-nodes.ts';
+import { readOutput, type History } from './recovery.ts';
+import type { RunJournal } from './run-journal.ts';
+import { writeOutput, type RunLimits } from './run-limits.ts';
+import type { Step } from './walk-frame.ts';
+import type { Walk } from './walk.ts';
+
+export interface OutcomeParts {
+  readonly clock: Clock;
+  readonly history: History;
+  readonly walk: Walk;
+  readonly limits: RunLimits;
+  readonly journal: RunJournal;
+  /** Nothing further begins until what was said is stored. */
+  readonly raiseBarrier: (isForChild?: boolean) => void;
+  readonly endFailed: (error: NodeError, isRetryable: boolean) => void;
+  /** A parked node went on by itself. */
+  readonly onWoken: () => void;
+}
+
+interface Failed {
+  readonly failure: NodeFailure;
+  readonly attempt: number;
+}
+
+/** Takes what the nodes of one run came to: says it to the journal, then to the walk. */
+export class NodeOutcomes {
+  readonly parked: ParkedNodes;
+  readonly #parts: OutcomeParts;
+
+  constructor(parts: OutcomeParts) {
+    this.#parts = parts;
+    this.parked = new ParkedNodes(parts.clock, (node) => {
+      this.#wake(node);
+      parts.onWoken();
+    });
+  }
+
+  /** Of a node that was run. */
+  settle(step: Step, end: NodeEnd): void {
+    if (end.kind === 'stopped') return;
+    if (end.kind === 'failed') return this.#failOrContinue(step, end);
+    const { outcome, attempt } = end;
+    this.#attempt(step, attempt, () => {
+      if (outcome.kind === 'parked') this.#park(step, outcome, attempt);
+      else this.#end(step, outcome, attempt);
+    });
+  }
+
+  /** Of a Loop, a Parallel or a pinned node, which the walk has ended already. */
+  close(step: Step): void {
+    try {
+      const { output, handle } = step;
+      const { text, shown } = this.#written(step, output);
+      this.#parts.limits.checkOutput(text);
+      this.#parts.journal.ended(step, { output: text, value: shown, handle, attempt: 1 });
+    } catch (error) {
+      this.#fail(step, { failure: failureOf(error), attempt: 1 });
+    }
+  }
+
+  /** What stands at a node cannot be worked out; what the node itself came to is kept. */
+  failAt(step: Step, thrown: unknown): void {
+    const failure = failureOf(thrown);
+    if (!step.hasEnded) return this.#fail(step, { failure, attempt: 1 });
+    const error = { nodeId: step.nodeId, attempt: 1, ...failure.error };
+    this.#parts.endFailed(error, failure.isRetryable);
+  }
+
+  /** A node that was parked in an earlier life. */
+  restore(step: Step): void {
+    const { history, journal } = this.#parts;
+    const entry = history.entries.get(nodeKey(step.nodeId, step.iteration));
+    if (!entry) return;
+    const { reason = 'wait', wakeAtMs, attempt } = entry.body;
+    journal.remember(step, entry.body);
+    const output = entry.output ?? 'null';
+    this.parked.add({ step, reason, wakeAtMs, output, attempt });
+    if (entry.status === 'signalled') this.answer(entry);
+  }
+
+  /** Of a parked node that somebody answered. */
+  answer(entry: NodeEntry): void {
+    const node = this.parked.take(entry.nodeId, entry.iteration);
+    // Written by `signalNode`.
+    if (node) this.#wakeWith(node, readOutput(entry.output) as SignalAnswer);
+  }
+
+  /** Of the whole execution, as it is told and stored. */
+  result(): Readonly<Record<string, unknown>> {
+    const { walk, history } = this.#parts;
+    const result = walk.result();
+    // An object stays one.
+    return history.secrets ? (history.secrets.hide(result) as typeof result) : result;
+  }
+
+  /** False, and the execution has failed, when it used more than it may. */
+  isWithinBudget({ nodeId }: Step): boolean {
+    try {
+      this.#parts.limits.checkBudget();
+      return true;
+    } catch (thrown) {
+      const { error, isRetryable } = failureOf(thrown);
+      this.#parts.endFailed({ nodeId, attempt: 1, ...error }, isRetryable);
+      return false;
+    }
+  }
+
+  #end(step: Step, { output, handle, usage, entityCreated }: NodeDone, attempt: number): void {
+    const { limits, journal, walk, raiseBarrier } = this.#parts;
+    const { text, value, shown } = this.#written(step, output);
+    if (usage) limits.use(usage);
+    limits.checkOutput(text);
+    journal.ended(step, { output: text, value: shown, handle, attempt, usage, entityCreated });
+    if (usage && !this.isWithinBudget(step)) return;
+    // What only computes need not be stored before its successors begin.
+    if (step.shape.planned.component.effect !== 'none') raiseBarrier();
+    walk.resolve(step, value, handle);
+  }
+
+  /** An output for the journal, as the journal would give it back, and as it is told. */
+  #written(step: Step, output: unknown) {
+    const { secrets } = this.#parts.history;
+    if (!secrets) {
+      const text = writeOutput(output);
+      const value = readOutput(text);
+      return { text, value, shown: value };
+    }
+    secrets.note(step.shape.planned.component, output);
+    const text = secrets.seal(output);
+    return { text, value: secrets.open(text), shown: secrets.hide(output) };
+  }
+
+  #park(step: Step, { reason, wakeAtMs, detail, output }: NodeParked, attempt: number): void {
+    const { limits, journal, walk, raiseBarrier } = this.#parts;
+    const text = writeOutput(output);
+    limits.checkOutput(text);
+    journal.waiting(step, { output: text, attempt, reason, wakeAtMs, detail });
+    raiseBarrier(reason === 'child');
+    walk.park(step);
+    this.parked.add({ step, reason, wakeAtMs, output: text, attempt });
+  }
+
+  /** The time of a parked node has come. */
+  #wake(node: ParkedNode): void {
+    if (node.reason === 'wait') {
+      this.#wakeWith(node, { output: readOutput(node.output) });
+      return;
+    }
+    const code = `${node.reason.toUpperCase()}_TIMEOUT`;
+    this.#wakeWith(node, { error: { message: 'nothing answered in time', code } });
+  }
+
+  #wakeWith({ step, attempt }: ParkedNode, answer: SignalAnswer): void {
+    if ('error' in answer) {
+      const isRetryable = isRetryableCode(answer.error.code);
+      this.#failOrContinue(step, { failure: { error: answer.error, isRetryable }, attempt });
+      return;
+    }
+    const { output, handle } = answer;
+    const said = handle === undefined ? {} : { handle };
+    this.#attempt(step, attempt, () => this.#end(step, { kind: 'done', output, ...said }, attempt));
+  }
+
+  /** What the journal cannot take fails the node. */
+  #attempt(step: Step, attempt: number, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#failOrContinue(step, { failure: failureOf(error), attempt });
+    }
+  }
+
+  #failOrContinue(step: Step, failed: Failed): void {
+    const { node, component } = step.shape.planned;
+    if (node.onError !== 'continue') return this.#fail(step, failed);
+    const { journal, walk, raiseBarrier } = this.#parts;
+    const hasWay = step.shape.outgoing.some(({ sourceHandle }) => sourceHandle === 'error');
+    const handle = hasWay ? 'error' : undefined;
+    const output = writeOutput({ error: failed.failure.error });
+    journal.failed(step, { ...failed, output, handle, isContinued: true });
+    if (component.effect !== 'none') raiseBarrier();
+    walk.resolve(step, readOutput(output), handle);
+  }
+
+  #fail(step: Step, { failure, attempt }: Failed): void {
+    this.#parts.journal.failed(step, { failure, attempt, isContinued: false });
+    const error = { nodeId: step.nodeId, attempt, ...failure.error };
+    this.#parts.endFailed(error, failure.isRetryable);
+  }
+}

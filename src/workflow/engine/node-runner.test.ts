@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { attemptsOf, delayBefore } from './node-runner.ts';
+
+const retry = { enabled: true, maxAttempts: 5, backoff: 'exponential', initialDelay: 100 } as const;
+
+describe('the wait before another attempt', () => {
+  it('never exceeds its limit, however many attempts there were', () => {
+    expect(delayBefore({ ...retry, maxDelay: 300 }, 40, 1)).toBe(300);
+    expect(delayBefore(retry, 1_000, 1)).toBe(3_600_000);
+  });
+
+  it('grows as its backoff says, and is half up to chance', () => {
+    const waits = (backoff: 'exponential' | 'linear' | 'fixed', random: number) =>
+      [1, 2, 3].map((attempt) => delayBefore({ ...retry, backoff }, attempt, random));
+    expect(waits('exponential', 1)).toEqual([100, 200, 400]);
+    expect(waits('exponential', 0)).toEqual([50, 100, 200]);
+    expect(waits('linear', 1)).toEqual([100, 200, 300]);
+    expect(waits('fixed', 0.5)).toEqual([75, 75, 75]);
+  });
+
+  it('is asked for only where retrying is on, and there is always one attempt', () => {
+    expect(attemptsOf(undefined)).toBe(1);
+    expect(attemptsOf({ ...retry, enabled: false })).toBe(1);
+    expect(attemptsOf({ ...retry, maxAttempts: 0 })).toBe(1);
+    expect(attemptsOf(retry)).toBe(5);
+  });
+});

@@ -1,0 +1,158 @@
+import type { TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import { Fault } from '../../kit/errors.ts';
+import { requirePermission } from '../../kit/permissions.ts';
+import { findFlaws } from '../../kit/schema-flaws.ts';
+import type { Component, NodeContext, NodeOutcome } from '../components/component.ts';
+import type { Retry } from '../flow/flow.ts';
+import type { Clock } from './clock.ts';
+import { failureOf, type NodeFailure } from './node-failure.ts';
+import type { Step } from './walk-frame.ts';
+import { inputsFor } from './walk-edges.ts';
+
+/** What one node came to after all its attempts. */
+export type NodeEnd =
+  | { readonly kind: 'ended'; readonly outcome: NodeOutcome; readonly attempt: number }
+  | { readonly kind: 'failed'; readonly failure: NodeFailure; readonly attempt: number }
+  /** The execution is over, or runs elsewhere. */
+  | { readonly kind: 'stopped' };
+
+/** What of its context does not change from attempt to attempt. */
+export type ContextBase = Omit<NodeContext, 'attempt' | 'signal' | 'timeoutMs'>;
+
+export interface NodeWork {
+  readonly step: Step;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly context: ContextBase;
+  readonly clock: Clock;
+  /** Ends the node without an outcome. */
+  readonly signal: AbortSignal;
+  /** When the execution has to be over. */
+  readonly deadlineAtMs: number | undefined;
+  /** Told before each further attempt. */
+  readonly onRetry: (retry: {
+    readonly failure: NodeFailure;
+    readonly attempt: number;
+    readonly delayMs: number;
+  }) => void;
+}
+
+const timeoutMsDefault = 60_000;
+const delayMsMax = 60 * 60_000;
+
+/** Runs one node until an attempt succeeds or no further one is allowed; never rejects. */
+export async function runNode(work: NodeWork): Promise<NodeEnd> {
+  const { component, node } = work.step.shape.planned;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const outcome = await runAttempt(work, attempt);
+      return work.signal.aborted ? { kind: 'stopped' } : { kind: 'ended', outcome, attempt };
+    } catch (error) {
+      if (work.signal.aborted) return { kind: 'stopped' };
+      const failure = failureOf(error, component.group);
+      const mayRetry = failure.isRetryable && attempt < attemptsOf(node.retry);
+      if (!mayRetry) return { kind: 'failed', failure, attempt };
+      const delayMs = delayBefore(node.retry, attempt, work.clock.random());
+      work.onRetry({ failure, attempt, delayMs });
+      await sleep(work, delayMs);
+      if (work.signal.aborted) return { kind: 'stopped' };
+    }
+  }
+}
+
+/** All attempts that a node has. */
+export function attemptsOf(retry: Retry | undefined): number {
+  return retry?.enabled ? Math.max(1, retry.maxAttempts) : 1;
+}
+
+/**
+ * Milliseconds after a failed attempt: what the backoff says, of which half is up to chance, so that
+ * nodes that failed together do not come back together.
+ */
+export function delayBefore(retry: Retry | undefined, attempt: number, random: number): number {
+  const { initialDelay = 0, backoff = 'exponential', maxDelay = delayMsMax } = retry ?? {};
+  const factors = { exponential: 2 ** (attempt - 1), linear: attempt, fixed: 1 };
+  const full = Math.min(initialDelay * factors[backoff], maxDelay, delayMsMax);
+  return Math.round(full / 2 + (full / 2) * random);
+}
+
+async function runAttempt(work: NodeWork, attempt: number): Promise<NodeOutcome> {
+  const { step, clock, signal, deadlineAtMs } = work;
+  const { planned } = step.shape;
+  // A draft may have changed since the start.
+  const { permission } = planned.component;
+  if (permission) requirePermission(work.context.permissions ?? [], permission);
+  const data = planned.render(step.frame.scope, inputsFor(work.inputs, step.nodeId));
+  const checked = checkData(planned.component, data);
+  const own = planned.node.timeout ?? planned.component.timeoutMs ?? timeoutMsDefault;
+  const left = deadlineAtMs === undefined ? own : deadlineAtMs - clock.nowMs();
+  const timeoutMs = Math.max(1, Math.min(own, left));
+  const stopping = new AbortController();
+  const stop = () => stopping.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  let callOff: (() => void) | undefined;
+  try {
+    const context = { ...work.context, attempt, signal: stopping.signal, timeoutMs };
+    // A component that does not listen must not hold up the flow.
+    const isStopped = new Promise<never>((_resolve, reject) => {
+      stopping.signal.addEventListener('abort', () => reject(Fault.from(stopping.signal.reason)));
+    });
+    callOff = clock.after(timeoutMs, () => stopping.abort(late(timeoutMs)));
+    return await Promise.race([planned.component.run(checked, context), isStopped]);
+  } catch (error) {
+    throw isOwnAbort(error, stopping.signal) ? stopping.signal.reason : error;
+  } finally {
+    callOff?.();
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** A component that was aborted says so in its own words; ours tell why. */
+function isOwnAbort(error: unknown, { aborted }: AbortSignal): boolean {
+  return aborted && ['cancelled', 'deadline'].includes(Fault.from(error).code);
+}
+
+function late(timeoutMs: number): Fault {
+  const reason = 'node_timeout';
+  return new Fault('deadline', `the node took longer than ${timeoutMs} ms`, { reason });
+}
+
+function sleep({ clock, signal }: NodeWork, delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      callOff();
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    const callOff = clock.after(delayMs, finish);
+    signal.addEventListener('abort', finish, { once: true });
+    if (signal.aborted) finish();
+  });
+}
+
+interface Checker {
+  readonly validator: Validator;
+  readonly hasDefaults: boolean;
+}
+
+const checkers = new WeakMap<TSchema, Checker>();
+
+/** The settings with their defaults; a Fault `invalid` (`bad_setting`) when they do not hold. */
+function checkData(component: Component, data: Readonly<Record<string, unknown>>) {
+  const { validator, hasDefaults } = checkerOf(component.input);
+  const filled = hasDefaults ? validator.Default(structuredClone(data)) : data;
+  // Fields that hold make the type.
+  if (validator.Check(filled)) return filled as Readonly<Record<string, unknown>>;
+  const [flaw] = findFlaws(validator.Errors(filled), component.input);
+  const message = flaw ? `data${flaw.place.replaceAll('/', '.')} ${flaw.message}` : 'bad data';
+  throw new Fault('invalid', message, { reason: 'bad_setting', detail: { path: flaw?.place } });
+}
+
+function checkerOf(schema: TSchema): Checker {
+  const known = checkers.get(schema);
+  if (known) return known;
+  const hasDefaults = JSON.stringify(schema).includes('"default":');
+  const checker = { validator: Compile(schema), hasDefaults };
+  checkers.set(schema, checker);
+  return checker;
+}

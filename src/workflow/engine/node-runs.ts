@@ -1,0 +1,89 @@
+import type { ExecutionEvent, ExecutionStatus, NodeRun } from './execution.ts';
+import { nodeKey, type NodeEntry } from './journal-row.ts';
+import { readShownOutput } from './output-secrets.ts';
+
+type StoredEvent = Omit<ExecutionEvent, 'executionId'>;
+
+/**
+ * How the nodes of an execution stand, in the order of their start. Nodes that run have no row yet:
+ * they are known by their last event.
+ */
+export function nodeRunsOf(
+  status: ExecutionStatus,
+  entries: readonly NodeEntry[],
+  events: readonly StoredEvent[],
+): NodeRun[] {
+  const written = new Set(entries.map(({ nodeId, iteration }) => nodeKey(nodeId, iteration)));
+  const isOpen = status === 'running' || status === 'queued' || status === 'waiting';
+  const shown = (run: NodeRun): NodeRun =>
+    run.status === 'waiting' && !isOpen ? { ...run, status: 'cancelled' } : run;
+  const runs = entries
+    .toSorted((a, b) => a.body.place - b.body.place)
+    .map((entry) => ({ startedAtMs: entry.body.startedAtMs, run: shown(toRun(entry)) }));
+  for (const { event, attempt } of openNodes(events)) {
+    const { nodeId = '', iteration = '', timestamp } = event;
+    if (written.has(nodeKey(nodeId, iteration))) continue;
+    const startedAtMs = Date.parse(timestamp);
+    const run: NodeRun = {
+      nodeId,
+      iteration,
+      status: isOpen ? 'running' : 'cancelled',
+      attempt,
+      startedAtMs,
+    };
+    runs.push({ startedAtMs, run });
+  }
+  // Rows of one millisecond stay in the order of their places.
+  return runs.toSorted((a, b) => a.startedAtMs - b.startedAtMs).map(({ run }) => run);
+}
+
+function toRun({ nodeId, iteration, status, output, body }: NodeEntry): NodeRun {
+  const { attempt, startedAtMs, duration, handle, error, usage, detail } = body;
+  const { entityCreated, wakeAtMs, reason } = body;
+  const hasOutput = status === 'completed' || status === 'continued';
+  return {
+    nodeId,
+    iteration,
+    status: shownStatus(status),
+    attempt,
+    startedAtMs,
+    ...(duration === undefined || isParked(status) ? {} : { duration }),
+    ...(hasOutput ? { output: readShownOutput(output) } : {}),
+    ...(handle === undefined ? {} : { handle }),
+    ...(error ? { error } : {}),
+    ...(usage
+      ? {
+          modelUsed: usage.model,
+          tokensUsed: usage.promptTokens + usage.completionTokens,
+          cost: usage.cost,
+        }
+      : {}),
+    ...(entityCreated ? { entityCreated } : {}),
+    ...(wakeAtMs === undefined ? {} : { wakeAtMs }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(detail ? { detail } : {}),
+  };
+}
+
+function isParked(status: NodeEntry['status']): boolean {
+  return status === 'waiting' || status === 'signalled';
+}
+
+function shownStatus(status: NodeEntry['status']): NodeRun['status'] {
+  if (status === 'signalled') return 'waiting';
+  return status === 'continued' ? 'failed' : status;
+}
+
+/** Nodes that began and of whose end nothing was said. */
+function openNodes(events: readonly StoredEvent[]) {
+  const open = new Map<string, { event: StoredEvent; attempt: number }>();
+  for (const event of events) {
+    if (event.nodeId === undefined) continue;
+    const key = nodeKey(event.nodeId, event.iteration ?? '');
+    const known = open.get(key);
+    if (event.type === 'node-started') open.set(key, { event, attempt: 1 });
+    else if (event.type === 'node-retrying' && known) known.attempt = (event.attempt ?? 0) + 1;
+    else open.delete(key);
+  }
+  return open.values();
+}

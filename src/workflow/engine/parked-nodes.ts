@@ -1,0 +1,71 @@
+import type { NodeParked } from '../components/component.ts';
+import type { Clock } from './clock.ts';
+import { nodeKey } from './journal-row.ts';
+import type { Step } from './walk-frame.ts';
+
+/** A node that waits while its execution is in memory. */
+export interface ParkedNode {
+  readonly step: Step;
+  readonly reason: NodeParked['reason'];
+  readonly wakeAtMs: number | undefined;
+  /** JSON with which a wait ends. */
+  readonly output: string;
+  readonly attempt: number;
+}
+
+/** The nodes of one run that wait, with one timer for the nearest. */
+export class ParkedNodes {
+  readonly #clock: Clock;
+  readonly #onDue: (node: ParkedNode) => void;
+  readonly #nodes = new Map<string, ParkedNode>();
+  #callOff = () => {};
+
+  constructor(clock: Clock, onDue: (node: ParkedNode) => void) {
+    this.#clock = clock;
+    this.#onDue = onDue;
+  }
+
+  add(node: ParkedNode): void {
+    this.#nodes.set(nodeKey(node.step.nodeId, node.step.iteration), node);
+    this.#schedule();
+  }
+
+  /** Takes a node out; undefined when it does not wait. */
+  take(nodeId: string, iteration: string): ParkedNode | undefined {
+    const key = nodeKey(nodeId, iteration);
+    const node = this.#nodes.get(key);
+    this.#nodes.delete(key);
+    return node;
+  }
+
+  steps(): Step[] {
+    return [...this.#nodes.values()].map(({ step }) => step);
+  }
+
+  nearestWakeMs(): number | undefined {
+    const times = [...this.#nodes.values()].flatMap(({ wakeAtMs }) => wakeAtMs ?? []);
+    return times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : undefined;
+  }
+
+  clear(): void {
+    this.#callOff();
+    this.#nodes.clear();
+  }
+
+  #schedule(): void {
+    this.#callOff();
+    const nearestMs = this.nearestWakeMs();
+    if (nearestMs === undefined) return;
+    this.#callOff = this.#clock.after(nearestMs - this.#clock.nowMs(), () => this.#wakeDue());
+  }
+
+  #wakeDue(): void {
+    const nowMs = this.#clock.nowMs();
+    for (const [key, node] of this.#nodes) {
+      if (node.wakeAtMs === undefined || node.wakeAtMs > nowMs) continue;
+      this.#nodes.delete(key);
+      this.#onDue(node);
+    }
+    this.#schedule();
+  }
+}

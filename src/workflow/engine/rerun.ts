@@ -1,0 +1,56 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Plan } from '../flow/plan.ts';
+import type { StoredExecution } from './execution-row.ts';
+import type { StartRequest } from './execution.ts';
+
+/** The nodes whose outputs do not depend on a node, so that a re-run from there takes them over. */
+export function nodesKept(plan: Plan, fromNode: string): string[] {
+  const first = outermost(plan, fromNode);
+  const redone = new Set<string>([first]);
+  for (const nodeId of redone) {
+    for (const other of dependents(plan, nodeId)) redone.add(other);
+  }
+  return [...plan.nodes.keys()].filter((nodeId) => !redone.has(nodeId));
+}
+
+/** A start of the same version with the same limits; inputs replace the former ones by key. */
+export function rerunRequest(
+  before: StoredExecution,
+  again: {
+    readonly inputs?: Readonly<Record<string, unknown>>;
+    readonly ownerId: string;
+    readonly permissions?: readonly string[];
+  },
+): StartRequest {
+  const { inputs, timeoutMs, maxTokens, maxCost } = before.request;
+  return {
+    workflowId: before.workflowId,
+    version: before.version,
+    inputs: { ...inputs, ...again.inputs },
+    ownerId: again.ownerId,
+    permissions: again.permissions ?? [],
+    trigger: 'api',
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+  };
+}
+
+/** The Loop outside all loops in which a node lies, or the node. */
+function outermost(plan: Plan, nodeId: string): string {
+  const planned = plan.nodes.get(nodeId);
+  if (!planned) {
+    throw new Fault('not_found', 'the flow has no such node', { reason: 'node_not_found' });
+  }
+  return planned.loopId === undefined ? nodeId : outermost(plan, planned.loopId);
+}
+
+/** Successors, the body of a Loop, and what gathers or names the node. */
+function* dependents(plan: Plan, nodeId: string): Generator<string> {
+  const planned = plan.nodes.get(nodeId);
+  yield* planned?.outgoing.map(({ target }) => target) ?? [];
+  for (const [id, other] of plan.nodes) {
+    const gathers = other.tasks?.includes(nodeId) || other.references.includes(nodeId);
+    if (other.loopId === nodeId || gathers) yield id;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Log } from '../../kit/log.ts';
+import type { Tracer } from '../../kit/trace.ts';
+import type { Clock } from './clock.ts';
+import type { EngineMetrics } from './engine-metrics.ts';
+import type { EventHub } from './events.ts';
+import type { StoredExecution } from './execution-row.ts';
+import type { Journal } from './journal.ts';
+
+/** How this process's part in an execution ended. */
+export type RunOver =
+  | { readonly kind: 'ended'; readonly stored: StoredExecution }
+  | { readonly kind: 'parked'; readonly wakeAtMs: number | undefined }
+  /** Others have it, or `mustRelease`: it could not be written and has to be given back. */
+  | { readonly kind: 'lost'; readonly mustRelease: boolean };
+
+/** What runs have in common. */
+export interface RunEnvironment {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly tracer: Tracer;
+  readonly log: Log;
+  readonly metrics: EngineMetrics;
+  readonly events: EventHub;
+  /** Nodes of one execution that run at once. */
+  readonly nodesMax: number;
+  readonly callerToken: (stored: StoredExecution) => Promise<string | undefined>;
+  /** When the end of an execution is told again unless it was told; undefined: nobody has to know. */
+  readonly tellAtMs: (stored: StoredExecution) => number | undefined;
+  /** Tells a node that waits for an execution within if that has ended already. */
+  readonly settleChildren: (executionId: string) => void;
+}

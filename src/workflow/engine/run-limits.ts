@@ -1,0 +1,85 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Usage } from '../components/component.ts';
+import type { FlowSettings } from '../flow/flow.ts';
+import type { StoredExecution } from './execution-row.ts';
+import type { History } from './recovery.ts';
+
+/** Bytes of JSON, counted as UTF-16 units. */
+const outputMax = 1024 * 1024;
+const outputsMax = 32 * 1024 * 1024;
+
+/** What an execution may still use. */
+export class RunLimits {
+  readonly #tokensMax: number;
+  readonly #costMax: number;
+  #tokens = 0;
+  #cost = 0;
+  #outputBytes: number;
+
+  constructor(stored: StoredExecution, settings: FlowSettings, history: History) {
+    const { request } = stored;
+    this.#tokensMax = least(settings.maxTokens, request.maxTokens);
+    this.#costMax = least(settings.maxCost, request.maxCost);
+    this.#outputBytes = history.outputBytes;
+    for (const { body } of history.entries.values()) {
+      // What a re-run took over was used by another execution.
+      if (body.usage && body.startedAtMs >= stored.startedAtMs) this.use(body.usage);
+    }
+  }
+
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  get cost(): number {
+    return this.#cost;
+  }
+
+  use({ promptTokens, completionTokens, cost }: Usage): void {
+    this.#tokens += promptTokens + completionTokens;
+    this.#cost += cost;
+  }
+
+  /** Throws `invalid` (`budget_exceeded`) when more was used than the budget has. */
+  checkBudget(): void {
+    if (this.#tokens > this.#tokensMax) throw budgetFault(`${this.#tokensMax} tokens`);
+    if (this.#cost > this.#costMax) throw budgetFault(`${this.#costMax} US dollars`);
+  }
+
+  /** Throws `too_large` for an output that the journal does not take. */
+  checkOutput(output: string): void {
+    if (output.length > outputMax) {
+      throw tooLarge('the output of a node has at most 1 MiB', 'output_too_large');
+    }
+    this.#outputBytes += output.length;
+    if (this.#outputBytes > outputsMax) {
+      throw tooLarge('the outputs of an execution have at most 32 MiB', 'outputs_too_large');
+    }
+  }
+}
+
+/** The output of a node as JSON; throws `invalid` (`bad_output`) for what is none. */
+export function writeOutput(
+  output: unknown,
+  replacer?: (this: object, name: string, value: unknown) => unknown,
+): string {
+  try {
+    return JSON.stringify(output, replacer) ?? 'null';
+  } catch (cause) {
+    const message = 'the output of a node is JSON';
+    throw new Fault('invalid', message, { reason: 'bad_output', cause });
+  }
+}
+
+function least(...limits: readonly (number | undefined)[]): number {
+  return Math.min(...limits.map((limit) => limit ?? Number.POSITIVE_INFINITY));
+}
+
+function budgetFault(what: string): Fault {
+  // Nothing that time mends.
+  return new Fault('invalid', `the budget of ${what} is used up`, { reason: 'budget_exceeded' });
+}
+
+function tooLarge(message: string, reason: string): Fault {
+  return new Fault('too_large', message, { reason });
+}

@@ -1,0 +1,67 @@
+import { parseTraceparent } from '../../kit/trace-context.ts';
+import { failSpan, type Span, type Tracer } from '../../kit/trace.ts';
+import type { StoredExecution } from './execution-row.ts';
+import { runNode, type NodeEnd, type NodeWork } from './node-runner.ts';
+import type { RunEnvironment } from './run-environment.ts';
+import type { Step } from './walk-frame.ts';
+
+export interface Launch {
+  readonly stored: StoredExecution;
+  readonly env: RunEnvironment;
+  /** The execution's. */
+  readonly span: Span;
+  readonly signal: AbortSignal;
+  readonly predecessors: Readonly<Record<string, unknown>>;
+  readonly onRetry: NodeWork['onRetry'];
+}
+
+/** Runs one node of an execution inside a span of its own. */
+export async function launchNode(step: Step, launch: Launch): Promise<NodeEnd> {
+  const { stored, env, signal, predecessors, onRetry } = launch;
+  const { clock, log, metrics, tracer } = env;
+  const { nodeId, iteration } = step;
+  const { component } = step.shape.planned;
+  const startMs = clock.nowMs();
+  const span = tracer.start(`node ${component.name}`, {
+    parent: launch.span.spanContext(),
+    attributes: { 'workflow.node': nodeId, 'workflow.iteration': iteration },
+  });
+  const end = await runNode({
+    step,
+    inputs: stored.request.inputs,
+    clock,
+    signal,
+    deadlineAtMs: stored.deadlineAtMs,
+    onRetry,
+    context: {
+      executionId: stored.id,
+      workflowId: stored.workflowId,
+      nodeId,
+      iteration,
+      idempotencyKey: `${stored.id}:${nodeId}:${iteration}`,
+      resumes: stored.resumes,
+      ownerId: stored.ownerId,
+      permissions: stored.request.permissions ?? [],
+      callerToken: () => env.callerToken(stored),
+      predecessors,
+      span,
+      log,
+    },
+  });
+  metrics.node(component.name, clock.nowMs() - startMs);
+  if (end.kind === 'failed') failSpan(span, new Error(end.failure.error.message));
+  span.end();
+  return end;
+}
+
+/** The span of an execution, a child of whatever caused it. */
+export function startExecutionSpan(
+  tracer: Tracer,
+  { id, workflowId, request }: StoredExecution,
+): Span {
+  const parent = parseTraceparent(request.traceparent);
+  return tracer.start('workflow execution', {
+    ...(parent ? { parent } : {}),
+    attributes: { 'workflow.id': workflowId, 'workflow.execution': id },
+  });
+}

@@ -1,0 +1,300 @@
+import { failSpan, type Span } from '../../kit/trace.ts';
+import type { Plan } from '../flow/plan.ts';
+import type { StoredExecution } from './execution-row.ts';
+import type { NodeError } from './execution.ts';
+import type { NodeEntry, Outcome } from './journal-row.ts';
+import { NodeOutcomes } from './node-outcomes.ts';
+import { pastOf, type History } from './recovery.ts';
+import type { RunEnvironment, RunOver } from './run-environment.ts';
+import { RunJournal, type WriteState } from './run-journal.ts';
+import { RunLimits } from './run-limits.ts';
+import { launchNode, startExecutionSpan } from './run-nodes.ts';
+import type { Step } from './walk-frame.ts';
+import { Walk, type Move } from './walk.ts';
+
+/** A wait this short is sat out in memory. */
+const lingerMs = 1_000;
+
+/** One execution while this process runs it. */
+export class Run {
+  readonly stored: StoredExecution;
+  readonly #env: RunEnvironment;
+  readonly #onOver: (over: RunOver) => void;
+  readonly #known: History['entries'];
+  readonly #walk: Walk;
+  readonly #limits: RunLimits;
+  readonly #journal: RunJournal;
+  readonly #outcomes: NodeOutcomes;
+  readonly #stopping = new AbortController();
+  readonly #span: Span;
+  readonly #steps = new Map<string, Step>();
+  #ready: Step[] = [];
+  #runningCount = 0;
+  /** Writes that must be stored before anything further begins. */
+  #barrierCount = 0;
+  #signals: number;
+  #holdCount = 0;
+  #isOver = false;
+  #isAdvancing = false;
+  #isDraining = false;
+  #callOffDeadline = () => {};
+
+  constructor(
+    { stored, plan, history }: { stored: StoredExecution; plan: Plan; history: History },
+    env: RunEnvironment,
+    onOver: (over: RunOver) => void,
+  ) {
+    this.stored = stored;
+    this.#env = env;
+    this.#onOver = onOver;
+    this.#known = history.entries;
+    this.#signals = stored.signals;
+    this.#limits = new RunLimits(stored, plan.flow.settings ?? {}, history);
+    this.#journal = new RunJournal(stored, history, env);
+    this.#span = startExecutionSpan(env.tracer, stored);
+    const { id, workflowId, request } = stored;
+    this.#walk = new Walk({
+      plan,
+      inputs: request.inputs,
+      execution: { id, workflowId },
+      pinned: request.pinned ?? {},
+      past: (nodeId, iteration) => pastOf(history, nodeId, iteration),
+    });
+    this.#outcomes = new NodeOutcomes({
+      clock: env.clock,
+      history,
+      walk: this.#walk,
+      limits: this.#limits,
+      journal: this.#journal,
+      raiseBarrier: (isForChild) => this.#raiseBarrier(isForChild),
+      endFailed: (error, isRetryable) => this.#endFailed(error, isRetryable),
+      onWoken: () => this.#advance(),
+    });
+  }
+
+  /** Whether it takes nothing any more. */
+  get isOver() {
+    return this.#isOver;
+  }
+
+  /** Whether nothing runs and everything that was said is stored. */
+  get isQuiet(): boolean {
+    return this.#isOver || this.#runningCount + this.#barrierCount === 0;
+  }
+
+  /** Begins no further node. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  begin(): void {
+    const { deadlineAtMs } = this.stored;
+    const { clock } = this.#env;
+    if (deadlineAtMs !== undefined) {
+      const leftMs = deadlineAtMs - clock.nowMs();
+      this.#callOffDeadline = clock.after(leftMs, () => this.#timeOut());
+      if (leftMs <= 0) return this.#timeOut();
+    }
+    this.#advance();
+  }
+
+  /** Takes answers to parked nodes; `signals` is how many ever came. */
+  takeSignals({ signals, nodes }: { signals: number; nodes: readonly NodeEntry[] }): void {
+    if (this.#isOver) return;
+    this.#signals = signals;
+    for (const entry of nodes) if (!this.#isOver) this.#outcomes.answer(entry);
+    this.#advance();
+  }
+
+  /** Keeps it from parking while somebody reads answers for it. */
+  async holding(work: () => Promise<void>): Promise<void> {
+    this.#holdCount += 1;
+    try {
+      await work();
+    } finally {
+      this.#holdCount -= 1;
+      if (!this.#isOver) this.#advance();
+    }
+  }
+
+  /** Ends this process's part at once; what runs is aborted. */
+  stop(reason: Error): void {
+    this.#isOver = true;
+    this.#callOffDeadline();
+    this.#outcomes.parked.clear();
+    this.#stopping.abort(reason);
+    this.#span.end();
+  }
+
+  /** Hands on what is decided, and ends or parks when nothing is left to run. */
+  #advance(): void {
+    // What a move brings about is taken by the loop that took the move.
+    if (this.#isOver || this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    for (let moves = this.#walk.takeMoves(); moves.length > 0; moves = this.#walk.takeMoves()) {
+      for (const move of moves) if (!this.#isOver) this.#take(move);
+    }
+    this.#isAdvancing = false;
+    this.#startReady();
+    if (this.#isOver) return;
+    const isIdle = this.#runningCount + this.#ready.length === 0;
+    if (isIdle && this.#walk.isFinished) this.#complete();
+    else if (isIdle && this.#walk.parkedCount > 0) this.#park();
+    else if (isIdle) this.#failStuck();
+    else void this.#write();
+  }
+
+  #take(move: Move): void {
+    const { step } = move;
+    switch (move.kind) {
+      case 'run':
+        this.#ready.push(step);
+        return;
+      case 'skipped':
+        if (!this.#known.has(step.key)) this.#journal.skipped(step);
+        return;
+      case 'opened':
+        this.#journal.started(step);
+        return;
+      case 'closed':
+        this.#outcomes.close(step);
+        return;
+      case 'parked':
+        this.#outcomes.restore(step);
+        return;
+      case 'failed':
+        this.#outcomes.failAt(step, move.error);
+    }
+  }
+
+  #startReady(): void {
+    while (
+      !this.#isDraining &&
+      this.#barrierCount === 0 &&
+      this.#ready.length > 0 &&
+      this.#runningCount < this.#env.nodesMax
+    ) {
+      const step = this.#ready.shift();
+      if (!step) return;
+      if (!this.#outcomes.isWithinBudget(step)) return;
+      void this.#run(step);
+    }
+  }
+
+  async #run(step: Step): Promise<void> {
+    const key = step.key;
+    step.state = 'active';
+    this.#runningCount += 1;
+    this.#steps.set(key, step);
+    this.#journal.started(step);
+    const end = await launchNode(step, {
+      stored: this.stored,
+      env: this.#env,
+      span: this.#span,
+      signal: this.#stopping.signal,
+      predecessors: this.#walk.predecessorsOf(step),
+      onRetry: ({ failure, attempt, delayMs }) => {
+        if (this.#isOver) return;
+        this.#journal.retrying(step, { error: failure.error, attempt, delayMs });
+        void this.#write();
+      },
+    });
+    this.#runningCount -= 1;
+    this.#steps.delete(key);
+    if (this.#isOver) return;
+    this.#outcomes.settle(step, end);
+    this.#advance();
+  }
+
+  #failStuck(): void {
+    const message = 'nodes of the flow wait for each other';
+    this.#endFailed({ nodeId: '', attempt: 1, message, code: 'DEADLOCK' }, false);
+  }
+
+  #timeOut(): void {
+    if (this.#isOver) return;
+    const [step] = [...this.#steps.values(), ...this.#outcomes.parked.steps(), ...this.#ready];
+    const message = 'the execution took longer than its timeout';
+    const code = 'WORKFLOW_TIMEOUT';
+    this.#endFailed({ nodeId: step?.nodeId ?? '', attempt: 1, message, code }, true);
+  }
+
+  #endFailed(error: NodeError, retryable: boolean): void {
+    if (this.#isOver) return;
+    failSpan(this.#span, new Error(error.message));
+    this.#journal.ending('workflow-failed', { error });
+    this.#end('failed', { error, retryable });
+  }
+
+  #complete(): void {
+    const result = this.#outcomes.result();
+    this.#journal.ending('workflow-completed', { result });
+    this.#end('completed', { result });
+  }
+
+  #end(status: 'completed' | 'failed', outcome: Outcome): void {
+    const { clock, tellAtMs } = this.#env;
+    const usage = { tokensUsed: this.#limits.tokens, cost: this.#limits.cost };
+    const completedAtMs = clock.nowMs();
+    this.stop(new Error('the execution has ended'));
+    const change = { status, ...usage, signals: this.#signals, completedAtMs, outcome };
+    const tellAt = tellAtMs(this.stored);
+    const stored = { ...this.stored, status, ...usage, completedAtMs, outcome };
+    void this.#journal
+      .write({ ...change, ...(tellAt === undefined ? {} : { tellAtMs: tellAt }) })
+      .then((state) => this.#leave(state, { kind: 'ended', stored }));
+  }
+
+  /** Lets go of the memory; whoever wakes it builds it anew from the journal. */
+  #park(): void {
+    const wakeAtMs = this.#outcomes.parked.nearestWakeMs();
+    const soon = this.#env.clock.nowMs() + lingerMs;
+    const mustStay = this.#holdCount > 0 || (wakeAtMs !== undefined && wakeAtMs <= soon);
+    if (mustStay) {
+      void this.#write();
+      return;
+    }
+    const times = [wakeAtMs, this.stored.deadlineAtMs].filter((time) => time !== undefined);
+    const nearest = times.length > 0 ? Math.min(...times) : undefined;
+    this.stop(new Error('the execution waits'));
+    void this.#journal
+      .write({
+        status: 'waiting',
+        tokensUsed: this.#limits.tokens,
+        cost: this.#limits.cost,
+        signals: this.#signals,
+        ...(nearest === undefined ? {} : { wakeAtMs: nearest }),
+      })
+      .then((state) => this.#leave(state, { kind: 'parked', wakeAtMs: nearest }));
+  }
+
+  /** Nothing further begins until what was said is stored; it is written with what this turn adds. */
+  #raiseBarrier(isForChild = false): void {
+    this.#barrierCount += 1;
+    queueMicrotask(() => void this.#passBarrier(isForChild));
+  }
+
+  async #passBarrier(isForChild: boolean): Promise<void> {
+    const state = await this.#journal.write();
+    this.#barrierCount -= 1;
+    if (state !== 'stored') return this.#lose(state);
+    if (isForChild) this.#env.settleChildren(this.stored.id);
+    this.#advance();
+  }
+
+  async #write(): Promise<void> {
+    const state = await this.#journal.write();
+    if (state !== 'stored') this.#lose(state);
+  }
+
+  #lose(state: Exclude<WriteState, 'stored'>): void {
+    if (this.#isOver) return;
+    this.stop(new Error('the execution runs elsewhere'));
+    this.#onOver({ kind: 'lost', mustRelease: state === 'failed' });
+  }
+
+  #leave(state: WriteState, over: RunOver): void {
+    const lost: RunOver = { kind: 'lost', mustRelease: state === 'failed' };
+    this.#onOver(state === 'stored' ? over : lost);
+  }
+}

@@ -1,0 +1,297 @@
+import type { Plan } from '../flow/plan.ts';
+import { shapeOf } from './flow-shape.ts';
+import {
+  inputsFor,
+  isBodyEdge,
+  isTaken,
+  loopFault,
+  pinnedHandle,
+  roundResult,
+} from './walk-edges.ts';
+import { Frame, Step, type FrameOptions } from './walk-frame.ts';
+
+/** What a node came to in an earlier life of the execution. */
+export interface Past {
+  readonly kind: 'done' | 'parked';
+  readonly output: unknown;
+  readonly handle?: string | undefined;
+}
+
+export interface WalkOptions {
+  readonly plan: Plan;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly execution: { readonly id: string; readonly workflowId: string };
+  /** Outputs that stand in for running nodes, in every iteration. */
+  readonly pinned: Readonly<Record<string, unknown>>;
+  readonly past: (nodeId: string, iteration: string) => Past | undefined;
+}
+
+/** What a walk wants done, or has done itself, in order. */
+export type Move =
+  /** Run its component. */
+  | { readonly kind: 'run'; readonly step: Step }
+  /** It was parked before; whether it is over is not the walk's to say. */
+  | { readonly kind: 'parked'; readonly step: Step }
+  | { readonly kind: 'skipped'; readonly step: Step }
+  /** A Loop or Parallel began. */
+  | { readonly kind: 'opened'; readonly step: Step }
+  /** It ended without a component: a Loop, a Parallel, a pinned node. */
+  | { readonly kind: 'closed'; readonly step: Step }
+  /** A condition or a Loop's items cannot be worked out. */
+  | { readonly kind: 'failed'; readonly step: Step; readonly error: unknown };
+
+const itemsMax = 10_000;
+const roundsAtOnceMax = 100;
+
+/**
+ * The order in which the nodes of one execution run, without time, storage or components: it is told
+ * what nodes came to and says what comes next. The same outcomes give the same walk, in whatever order
+ * they come, so that an execution is taken up again by walking it anew over its journal.
+ */
+export class Walk {
+  readonly #options: WalkOptions;
+  readonly #frames: FrameOptions;
+  readonly #root: Frame;
+  #moves: Move[] = [];
+  #decided: Step[] = [];
+  #parkedCount = 0;
+
+  constructor(options: WalkOptions) {
+    const { plan, inputs, execution } = options;
+    this.#options = options;
+    this.#frames = { shapes: shapeOf(plan), inputs, execution };
+    this.#root = new Frame(this.#frames);
+    this.#enter(this.#root);
+    this.#work();
+  }
+
+  get isFinished(): boolean {
+    return this.#root.openCount === 0;
+  }
+
+  get parkedCount(): number {
+    return this.#parkedCount;
+  }
+
+  /** What came to be since the last call. */
+  takeMoves(): Move[] {
+    const moves = this.#moves;
+    this.#moves = [];
+    return moves;
+  }
+
+  /** A node ended, on this handle. */
+  resolve(step: Step, output: unknown, handle: string | undefined): void {
+    this.#end(step, output, handle);
+    this.#work();
+  }
+
+  /** A node waits without running. */
+  park(step: Step): void {
+    step.state = 'parked';
+    this.#parkedCount += 1;
+  }
+
+  /** Outputs of the nodes that led to a node, by id, in the order of its edges. */
+  predecessorsOf({ shape, frame }: Step): Record<string, unknown> {
+    const outputs: Record<string, unknown> = {};
+    for (const edge of shape.incoming) {
+      const source = frame.steps.get(edge.source);
+      if (source?.state === 'done' && isTaken(source, edge)) outputs[edge.source] = source.output;
+    }
+    return outputs;
+  }
+
+  /** Outputs of the ends that were not skipped. */
+  result(): Record<string, unknown> {
+    const result: Record<string, unknown> = {};
+    for (const nodeId of this.#options.plan.ends) {
+      const step = this.#root.steps.get(nodeId);
+      if (step?.state === 'done') result[nodeId] = step.output;
+    }
+    return result;
+  }
+
+  #enter(frame: Frame): void {
+    for (const step of frame.steps.values()) {
+      for (const edge of step.shape.fromLoop) {
+        step.openCount -= 1;
+        if (this.#guard(step, () => isBodyEdge(edge) && edge.isOpen(frame.scope))) {
+          step.takenCount += 1;
+        }
+      }
+      if (step.openCount === 0) this.#decided.push(step);
+    }
+  }
+
+  /** Goes on until nothing more is decided; a queue, for a flow may be long. */
+  #work(): void {
+    for (let step = this.#decided.shift(); step; step = this.#decided.shift()) {
+      if (step.state !== 'pending') continue;
+      const { incoming, fromLoop } = step.shape;
+      const isReached = step.takenCount > 0 || incoming.length + fromLoop.length === 0;
+      if (isReached) this.#begin(step);
+      else this.#skip(step);
+    }
+  }
+
+  #skip(step: Step): void {
+    step.state = 'skipped';
+    this.#moves.push({ kind: 'skipped', step });
+    this.#leave(step);
+  }
+
+  #begin(step: Step): void {
+    const { pinned, past } = this.#options;
+    const { component } = step.shape.planned;
+    const before = past(step.nodeId, step.iteration);
+    if (before?.kind === 'done') {
+      this.#end(step, before.output, before.handle);
+    } else if (before) {
+      this.park(step);
+      this.#moves.push({ kind: 'parked', step });
+    } else if (Object.hasOwn(pinned, step.nodeId)) {
+      this.#close(step, pinned[step.nodeId], pinnedHandle(pinned[step.nodeId]));
+    } else if (component.control === 'loop') {
+      this.#guard(step, () => this.#openLoop(step));
+    } else if (component.control === 'parallel') {
+      this.#openParallel(step);
+    } else {
+      step.state = 'ready';
+      this.#moves.push({ kind: 'run', step });
+    }
+  }
+
+  #close(step: Step, output: unknown, handle: string | undefined): void {
+    this.#end(step, output, handle);
+    this.#moves.push({ kind: 'closed', step });
+  }
+
+  #end(step: Step, output: unknown, handle: string | undefined): void {
+    if (step.state === 'parked') this.#parkedCount -= 1;
+    const wasOpen = step.shape.planned.component.control === 'parallel' && step.state === 'active';
+    step.state = 'done';
+    step.output = output;
+    step.handle = handle;
+    step.frame.keep(step.nodeId, output);
+    // The successors of a Parallel began with it.
+    if (wasOpen) this.#tellWaiting(step);
+    else this.#leave(step);
+    if (wasOpen) this.#count(step.frame);
+  }
+
+  /** Decides the edges that leave a node that ended or was skipped. */
+  #leave(step: Step): void {
+    this.#decideEdges(step);
+    this.#tellWaiting(step);
+    this.#count(step.frame);
+  }
+
+  #decideEdges(step: Step): void {
+    const { shape, frame } = step;
+    for (const edge of shape.outgoing) {
+      const target = frame.steps.get(edge.target);
+      if (!target) continue;
+      const isOpen = step.state !== 'skipped' && isTaken(step, edge);
+      if (isOpen && this.#guard(step, () => edge.isOpen(frame.scope))) target.takenCount += 1;
+      this.#decide(target);
+    }
+  }
+
+  /** Those who wait for a Parallel's end, and the Parallels whose task this is. */
+  #tellWaiting(step: Step): void {
+    if (step.shape.planned.component.control === 'parallel') {
+      for (const other of step.frame.steps.values()) {
+        if (other.shape.awaits.includes(step.nodeId)) this.#decide(other);
+      }
+    }
+    for (const parallel of step.watchers.splice(0)) {
+      parallel.taskCount -= 1;
+      if (parallel.taskCount === 0) this.#closeParallel(parallel);
+    }
+  }
+
+  #decide(step: Step): void {
+    step.openCount -= 1;
+    if (step.openCount === 0) this.#decided.push(step);
+  }
+
+  #count(frame: Frame): void {
+    frame.openCount -= 1;
+    if (frame.openCount === 0 && frame.round) this.#endRound(frame);
+  }
+
+  #openParallel(step: Step): void {
+    step.state = 'active';
+    this.#moves.push({ kind: 'opened', step });
+    for (const nodeId of step.shape.planned.tasks ?? []) {
+      const task = step.frame.steps.get(nodeId);
+      if (!task || task.hasEnded) continue;
+      task.watchers.push(step);
+      step.taskCount += 1;
+    }
+    this.#decideEdges(step);
+    if (step.taskCount === 0) this.#closeParallel(step);
+  }
+
+  #closeParallel(step: Step): void {
+    const tasks = step.shape.planned.tasks ?? [];
+    const results = tasks.map((nodeId) => step.frame.steps.get(nodeId)?.output ?? null);
+    this.#close(step, { results }, undefined);
+  }
+
+  #openLoop(step: Step): void {
+    const { planned } = step.shape;
+    const data = planned.render(step.frame.scope, inputsFor(this.#options.inputs, step.nodeId));
+    const { items, concurrency } = data;
+    if (!Array.isArray(items)) throw loopFault('the items of a loop are a list', 'bad_items');
+    if (items.length > itemsMax) {
+      throw loopFault(`a loop has at most ${itemsMax} items`, 'too_many_items');
+    }
+    const asked = typeof concurrency === 'number' ? Math.floor(concurrency) : 1;
+    const atOnce = Math.min(Math.max(1, asked), roundsAtOnceMax);
+    step.rounds = { items, concurrency: atOnce, results: [], nextIndex: 0, endedCount: 0 };
+    step.state = 'active';
+    this.#moves.push({ kind: 'opened', step });
+    // A Loop that nothing leads back to has no body.
+    if (!this.#frames.shapes.has(step.nodeId)) step.rounds.results.push(...items.map(() => null));
+    if (step.rounds.results.length === items.length) this.#closeLoop(step);
+    else for (let round = 0; round < atOnce; round += 1) this.#openRound(step);
+  }
+
+  #openRound(loop: Step): void {
+    const { rounds } = loop;
+    if (!rounds || rounds.nextIndex >= rounds.items.length) return;
+    const index = rounds.nextIndex;
+    rounds.nextIndex += 1;
+    this.#enter(new Frame(this.#frames, { loop, index }));
+  }
+
+  #endRound(frame: Frame): void {
+    const { loop, index } = frame.round ?? {};
+    const rounds = loop?.rounds;
+    if (!loop || !rounds || index === undefined) return;
+    this.#guard(loop, () => {
+      rounds.results[index] = roundResult(loop, frame);
+    });
+    rounds.endedCount += 1;
+    if (rounds.endedCount === rounds.items.length) this.#closeLoop(loop);
+    else this.#openRound(loop);
+  }
+
+  #closeLoop(step: Step): void {
+    const results = step.rounds?.results ?? [];
+    step.rounds = undefined;
+    this.#close(step, { results, count: results.length }, 'done');
+  }
+
+  /** What the flow's author wrote may fail; then the node at which it stands does. */
+  #guard<T>(step: Step, work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      this.#moves.push({ kind: 'failed', step, error });
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import type { Component, ComponentTable } from '../components/component.ts';
+import { ConditionCompiler, type CompiledCondition } from './expressions/conditions.ts';
+import type { Flow, FlowEdge, FlowNode } from './flow.ts';
+import { readGraph, type Graph, type GraphEdge } from './graph.ts';
+import { FaultList } from './fault-list.ts';
+import { checkReferences } from './reference-faults.ts';
+import { checkEdge, checkNode } from './shape-faults.ts';
+import { findOversize } from './oversize.ts';
+import { findMisfits } from './setting-faults.ts';
+import { Settings, type SettingsGround } from './settings.ts';
+
+/** A node whose component is known. */
+export interface ReadNode {
+  readonly node: FlowNode;
+  readonly component: Component;
+  readonly settings: Settings;
+}
+
+/** An edge whose both ends are known. */
+export interface ReadEdge {
+  readonly edge: FlowEdge;
+  readonly condition?: CompiledCondition;
+}
+
+/** A flow that was looked through once, for its faults as well as for its plan. */
+export interface FlowReading {
+  readonly flow: Flow;
+  readonly faults: FaultList;
+  readonly graph: Graph;
+  /** By place in `graph.ids`; absent where the component is not known. */
+  readonly nodes: readonly (ReadNode | undefined)[];
+  /** By index in the flow's `edges`. */
+  readonly edges: ReadonlyMap<number, ReadEdge>;
+}
+
+/** Looks through a flow; undefined in place of a reading when it is too large to be looked at. */
+export function readWholeFlow(
+  flow: Flow,
+  components: ComponentTable,
+): FlowReading | { readonly faults: FaultList } {
+  const faults = new FaultList();
+  faults.addAll(findOversize(flow));
+  if (faults.isAny) return { faults };
+  const ids = uniqueIds(flow, faults);
+  const places = new Map(ids.map((id, place) => [id, place]));
+  const ground = { conditions: new ConditionCompiler(), isNode: (id: string) => places.has(id) };
+  const firsts = firstNodes(flow);
+  const nodes = ids.map((id) => {
+    const node = firsts.get(id);
+    return node && readNode(node, { components, ground, faults });
+  });
+  const ends = resolveEdges(flow, places, faults);
+  const isLoop = (place: number) => {
+    const node = firsts.get(ids[place] ?? '');
+    return node !== undefined && components.get(node.type)?.control === 'loop';
+  };
+  const { graph, faults: graphFaults } = readGraph({ ids, edges: ends, isLoop });
+  faults.addAll(graphFaults);
+  const edges = new Map(
+    ends.map((end) => [end.index, readEdge(flow, end, { graph, nodes, ground, faults })]),
+  );
+  const reading: FlowReading = { flow, faults, graph, nodes, edges };
+  checkReferences(reading);
+  return reading;
+}
+
+interface NodeGround {
+  readonly components: ComponentTable;
+  readonly ground: SettingsGround;
+  readonly faults: FaultList;
+}
+
+function readNode(
+  node: FlowNode,
+  { components, ground, faults }: NodeGround,
+): ReadNode | undefined {
+  const { id, type, data } = node;
+  checkNode(node, faults);
+  const component = components.get(type);
+  if (!component) {
+    const message = `there is no component ${JSON.stringify(type.slice(0, 64))}`;
+    faults.add({ code: 'UNKNOWN_COMPONENT', message, nodeId: id });
+    return undefined;
+  }
+  const settings = new Settings(data, component.input, ground);
+  const rendered = settings.expressions.map(({ path }) => path);
+  const misfits = findMisfits(data, component.input, rendered);
+  faults.addAll(misfits.map((fault) => ({ ...fault, nodeId: id })));
+  return { node, component, settings };
+}
+
+function uniqueIds({ nodes }: Flow, faults: FaultList): readonly string[] {
+  const ids = new Set<string>();
+  for (const { id } of nodes) {
+    const message = `the id ${id} is given to several nodes`;
+    if (ids.has(id)) faults.add({ code: 'DUPLICATE_NODE', message, nodeId: id });
+    ids.add(id);
+  }
+  return [...ids];
+}
+
+function firstNodes({ nodes }: Flow): ReadonlyMap<string, FlowNode> {
+  return new Map(nodes.toReversed().map((node) => [node.id, node]));
+}
+
+function resolveEdges(
+  { edges }: Flow,
+  places: ReadonlyMap<string, number>,
+  faults: FaultList,
+): readonly GraphEdge[] {
+  const known = new Set<string>();
+  return edges.flatMap((edge, index) => {
+    const { source, target, sourceHandle, targetHandle, condition } = edge;
+    const from = places.get(source);
+    const to = places.get(target);
+    if (from === undefined) refuseEnd('source', source, { index, faults });
+    if (to === undefined) refuseEnd('target', target, { index, faults });
+    if (from === undefined || to === undefined) return [];
+    const key = JSON.stringify([source, target, sourceHandle, targetHandle, condition]);
+    const message = `the edge from ${source} to ${target} is there already`;
+    if (known.has(key)) faults.add({ code: 'DUPLICATE_EDGE', message, edge: index });
+    known.add(key);
+    return [{ index, source: from, target: to }];
+  });
+}
+
+function refuseEnd(
+  end: 'source' | 'target',
+  id: string,
+  { index, faults }: { readonly index: number; readonly faults: FaultList },
+): void {
+  const message = `the edge's ${end} ${JSON.stringify(id.slice(0, 64))} is no node of the flow`;
+  faults.add({ code: 'DANGLING_EDGE', message, edge: index });
+}
+
+interface EdgeGround {
+  readonly graph: Graph;
+  readonly nodes: readonly (ReadNode | undefined)[];
+  readonly ground: SettingsGround;
+  readonly faults: FaultList;
+}
+
+function readEdge(flow: Flow, end: GraphEdge, on: EdgeGround): ReadEdge {
+  const edge = flow.edges[end.index] ?? { source: '', target: '' };
+  const source = on.nodes[end.source];
+  const body = on.graph.bodies.get(end.source);
+  const isBodyEdge = body?.members.has(end.target) === true;
+  if (source) on.faults.addAll(checkEdge({ edge, index: end.index, source, isBodyEdge }));
+  if (edge.condition === undefined) return { edge };
+  const condition = compileGuard(edge.condition, end.index, on);
+  return condition ? { edge, condition } : { edge };
+}
+
+function compileGuard(
+  text: string,
+  edge: number,
+  { ground, faults }: EdgeGround,
+): CompiledCondition | undefined {
+  const condition = faults.catching({ code: 'BAD_EXPRESSION', edge }, () =>
+    ground.conditions.compile(text, ground.isNode),
+  );
+  for (const message of condition?.references.problems ?? []) {
+    faults.add({ code: 'UNKNOWN_REFERENCE', message, edge });
+  }
+  return condition;
+}

@@ -1,0 +1,172 @@
+import { Fault } from '../../../kit/errors.ts';
+import type { DraftNode } from '../draft.ts';
+import { fieldsOf, listOf, numberOf, present, textOf, type Fields } from '../fields.ts';
+import { pathText, placeholderText, type DataPlace } from '../paths.ts';
+import type { StepStatus } from '../report.ts';
+import type { FlowiseNode } from './node.ts';
+import { placeOf, readRichText, schemaOf, type FindPlace } from './texts.ts';
+
+export interface FlowiseReading {
+  readonly node: FlowiseNode;
+  readonly find: FindPlace;
+  /** What the step before gives. */
+  readonly own: DataPlace;
+}
+
+export interface MappedFlowise {
+  readonly node?: DraftNode;
+  readonly status: StepStatus;
+  readonly note?: string;
+}
+
+type Map = (reading: FlowiseReading) => MappedFlowise;
+
+/** What the nodes of AgentFlow 2 become; those that are missing are not supported. */
+export const flowiseKinds: Readonly<Record<string, Map>> = Object.assign(Object.create(null), {
+  startAgentflow: () => ({
+    status: 'exact',
+    note: 'what is asked is the input question; the fields of a form are inputs too',
+  }),
+  llmAgentflow: (reading: FlowiseReading) => model(reading, 'llm'),
+  agentAgentflow: (reading: FlowiseReading) => model(reading, 'agent'),
+  conditionAgentflow: condition,
+  humanInputAgentflow: ({ node, find }: FlowiseReading) => {
+    const message = readRichText(node.inputs['humanInputDescription'], find) || 'Go on?';
+    return { node: { type: 'Approval', data: { message } }, status: 'exact' };
+  },
+  iterationAgentflow: ({ node, find }: FlowiseReading) => {
+    const text = readRichText(node.inputs['iterationInput'], find);
+    const items = text.startsWith('{{') ? text : (parseJson(text) ?? text);
+    return { node: { type: 'Loop', data: { items } }, status: 'exact' };
+  },
+  httpAgentflow: http,
+  directReplyAgentflow: ({ node, find }: FlowiseReading) => {
+    const input = { answer: readRichText(node.inputs['directReplyMessage'], find) };
+    return { node: { type: 'Transform', data: { input, expression: '$' } }, status: 'exact' };
+  },
+  executeFlowAgentflow: ({ node, own }: FlowiseReading) => {
+    const workflowId = textOf(node.inputs['executeFlowSelectedFlow']);
+    const inputs = { question: placeholderText(own) };
+    const note = 'import the other flow too, and name it here by its new id';
+    return { node: { type: 'SubWorkflow', data: { workflowId, inputs } }, status: 'adapted', note };
+  },
+});
+
+/** Where the data of a node is. */
+export function flowisePlace(name: string, id: string): DataPlace {
+  const names = [['output', 'content'], ['output']];
+  if (name === 'llmAgentflow' || name === 'agentAgentflow') {
+    const aliases = [
+      { from: ['output', 'content'], to: ['text'] },
+      { from: ['output'], to: ['json'] },
+    ];
+    return { root: id, steps: [], aliases };
+  }
+  const to =
+    name === 'httpAgentflow' ? ['body'] : name === 'directReplyAgentflow' ? ['result'] : [];
+  return { root: id, steps: [], aliases: names.map((from) => ({ from, to })) };
+}
+
+// Optional settings, one by one.
+// oxlint-disable-next-line complexity
+function model({ node, find, own }: FlowiseReading, kind: 'llm' | 'agent'): MappedFlowise {
+  const read = (name: string) => node.inputs[`${kind}${name}`];
+  const listed = listOf(read('Messages')).map((one) => {
+    const { role, content } = fieldsOf(one);
+    return { role: roleOf(role), content: readRichText(content, find) };
+  });
+  const userMessage = readRichText(read('UserMessage'), find);
+  const isAsked = userMessage !== '' || listed.some(({ role }) => role === 'user');
+  const prompt = userMessage || (isAsked ? undefined : placeholderText(own));
+  const config = fieldsOf(read('ModelConfig'));
+  const tools = listOf(read('Tools')).length + listOf(read('KnowledgeDocumentStores')).length;
+  const data = present({
+    messages: listed.length > 0 ? listed : undefined,
+    prompt,
+    model: textOf(config['customModelName']) || textOf(config['modelName']) || undefined,
+    temperature: numberOf(config['temperature']),
+    maxTokens: numberOf(config['maxTokens'] ?? config['maxOutputTokens']),
+    responseFormat: schemaOf(read('StructuredOutput')),
+  });
+  const note = tools > 0 ? 'a model without its tools and documents: use an AgentTask' : undefined;
+  const lost = note ?? (read('EnableMemory') === true ? 'it does not remember former chats' : '');
+  return {
+    node: { type: 'LLMNode', data },
+    status: lost === '' ? 'exact' : 'adapted',
+    ...(lost === '' ? {} : { note: lost }),
+  };
+}
+
+function roleOf(role: unknown): string {
+  if (role === 'system' || role === 'developer') return 'system';
+  return role === 'assistant' ? 'assistant' : 'user';
+}
+
+function http({ node, find }: FlowiseReading): MappedFlowise {
+  const { method, url, headers, queryParams, body, bodyType } = node.inputs;
+  const pairs = (value: unknown) => {
+    const list = listOf(value).map(fieldsOf);
+    const read = list.map((one) => [textOf(one['key']), readRichText(one['value'], find)] as const);
+    return read.length > 0 ? Object.fromEntries(read) : undefined;
+  };
+  const text = readRichText(body, find);
+  const isForm = bodyType === 'formData' || bodyType === 'xWwwFormUrlencoded';
+  if (isForm) return { status: 'unsupported', note: 'forms are not sent: use JSON' };
+  const data = present({
+    method: (textOf(method) || 'GET').toUpperCase(),
+    url: readRichText(url, find),
+    headers: pairs(headers),
+    query: pairs(queryParams),
+    body: text === '' ? undefined : (parseJson(text) ?? text),
+  });
+  return { node: { type: 'HttpRequest', data }, status: 'exact' };
+}
+
+function condition({ node, find }: FlowiseReading): MappedFlowise {
+  const cases = listOf(node.inputs['conditions']).map((one, at) => ({
+    when: compare(fieldsOf(one), find),
+    handle: `case_${at}`,
+  }));
+  const data = { cases, default: 'else' };
+  return { node: { type: 'Switch', data }, status: 'exact' };
+}
+
+function compare({ value1, value2, operation, type }: Fields, find: FindPlace): string {
+  const write = operations[textOf(operation)];
+  if (write) return write(operand(value1, type, find), operand(value2, type, find));
+  throw new Fault('invalid', `the comparison ${textOf(operation)} has no counterpart`, {
+    reason: 'not_translatable',
+  });
+}
+
+function operand(value: unknown, type: unknown, find: FindPlace): string {
+  if (typeof value !== 'string') return JSON.stringify(value ?? '');
+  const plain = value.replaceAll(/<[^>]*>/g, '').trim();
+  const [, variable] = /^\{\{([^{}]*)\}\}$/.exec(plain) ?? [];
+  if (variable !== undefined) return pathText(placeOf(variable, find));
+  const number = type === 'number' ? numberOf(plain) : undefined;
+  return number === undefined ? JSON.stringify(plain) : String(number);
+}
+
+const operations: Readonly<Record<string, (left: string, right: string) => string>> = {
+  equal: (left, right) => `${left} == ${right}`,
+  notEqual: (left, right) => `${left} != ${right}`,
+  larger: (left, right) => `${left} > ${right}`,
+  largerEqual: (left, right) => `${left} >= ${right}`,
+  smaller: (left, right) => `${left} < ${right}`,
+  smallerEqual: (left, right) => `${left} <= ${right}`,
+  contains: (left, right) => `${left}.contains(${right})`,
+  notContains: (left, right) => `!${left}.contains(${right})`,
+  startsWith: (left, right) => `${left}.startsWith(${right})`,
+  endsWith: (left, right) => `${left}.endsWith(${right})`,
+  isEmpty: (left) => `(${left} == null || ${left} == "")`,
+  notEmpty: (left) => `!(${left} == null || ${left} == "")`,
+};
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,146 @@
+import type { Definitions } from '../definitions/definitions.ts';
+import { readShown, readShownVersion } from '../definitions/drafts.ts';
+import { invalidFlow } from '../definitions/refusals.ts';
+import type { FlowCompiler } from '../definitions/flow-compiler.ts';
+import type { Actor, Workflow } from '../definitions/workflow.ts';
+import type { Flow } from '../flow/flow.ts';
+import { readDocument, recogniseFormat } from './document.ts';
+import type { Draft } from './draft.ts';
+import { exportOwn, readOwn, type OwnDocument } from './ennead/document.ts';
+import type { Fields } from './fields.ts';
+import { importFlowise } from './flowise/import.ts';
+import { importLangflow } from './langflow/import.ts';
+import { mendDraft } from './mending.ts';
+import { importN8n } from './n8n/import.ts';
+import { reportOn, type ImportReport, type InteropFormat } from './report.ts';
+import { exportServerless, type ServerlessExport } from './serverless/export.ts';
+import { importServerless } from './serverless/import.ts';
+import { readOwnExport } from './serverless/own-export.ts';
+
+export interface InteropOptions {
+  readonly definitions: Pick<Definitions, 'create' | 'read' | 'readVersion'>;
+  readonly compiler: Pick<FlowCompiler, 'read'>;
+}
+
+export interface ImportRequest {
+  /** Recognised when absent. */
+  readonly format?: InteropFormat | undefined;
+  /** An object, or a text of JSON or YAML. */
+  readonly document: unknown;
+  readonly name?: string | undefined;
+  /** Only says what would become of it. */
+  readonly isDryRun: boolean;
+}
+
+/** Which version leaves, and for whom. */
+export interface ExportRequest {
+  /** The published one when absent. */
+  readonly version?: number | undefined;
+  readonly actor: Actor;
+}
+
+export interface Imported {
+  readonly report: ImportReport;
+  readonly name: string;
+  readonly flow: Flow;
+  /** Absent after a dry run. */
+  readonly workflow?: Workflow;
+}
+
+interface Reading {
+  readonly name: string;
+  readonly description: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly flow: Flow;
+  readonly report: ImportReport;
+}
+
+/** Workflows that come from elsewhere and go elsewhere. */
+export class Interop {
+  readonly #options: InteropOptions;
+
+  constructor(options: InteropOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes a workflow of a foreign document: active when all of it is supported, else a draft whose
+   * Placeholders somebody has to replace. Fault `invalid` (`bad_document`, `unknown_format`,
+   * `invalid_flow`).
+   */
+  async import(request: ImportRequest, ownerId: string): Promise<Imported> {
+    const document = await readDocument(request.document);
+    const format = request.format ?? recogniseFormat(document);
+    const reading = format === 'ennead' ? this.#own(document) : this.#foreign(format, document);
+    const { report, flow, description, category, tags } = reading;
+    const name = oneLine(request.name ?? reading.name) || `Imported from ${format}`;
+    if (request.isDryRun) return { report, name, flow };
+    const isPublished = report.unsupported.length === 0;
+    const labels = { name, description, category, tags };
+    const { definitions } = this.#options;
+    const workflow = await definitions.create({ ...labels, flow, isPublished }, ownerId);
+    return { report, name, flow, workflow };
+  }
+
+  /** A version as a document of our own, which can be imported anywhere. */
+  async exportOwn(workflowId: string, wanted: ExportRequest): Promise<OwnDocument> {
+    const { definitions } = this.#options;
+    const workflow = await readShown(definitions, workflowId, wanted.actor);
+    const { flow } = await readShownVersion(definitions, workflow, wanted);
+    return exportOwn(workflow, flow);
+  }
+
+  /** A version as Serverless Workflow 1.0, and what of it that cannot say. */
+  async exportServerless(workflowId: string, wanted: ExportRequest): Promise<ServerlessExport> {
+    const { definitions } = this.#options;
+    const workflow = await readShown(definitions, workflowId, wanted.actor);
+    const found = await readShownVersion(definitions, workflow, wanted);
+    return exportServerless({ ...workflow, version: found.version }, found.flow);
+  }
+
+  #own(document: Fields): Reading {
+    const { labels, flow: given } = readOwn(document);
+    const { flow, faults } = this.#options.compiler.read(given);
+    if (!flow) throw invalidFlow(faults);
+    return { ...labels, flow, report: reportOn('ennead', ownSteps(flow), []) };
+  }
+
+  #foreign(format: Exclude<InteropFormat, 'ennead'>, document: Fields): Reading {
+    const draft = importers[format](document);
+    const own = format === 'serverless-workflow' ? this.#ownExport(document) : undefined;
+    const check = (flow: Flow) => this.#options.compiler.read(flow).faults;
+    const made = own ? { flow: own, steps: ownSteps(own), warnings: [] } : mendDraft(draft, check);
+    const { flow, steps, warnings } = made;
+    const { name, description = '' } = draft;
+    const labels = { name, description: description.slice(0, 4_000), category: 'imported' };
+    return { ...labels, tags: [format], flow, report: reportOn(format, steps, warnings) };
+  }
+
+  #ownExport(document: Fields): Flow | undefined {
+    return readOwnExport(document, (given) => this.#options.compiler.read(given).flow);
+  }
+}
+
+/** What became of the nodes of a flow that was ours before: they stayed what they were. */
+function ownSteps({ nodes }: Flow) {
+  return nodes.map(({ id, type, label }) => {
+    const isOpen = type === 'Placeholder';
+    const status = isOpen ? ('unsupported' as const) : ('exact' as const);
+    return { source: label ?? id, type, nodeId: id, status };
+  });
+}
+
+const importers: Readonly<Record<Exclude<InteropFormat, 'ennead'>, (document: Fields) => Draft>> = {
+  n8n: importN8n,
+  flowise: importFlowise,
+  langflow: importLangflow,
+  'serverless-workflow': importServerless,
+};
+
+function oneLine(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+    .slice(0, 200);
+}

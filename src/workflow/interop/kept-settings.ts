@@ -1,0 +1,41 @@
+import { isFields, type Fields } from './fields.ts';
+import { forbiddenKeys } from '../flow/limits.ts';
+
+/** Characters of JSON that are kept of one step. */
+const keptLengthMax = 32_768;
+const depthMax = 12;
+
+const secretName =
+  /pass(word|phrase)?$|secret|token$|api[-_]?key|credential|authorization|private[-_]?key|bearer|cookie/i;
+
+/**
+ * What is kept of a foreign step's settings for whoever replaces it: without secrets, without program
+ * text that was only carried along, and not more than a node may hold.
+ */
+export function keepSettings(value: unknown): unknown {
+  const kept = keep(value, 0);
+  const length = JSON.stringify(kept ?? null).length;
+  return length > keptLengthMax ? { leftOut: `${length} characters of settings` } : kept;
+}
+
+/** Whether a setting of that name is a secret as a rule. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name);
+}
+
+function keep(value: unknown, depth: number): unknown {
+  if (depth > depthMax) return '…';
+  if (Array.isArray(value)) return value.map((one: unknown) => keep(one, depth + 1));
+  if (!isFields(value)) return value;
+  return keepFields(value, depth);
+}
+
+function keepFields(fields: Fields, depth: number): Fields {
+  const kept = Object.entries(fields)
+    .filter(([name]) => !forbiddenKeys.has(name))
+    .map(([name, value]) => {
+      const isHidden = isSecretName(name) && value !== '' && value !== undefined && value !== null;
+      return [name, isHidden ? '(left out)' : keep(value, depth + 1)] as const;
+    });
+  return Object.fromEntries(kept);
+}

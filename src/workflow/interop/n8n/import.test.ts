@@ -1,0 +1,295 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Fields } from '../fields.ts';
+import { mendDraft } from '../mending.ts';
+import { openCompiler } from '../testing-components.ts';
+import { importN8n } from './import.ts';
+
+const compiler = openCompiler();
+
+function convert(document: Fields) {
+  const made = mendDraft(importN8n(document), (flow) => compiler.read(flow).faults);
+  const { flow } = compiler.read(made.flow);
+  if (!flow) throw new Error('the flow does not hold');
+  return {
+    ...made,
+    flow,
+    node: (id: string) => flow.nodes.find((one) => one.id === id),
+    step: (source: string) => made.steps.find((one) => one.source === source),
+    edges: flow.edges.map(
+      ({ source, target, sourceHandle }) =>
+        `${source}${sourceHandle === undefined ? '' : `:${sourceHandle}`} > ${target}`,
+    ),
+  };
+}
+
+interface Drawn {
+  readonly type: string;
+  readonly parameters?: Fields;
+  readonly [field: string]: unknown;
+}
+
+/** A document of nodes by name and of links `from[:output] > to[:input]`. */
+function documentOf(nodes: Readonly<Record<string, Drawn>>, ...links: readonly string[]): Fields {
+  const connections: Record<string, { main: { node: string; index: number }[][] }> = {};
+  for (const link of links) {
+    const [from = '', to = ''] = link.split(' > ');
+    const [source = '', output = '0'] = from.split(':');
+    const [node = '', index = '0'] = to.split(':');
+    const ways = (connections[source] ??= { main: [] }).main;
+    while (ways.length <= Number(output)) ways.push([]);
+    ways[Number(output)]?.push({ node, index: Number(index) });
+  }
+  const list = Object.entries(nodes).map(([name, { type, ...rest }]) => {
+    const isAi = ['agent', 'chainLlm', 'informationExtractor', 'openAi'].includes(type);
+    const prefix = isAi ? '@n8n/n8n-nodes-langchain' : 'n8n-nodes-base';
+    return { name, type: `${prefix}.${type}`, typeVersion: 3, position: [0, 0], ...rest };
+  });
+  return { name: 'Test', nodes: list, connections };
+}
+
+const hook = { type: 'webhook' };
+
+test('scripts are never taken over: their node fails until somebody replaces it', () => {
+  const { node, step, edges } = convert(
+    documentOf(
+      {
+        Hook: hook,
+        'Do it': { type: 'code', parameters: { jsCode: 'return {{ $json.x }}; {% bad' } },
+        After: { type: 'set', parameters: { assignments: { assignments: [] } } },
+      },
+      'Hook > Do it',
+      'Do it > After',
+    ),
+  );
+  expect(step('Do it')).toMatchObject({ status: 'unsupported', nodeId: 'do_it' });
+  expect(node('do_it')).toMatchObject({
+    type: 'Placeholder',
+    data: { imported: { parameters: { jsCode: 'return {{ $json.x }}; {% bad' } } },
+  });
+  expect(edges).toEqual(['do_it > after']);
+});
+
+test.each([
+  '={{ $json.items.map(x => x.id) }}',
+  '={{ constructor.constructor("return process")() }}',
+  '={{ $json.x + 1 }}',
+  '={{ process.env.HOME }}',
+  '={{ $("Nobody").item.json.x }}',
+  '={{ (() => 1)() }}',
+])('an expression that needs JavaScript makes its node a Placeholder: %s', (url) => {
+  const { step, node } = convert(
+    documentOf({ Hook: hook, Call: { type: 'httpRequest', parameters: { url } } }, 'Hook > Call'),
+  );
+  expect(step('Call')?.status).toBe('unsupported');
+  expect(node('call')?.type).toBe('Placeholder');
+});
+
+test('secrets of a node are not kept', () => {
+  const { node } = convert(
+    documentOf({
+      Mail: {
+        type: 'emailSend',
+        parameters: { password: 'hunter2', options: { apiKey: 'sk-1' }, to: 'a@example.com' },
+        credentials: { smtp: { id: '1', name: 'mine' } },
+      },
+    }),
+  );
+  const kept = JSON.stringify(node('mail'));
+  expect(kept).toContain('a@example.com');
+  expect(kept).not.toMatch(/hunter2|sk-1/);
+});
+
+test('a way back without a loop over items is cut, and said so', () => {
+  const { step, warnings } = convert(
+    documentOf(
+      {
+        Hook: hook,
+        Ask: { type: 'httpRequest', parameters: { url: 'https://example.com' } },
+        Done: {
+          type: 'if',
+          parameters: {
+            conditions: {
+              conditions: [
+                {
+                  leftValue: '={{ $json.done }}',
+                  operator: { type: 'boolean', operation: 'true' },
+                },
+              ],
+            },
+          },
+        },
+      },
+      'Hook > Ask',
+      'Ask > Done',
+      'Done:1 > Ask',
+    ),
+  );
+  expect(step('Done')?.status).toBe('unsupported');
+  expect(warnings.join()).toContain('led back');
+});
+
+test('text that only looks like our language stays as it is', () => {
+  const { node } = convert(
+    documentOf({
+      Keep: {
+        type: 'set',
+        parameters: {
+          assignments: {
+            assignments: [{ name: 'a.b', value: 'Hi {{ name }} {% if %}', type: 'string' }],
+          },
+        },
+      },
+    }),
+  );
+  expect(node('keep')?.data['input']).toEqual({
+    a: { b: '{% raw %}Hi {{ name }} {% if %}{% endraw %}' },
+  });
+});
+
+test('names become ids and paths, through steps that only pass data on', () => {
+  const { node, edges } = convert(
+    documentOf(
+      {
+        Webhook: hook,
+        'Get Ünits': {
+          type: 'httpRequest',
+          parameters: { url: '=https://example.com/{{ $json.query.id }}' },
+        },
+        'No-op': { type: 'noOp' },
+        Big: {
+          type: 'if',
+          parameters: {
+            conditions: {
+              combinator: 'and',
+              conditions: [
+                {
+                  leftValue: '={{ $json.count }}',
+                  rightValue: 10,
+                  operator: { type: 'number', operation: 'gt' },
+                },
+                {
+                  leftValue: '={{ $json["a b"].name }}',
+                  rightValue: 'x"y',
+                  operator: { type: 'string', operation: 'equals' },
+                },
+              ],
+            },
+          },
+        },
+        Say: {
+          type: 'chainLlm',
+          parameters: {
+            promptType: 'define',
+            text: "=Name: {{ $json.name.toUpperCase() || 'nobody' }}, {{ $('Get Ünits').item.json.list[0] }}",
+          },
+        },
+        Keep: {
+          type: 'set',
+          parameters: {
+            assignments: {
+              assignments: [
+                { name: 'said', value: '={{ $json.text }}', type: 'string' },
+                { name: 'all', value: '={{ JSON.stringify($node["Get Ünits"].json) }}' },
+              ],
+            },
+          },
+        },
+      },
+      'Webhook > Get Ünits',
+      'Get Ünits > No-op',
+      'No-op > Big',
+      'Big > Say',
+      'Say > Keep',
+    ),
+  );
+  expect(edges).toEqual(['get_units > big', 'big:true > say', 'say > keep']);
+  expect(node('get_units')?.data['url']).toBe('https://example.com/{{ inputs.query.id }}');
+  expect(node('big')?.data['condition']).toBe(
+    'get_units.body.count > 10 && get_units.body["a b"].name == "x\\"y"',
+  );
+  expect(node('say')?.data['prompt']).toBe(
+    'Name: {{ get_units.body.name | upcase | default: "nobody" }}, {{ get_units.body.list[0] }}',
+  );
+  expect(node('keep')?.data['input']).toEqual({
+    said: '{{ say.text }}',
+    all: '{{ get_units.body | json }}',
+  });
+});
+
+test('a loop over items is a Loop: its steps see the item, those behind it the results', () => {
+  const { node, edges, steps } = convert(
+    documentOf(
+      {
+        Start: { type: 'manualTrigger' },
+        List: { type: 'httpRequest', parameters: { url: 'https://example.com' } },
+        Each: { type: 'splitInBatches', parameters: {} },
+        Call: { type: 'httpRequest', parameters: { url: '={{ $json.url }}' } },
+        End: {
+          type: 'set',
+          parameters: { assignments: { assignments: [{ name: 'r', value: '={{ $json }}' }] } },
+        },
+      },
+      'Start > List',
+      'List > Each',
+      'Each:1 > Call',
+      'Call > Each',
+      'Each:0 > End',
+    ),
+  );
+  expect(steps.every(({ status }) => status !== 'unsupported')).toBe(true);
+  expect(node('each')).toMatchObject({ type: 'Loop', data: { items: '{{ list.body }}' } });
+  expect(node('call')?.data['url']).toBe('{{ loop.item.url }}');
+  expect(node('end')?.data['input']).toEqual({ r: '{{ each.results }}' });
+  expect(edges).toEqual(['list > each', 'each:done > end', 'each:body > call', 'call > each']);
+});
+
+test('a switch keeps its rules in their order', () => {
+  const rule = (value: string, outputKey: string) => ({
+    outputKey,
+    renameOutput: true,
+    conditions: {
+      conditions: [
+        {
+          leftValue: '={{ $json.body.kind }}',
+          rightValue: value,
+          operator: { type: 'string', operation: 'equals' },
+        },
+      ],
+    },
+  });
+  const { node, edges } = convert(
+    documentOf(
+      {
+        Hook: hook,
+        Route: {
+          type: 'switch',
+          parameters: { rules: { values: [rule('a', 'Alpha'), rule('b', 'Beta')] } },
+        },
+        A: { type: 'wait', parameters: { amount: 5, unit: 'seconds' } },
+        B: { type: 'wait', parameters: { amount: 1, unit: 'minutes' } },
+        C: { type: 'wait', parameters: { amount: 1, unit: 'hours' } },
+      },
+      'Hook > Route',
+      'Route:0 > A',
+      'Route:1 > B',
+      'Route:2 > C',
+    ),
+  );
+  expect(node('route')?.data['cases']).toEqual([
+    { when: 'inputs.body.kind == "a"', handle: 'case_0_alpha' },
+    { when: 'inputs.body.kind == "b"', handle: 'case_1_beta' },
+  ]);
+  expect(edges).toEqual(['route:case_0_alpha > a', 'route:case_1_beta > b', 'route:default > c']);
+  expect(node('a')?.data).toEqual({ duration: 5_000 });
+});
+
+test('the chat of the starter kit becomes a question to its model', () => {
+  const file = new URL('../fixtures/n8n-starter-kit.json', import.meta.url);
+  const { node, steps } = convert(JSON.parse(readFileSync(file, 'utf8')) as Fields);
+  expect(node('basic_llm_chain')).toMatchObject({
+    type: 'LLMNode',
+    data: { prompt: '{{ inputs.chatInput }}', model: 'llama3.2:latest' },
+  });
+  expect(steps.map(({ status }) => status)).toEqual(['exact', 'exact', 'adapted']);
+});

@@ -1,0 +1,208 @@
+import { Fault } from '../../../kit/errors.ts';
+import type { Retry } from '../../flow/flow.ts';
+import { placeholderNode, type Draft, type DraftLink, type DraftStep } from '../draft.ts';
+import { numberOf, textOf, type Fields } from '../fields.ts';
+import { NodeIds } from '../node-ids.ts';
+import type { DataPlace } from '../paths.ts';
+import { aiKinds, mapAttached } from './ai-kinds.ts';
+import { dataKinds } from './data-kinds.ts';
+import { readN8n, type N8nDocument, type N8nLink, type N8nNode } from './document.ts';
+import { translate, type Sight } from './expressions.ts';
+import type { Mapped, N8nKind, N8nReading } from './kind.ts';
+import { logicKinds } from './logic-kinds.ts';
+
+/** Reads a workflow of n8n; its scripts are never run. */
+export function importN8n(document: Fields): Draft {
+  return new N8nImport(readN8n(document)).draft();
+}
+
+const kinds: ReadonlyMap<string, N8nKind> = new Map(
+  Object.entries({ ...logicKinds, ...dataKinds, ...aiKinds }),
+);
+
+class N8nImport {
+  readonly #document: N8nDocument;
+  readonly #nodes: ReadonlyMap<string, N8nNode>;
+  readonly #ids = new NodeIds();
+  readonly #warnings: string[] = [];
+
+  constructor(document: N8nDocument) {
+    this.#document = document;
+    this.#nodes = new Map(document.nodes.map((node) => [node.name, node]));
+    for (const { name } of document.nodes) this.#ids.allot(name, name);
+  }
+
+  draft(): Draft {
+    const { name, nodes, links } = this.#document;
+    const steps = nodes.filter(({ type }) => type !== 'stickyNote').map((node) => this.#step(node));
+    const ways = links.filter(({ kind }) => kind === 'main').map((link) => this.#way(link));
+    return { name, steps, links: ways, warnings: this.#warnings };
+  }
+
+  #way(link: N8nLink): DraftLink {
+    const { from, to, output } = link;
+    const node = this.#nodes.get(from);
+    if (!node) return { from, to };
+    const isError = output > 0 && textOf(node.raw['onError']) === 'continueErrorOutput';
+    const handle = isError ? 'error' : kinds.get(node.type)?.handle?.(node, output);
+    return { from, to, handle };
+  }
+
+  #step(node: N8nNode): DraftStep {
+    const { name, type, position, raw } = node;
+    const known = { key: name, source: name, type, position, settings: settingsOf(raw) };
+    const role = this.#document.links.find((link) => link.from === name && link.kind !== 'main');
+    if (role) return { ...known, ...withStatus(mapAttached(node, role.kind)) };
+    if (node.isDisabled) {
+      return { ...known, status: 'exact', note: 'it was disabled', isPassed: true };
+    }
+    const mapped = this.#map(node);
+    const step = { ...known, ...withStatus(mapped) };
+    if (!mapped.node && step.status !== 'unsupported') return { ...step, isPassed: true };
+    const id = this.#id(name);
+    const drawn = mapped.node ?? this.#placeholder(node, mapped.note ?? '');
+    return { ...step, node: { label: name.slice(0, 200), ...drawn, ...faultRules(node), id } };
+  }
+
+  #placeholder(node: N8nNode, reason: string) {
+    const drawn = placeholderNode(
+      { source: node.name, type: node.type },
+      reason,
+      settingsOf(node.raw),
+    );
+    const ways = this.#document.links.filter(({ from }) => from === node.name);
+    const handles = ways.flatMap((link) => this.#way(link).handle ?? []);
+    const data =
+      handles.length > 0 ? { ...drawn.data, handles: [...new Set(handles)] } : drawn.data;
+    return { ...drawn, data };
+  }
+
+  // Each of the cases is one line.
+  // oxlint-disable-next-line complexity
+  #map(node: N8nNode): Mapped {
+    const kind = kinds.get(node.type);
+    if (!kind) return { status: 'unsupported', note: reasonFor(node.type) };
+    try {
+      const mapped = kind.map(this.#reading(node));
+      const entries = this.#main(node.name);
+      const isAmbiguous = entries.length > 1 && mapped.node && node.type !== 'merge';
+      if (!isAmbiguous || mapped.status === 'unsupported' || node.type === 'splitInBatches') {
+        return mapped;
+      }
+      const note = `several ways lead here: its data is that of ${entries[0]?.from ?? ''}`;
+      return { ...mapped, status: 'adapted', note: mapped.note ? `${mapped.note}; ${note}` : note };
+    } catch (error) {
+      if (error instanceof Fault && error.reason === 'not_translatable') {
+        return { status: 'unsupported', note: error.message };
+      }
+      throw error;
+    }
+  }
+
+  #reading(node: N8nNode): N8nReading {
+    const sight: Sight = {
+      own: () => this.#own(node.name, new Set()),
+      of: (name) => this.#seen(name, node.name),
+    };
+    const read = (name: string) => translate(node.parameters[name], sight);
+    return {
+      node,
+      id: this.#id(node.name),
+      sight,
+      incoming: this.#main(node.name).map(({ from, output }) => ({
+        id: this.#id(from),
+        place: this.#place(from, output, new Set()),
+      })),
+      attached: this.#document.links.flatMap(({ from, to, kind }) => {
+        const source = this.#nodes.get(from);
+        return to === node.name && kind !== 'main' && source ? [{ kind, node: source }] : [];
+      }),
+      read,
+      readText: (name) => textOf(read(name)) || undefined,
+    };
+  }
+
+  /** What `$('name')` is, seen from another node: within a loop its round. */
+  #seen(name: string, from: string): DataPlace | undefined {
+    const node = this.#nodes.get(name);
+    if (!node) return undefined;
+    const output = node.type === 'splitInBatches' ? this.#loopOutput(node, from) : 0;
+    return this.#place(name, output, new Set());
+  }
+
+  #loopOutput(node: N8nNode, from: string): number {
+    const body = node.version >= 3 ? 1 : 0;
+    const starts = this.#document.links.filter(
+      (link) => link.from === node.name && link.output === body && link.kind === 'main',
+    );
+    const isInside = starts.some(({ to }) => to === from || this.#leads(to, from, node.name));
+    return isInside ? body : 1 - body;
+  }
+
+  #own(name: string, passed: Set<string>): DataPlace {
+    const [first] = this.#main(name);
+    return first ? this.#place(first.from, first.output, passed) : inputs;
+  }
+
+  #place(name: string, output: number, passed: Set<string>): DataPlace {
+    const node = this.#nodes.get(name);
+    if (!node || passed.has(name)) return inputs;
+    passed.add(name);
+    const own = () => this.#own(name, passed);
+    if (node.isDisabled) return own();
+    const id = this.#id(name);
+    return kinds.get(node.type)?.place?.({ node, id, output, own }) ?? { root: id, steps: [] };
+  }
+
+  /** Links that lead here, without those that lead back to a loop. */
+  #main(name: string): readonly N8nLink[] {
+    const links = this.#document.links
+      .filter(({ to, kind }) => to === name && kind === 'main')
+      .toSorted((a, b) => a.input - b.input);
+    const isLoop = this.#nodes.get(name)?.type === 'splitInBatches';
+    return isLoop ? links.filter(({ from }) => !this.#leads(name, from)) : links;
+  }
+
+  #leads(from: string, to: string, without?: string): boolean {
+    const seen = new Set([from]);
+    // The set grows while it is walked.
+    for (const name of seen) {
+      if (name === to) return true;
+      if (name === without) continue;
+      for (const link of this.#document.links) if (link.from === name) seen.add(link.to);
+    }
+    return false;
+  }
+
+  #id(name: string): string {
+    return this.#ids.allot(name, name);
+  }
+}
+
+const inputs: DataPlace = { root: 'inputs', steps: [] };
+
+function withStatus({ status = 'exact', note }: Mapped) {
+  return { status, ...(note === undefined ? {} : { note }) };
+}
+
+function settingsOf({ parameters, credentials }: Fields): Fields {
+  return { parameters, ...(credentials === undefined ? {} : { credentials }) };
+}
+
+function reasonFor(type: string): string {
+  const isScript = /^(code|function|functionItem|aiTransform|executeCommand|ssh)$/i.test(type);
+  if (isScript) return 'scripts and commands of others are never run: write a Transform';
+  if (/trigger$/i.test(type)) return 'start the workflow by a webhook, schedule or event instead';
+  return 'there is no such component: use an HttpRequest or MCPToolCall';
+}
+
+function faultRules({ raw }: N8nNode): { retry?: Retry; onError?: 'continue' } {
+  const tries = Math.trunc(Math.min(20, numberOf(raw['maxTries']) ?? 3));
+  const initialDelay = Math.trunc(numberOf(raw['waitBetweenTries']) ?? 1_000);
+  const retry = { enabled: true, maxAttempts: Math.max(1, tries), backoff: 'fixed', initialDelay };
+  const goesOn = raw['continueOnFail'] === true || textOf(raw['onError']).startsWith('continue');
+  return {
+    ...(raw['retryOnFail'] === true ? { retry: retry as Retry } : {}),
+    ...(goesOn ? { onError: 'continue' } : {}),
+  };
+}

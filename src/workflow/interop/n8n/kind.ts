@@ -1,0 +1,52 @@
+import type { DraftNode } from '../draft.ts';
+import type { DataPlace } from '../paths.ts';
+import type { StepStatus } from '../report.ts';
+import type { N8nNode } from './document.ts';
+import type { Sight } from './expressions.ts';
+
+/** A node of n8n with what its surroundings say of it. */
+export interface N8nReading {
+  readonly node: N8nNode;
+  readonly id: string;
+  readonly sight: Sight;
+  /** What comes in, in the order of its inputs, by the id of where it comes from. */
+  readonly incoming: readonly { readonly id: string; readonly place: DataPlace }[];
+  /** What other nodes are to it: its model, its tools, … */
+  readonly attached: readonly { readonly kind: string; readonly node: N8nNode }[];
+  /** A setting in our language; Fault `invalid` (`not_translatable`). */
+  read(name: string): unknown;
+  /** The same as a text, undefined where it is empty. */
+  readText(name: string): string | undefined;
+}
+
+/** What a node becomes: a node, or nothing that is joined over (`passed`). */
+export interface Mapped {
+  readonly node?: DraftNode;
+  readonly status?: StepStatus;
+  readonly note?: string;
+}
+
+/** What is known of a type of nodes. */
+export interface N8nKind {
+  map(reading: N8nReading): Mapped;
+  /** Where its data is afterwards; the whole output of its node when absent. */
+  place?(given: PlaceGiven): DataPlace;
+  /** On which handle an output leaves; none when absent. */
+  handle?(node: N8nNode, output: number): string | undefined;
+}
+
+export interface PlaceGiven {
+  readonly node: N8nNode;
+  readonly id: string;
+  readonly output: number;
+  /** What comes in. */
+  readonly own: () => DataPlace;
+}
+
+/** Its data is what came in. */
+export const passesData = ({ own }: PlaceGiven): DataPlace => own();
+
+/** Its data lies in one field of the output. */
+export function dataIn(...steps: readonly string[]): (given: PlaceGiven) => DataPlace {
+  return ({ id }) => ({ root: id, steps });
+}

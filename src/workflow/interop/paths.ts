@@ -1,0 +1,47 @@
+/** A place among the outputs of nodes and the inputs. */
+export interface DataPlace {
+  /** The id of a node, `inputs`, `loop` or `execution`. */
+  readonly root: string;
+  readonly steps: readonly (string | number)[];
+  /** Names that the source has for what is called otherwise here. */
+  readonly aliases?: readonly Alias[];
+}
+
+export interface Alias {
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+}
+
+/** The place of something within another place. */
+export function within(place: DataPlace, steps: readonly (string | number)[]): DataPlace {
+  const alias = place.aliases?.find(({ from }) => from.every((name, at) => steps[at] === name));
+  const behind = alias ? [...alias.to, ...steps.slice(alias.from.length)] : steps;
+  return { root: place.root, steps: [...place.steps, ...behind] };
+}
+
+/** The place as placeholders and conditions write it. */
+export function pathText({ root, steps }: DataPlace): string {
+  return steps.reduce<string>((path, step) => path + stepText(step), root);
+}
+
+/** A lone placeholder for a place. */
+export function placeholderText(place: DataPlace): string {
+  return `{{ ${pathText(place)} }}`;
+}
+
+/** A text that is shown as it is, whatever of our own language it happens to hold. */
+export function literalText(text: string): string {
+  if (!text.includes('{{') && !text.includes('{%')) return text;
+  // The word that ends such a passage must not stand within it.
+  return `{% raw %}${text.replaceAll('endraw', 'end raw')}{% endraw %}`;
+}
+
+function stepText(step: string | number): string {
+  if (typeof step === 'number') return `[${step}]`;
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(step) && !celWords.has(step)
+    ? `.${step}`
+    : `[${JSON.stringify(step)}]`;
+}
+
+/** Not to be written behind a dot in a condition. */
+const celWords = new Set(['in', 'true', 'false', 'null']);

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWorkflow, type Caller } from '../testing.ts';
+
+type Service = Awaited<ReturnType<typeof startWorkflow>>;
+let service: Service;
+let call: Caller;
+
+beforeAll(async () => {
+  service = await startWorkflow();
+  call = await service.callAs('usr_1');
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const importPath = '/api/v1/workflows/import';
+const n8n = (type: string) => ({
+  name: 'From n8n',
+  nodes: [
+    { name: 'Hook', type: 'n8n-nodes-base.webhook', parameters: {}, position: [0, 0] },
+    { name: 'Work', type: `n8n-nodes-base.${type}`, typeVersion: 3, parameters: {} },
+  ],
+  connections: { Hook: { main: [[{ node: 'Work', type: 'main', index: 0 }]] } },
+});
+
+test('who may only read and run imports nothing', async () => {
+  const reader = await service.callAs('usr_2', ['workflow:read', 'workflow:execute']);
+  const { status } = await reader('POST', importPath, { body: { document: n8n('wait') } });
+  expect(status).toBe(403);
+});
+
+test.each([
+  ['{"a":', 'BAD_DOCUMENT'],
+  ['a: &a [*a, *a]', 'BAD_DOCUMENT'],
+  ['just words', 'BAD_DOCUMENT'],
+  ['{"hello": 1}', 'UNKNOWN_FORMAT'],
+  [`${'['.repeat(500)}1${']'.repeat(500)}`, 'BAD_DOCUMENT'],
+  ['{"format":"ennead.workflow/v1","flow":{"nodes":[{"id":"a","type":"Nope"}]}}', 'INVALID_FLOW'],
+])('what is no workflow is refused: %s', async (document, code) => {
+  const { status, body } = await call('POST', importPath, { body: { document } });
+  expect(status).toBe(400);
+  expect(JSON.stringify(body).toUpperCase()).toContain(code);
+});
+
+test('a workflow with a step that is not supported is a draft, others are active', async () => {
+  const draft = await call('POST', importPath, { body: { document: n8n('code') } });
+  expect(draft).toMatchObject({
+    status: 201,
+    body: { status: 'draft', report: { format: 'n8n', fidelity: 0.5, unsupported: ['Work'] } },
+  });
+  const active = await call('POST', importPath, { body: { document: n8n('wait'), name: 'Mine' } });
+  expect(active.body).toMatchObject({ name: 'Mine', status: 'active', report: { fidelity: 1 } });
+});
+
+test('a dry run stores nothing', async () => {
+  const { body: before } = await call('GET', '/api/v1/workflows');
+  const made = await call('POST', importPath, { body: { document: n8n('wait'), dryRun: true } });
+  expect(made).toMatchObject({ status: 200, body: { flow: { nodes: [{ type: 'Wait' }] } } });
+  expect((await call('GET', '/api/v1/workflows')).body.total).toBe(before.total);
+});
+
+test('our own export imported is the same workflow', async () => {
+  const flow = {
+    nodes: [
+      {
+        id: 'a',
+        type: 'Merge',
+        position: { x: 1, y: 2 },
+        data: { inputs: { x: '{{ inputs.x }}' } },
+      },
+      { id: 'b', type: 'Wait', position: { x: 3, y: 4 }, data: { duration: 5 }, timeout: 900 },
+    ],
+    edges: [{ source: 'a', target: 'b', condition: 'a.merged.x > 1' }],
+    settings: { maxTokens: 9 },
+  };
+  const labels = { name: 'Same', description: 'As it was.', category: 'test', tags: ['one'] };
+  const { body: made } = await call('POST', '/api/v1/workflows', { body: { ...labels, flow } });
+  const { body: document } = await call('GET', `/api/v1/workflows/${made.id}/export`);
+  expect(document).toMatchObject({ ...labels, flow });
+  const { body: again } = await call('POST', importPath, { body: { document } });
+  expect(again).toMatchObject({ ...labels, status: 'active', report: { fidelity: 1 } });
+  const { body: copy } = await call('GET', `/api/v1/workflows/${again.id}/export`);
+  expect(copy).toEqual(document);
+});
+
+test('an export as Serverless Workflow is YAML that says what it cannot say', async () => {
+  const path = '/api/v1/workflows/tpl_summarize_text/export?format=serverless-workflow';
+  const { headers, body } = await call('GET', path);
+  expect(headers.get('content-type')).toContain('yaml');
+  expect(Number(headers.get('x-ennead-unsupported'))).toBeGreaterThan(0);
+  expect(body).toMatch(/^# What this document cannot say:/);
+  expect((await call('GET', '/api/v1/workflows/wfl_none/export')).status).toBe(404);
+});

@@ -1,0 +1,16 @@
+/** Whoever may read workflows and executions: what implies reading is listed beside it. */
+export const mayRead = [
+  'workflow:read',
+  'workflow:execute',
+  'workflow:create',
+  'workflow:admin',
+] as const;
+
+/** Whoever may start, cancel and resume executions. */
+export const mayExecute = ['workflow:execute', 'workflow:create', 'workflow:admin'] as const;
+
+/** Whoever may make workflows, and change those of their own. */
+export const mayCreate = ['workflow:create', 'workflow:admin'] as const;
+
+/** Whoever sees and changes what others own. */
+export const administration = 'workflow:admin';

@@ -1,0 +1,293 @@
+import { Type } from 'typebox';
+import type { Route, SocketRoute } from '../../kit/contract.ts';
+import { mayExecute, mayRead } from './access.ts';
+
+const id = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,128}$',
+  description: 'up to 128 letters, digits, underscores and hyphens',
+});
+const timestamp = Type.String({ format: 'date-time' });
+const milliseconds = Type.Integer({ description: 'milliseconds' });
+const anyObject = Type.Object({}, { additionalProperties: true });
+
+const nodeError = Type.Object({
+  nodeId: Type.String({ description: 'empty when no node is to blame' }),
+  attempt: Type.Integer(),
+  message: Type.String(),
+  code: Type.String({ description: '`MODEL_TIMEOUT`, `BUDGET_EXCEEDED`, `WORKFLOW_TIMEOUT`, …' }),
+});
+
+const nodeStatus = Type.Object(
+  {
+    nodeId: Type.String(),
+    status: Type.Enum(['running', 'waiting', 'completed', 'failed', 'skipped', 'cancelled']),
+    iteration: Type.Optional(
+      Type.String({ description: 'in loops: the rounds from the outermost on, `3` or `3.0`' }),
+    ),
+    attempt: Type.Integer(),
+    startedAt: timestamp,
+    duration: Type.Optional(milliseconds),
+    modelUsed: Type.Optional(Type.String()),
+    tokensUsed: Type.Optional(Type.Integer()),
+    cost: Type.Optional(Type.Number({ description: 'US dollars' })),
+    entityCreated: Type.Optional(anyObject),
+    output: Type.Optional(Type.Unknown()),
+    error: Type.Optional(Type.Object({ message: Type.String(), code: Type.String() })),
+    wakeAt: Type.Optional(timestamp),
+    detail: Type.Optional(anyObject),
+  },
+  { $id: 'NodeStatus' },
+);
+
+const executionFields = {
+  executionId: Type.String(),
+  workflowId: Type.String(),
+  version: Type.Integer(),
+  status: Type.Enum(['running', 'completed', 'failed', 'cancelled'], {
+    description: '`running` as long as it has not ended, also while it is queued or waits',
+  }),
+  trigger: Type.String(),
+  startedAt: timestamp,
+  completedAt: Type.Optional(timestamp),
+  duration: Type.Optional(milliseconds),
+  tokensUsed: Type.Integer(),
+  cost: Type.Number({ description: 'US dollars' }),
+  error: Type.Optional(nodeError),
+  retryable: Type.Optional(Type.Boolean({ description: 'whether the same again may end better' })),
+  batch: Type.Optional(Type.Object({ id: Type.String(), index: Type.Integer() })),
+};
+
+/** An execution in a listing. */
+export const executionSummary = Type.Object(executionFields, { $id: 'ExecutionSummary' });
+
+/** How an execution and its nodes stand. */
+export const executionStatus = Type.Object(
+  {
+    ...executionFields,
+    nodes: Type.Array(nodeStatus),
+    result: Type.Optional(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'outputs of the ends, by node id' },
+      ),
+    ),
+  },
+  { $id: 'ExecutionStatus' },
+);
+
+/** An execution that was started, or goes on. */
+export const executionStarted = Type.Object(
+  {
+    executionId: Type.String(),
+    workflowId: Type.String(),
+    status: Type.String({ description: '`running`' }),
+    startedAt: timestamp,
+    monitorUrl: Type.String({ description: 'a WebSocket address' }),
+  },
+  { $id: 'ExecutionStarted' },
+);
+
+const page = {
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  offset: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
+};
+const status = Type.Optional(Type.Enum(['running', 'completed', 'failed', 'cancelled']));
+
+const executionList = Type.Object(
+  {
+    executions: Type.Array(executionSummary),
+    total: Type.Integer(),
+    limit: Type.Integer(),
+    offset: Type.Integer(),
+  },
+  { $id: 'ExecutionList' },
+);
+
+const approval = Type.Object({
+  approved: Type.Boolean(),
+  comment: Type.Optional(Type.String({ maxLength: 10_000 })),
+});
+
+const approvalAnswer = Type.Object({
+  executionId: Type.String(),
+  nodeId: Type.String(),
+  approved: Type.Boolean(),
+});
+
+const token = Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }) });
+
+/** Executions: how they stand, and what may be done with them. */
+export const executionRoutes = {
+  listExecutions: {
+    method: 'GET',
+    url: '/api/v1/executions',
+    summary: 'List executions, newest first',
+    description: 'One’s own; those of everybody with `workflow:admin`.',
+    permission: mayRead,
+    schema: {
+      query: Type.Object({ workflowId: Type.Optional(id), status, ...page }),
+      response: { 200: executionList },
+    },
+  },
+  listWorkflowExecutions: {
+    method: 'GET',
+    url: '/api/v1/workflows/:workflowId/executions',
+    summary: 'List the executions of a workflow, newest first',
+    permission: mayRead,
+    schema: {
+      params: Type.Object({ workflowId: id }),
+      query: Type.Object({ status, ...page }),
+      response: { 200: executionList },
+    },
+  },
+  readExecution: {
+    method: 'GET',
+    url: '/api/v1/executions/:executionId',
+    summary: 'Say how an execution and its nodes stand',
+    permission: mayRead,
+    schema: {
+      params: Type.Object({ executionId: id }),
+      query: Type.Object({
+        wait: Type.Integer({
+          minimum: 0,
+          maximum: 60,
+          default: 0,
+          description: 'seconds to wait for its end',
+        }),
+      }),
+      response: { 200: executionStatus },
+    },
+  },
+  cancelExecution: {
+    method: 'POST',
+    url: '/api/v1/executions/:executionId/cancel',
+    summary: 'Call an execution off',
+    description: 'Nodes that run are aborted. 409 `already_ended` when it has ended.',
+    permission: mayExecute,
+    schema: { params: Type.Object({ executionId: id }), response: { 200: executionStatus } },
+  },
+  resumeExecution: {
+    method: 'POST',
+    url: '/api/v1/executions/:executionId/resume',
+    summary: 'Go on with an execution that failed or was cancelled',
+    description:
+      'What was finished is kept; what failed is run again with the same idempotency keys. 409 `not_resumable` otherwise.',
+    permission: mayExecute,
+    schema: { params: Type.Object({ executionId: id }), response: { 202: executionStarted } },
+  },
+  rerunExecution: {
+    method: 'POST',
+    url: '/api/v1/executions/:executionId/rerun',
+    summary: 'Run an execution again from one node on, as a new one',
+    description: 'Every output that does not depend on the node is taken over.',
+    permission: mayExecute,
+    schema: {
+      params: Type.Object({ executionId: id }),
+      body: Type.Object({
+        fromNode: Type.String({ minLength: 1, maxLength: 64 }),
+        inputs: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), {
+            description: 'in place of the former ones, by key',
+          }),
+        ),
+      }),
+      response: { 202: executionStarted },
+    },
+  },
+  approveNode: {
+    method: 'POST',
+    url: '/api/v1/executions/:executionId/approvals/:nodeId',
+    summary: 'Approve or reject where an execution waits for it',
+    description:
+      'By the approvers that the node names, else by whose the execution is. 409 `not_waiting` when it was decided already.',
+    permission: mayExecute,
+    schema: {
+      params: Type.Object({
+        executionId: id,
+        nodeId: Type.String({ minLength: 1, maxLength: 64 }),
+      }),
+      query: Type.Object({
+        iteration: Type.String({ maxLength: 128, default: '', description: 'within a loop' }),
+      }),
+      body: Type.Object({
+        ...approval.properties,
+        output: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), { description: 'further fields' }),
+        ),
+      }),
+      response: { 200: approvalAnswer },
+    },
+  },
+  readApproval: {
+    method: 'GET',
+    url: '/api/v1/approvals/:token',
+    summary: 'Show what a signed link decides',
+    description: 'A page with two buttons, or JSON where that is preferred.',
+    auth: 'none',
+    schema: {
+      params: token,
+      response: {
+        200: Type.Object({
+          executionId: Type.String(),
+          nodeId: Type.String(),
+          message: Type.String(),
+          isOpen: Type.Boolean({ description: 'false once it was decided' }),
+        }),
+      },
+    },
+  },
+  decideApproval: {
+    method: 'POST',
+    url: '/api/v1/approvals/:token',
+    summary: 'Approve or reject by a signed link, once',
+    auth: 'none',
+    acceptsForm: true,
+    schema: {
+      params: token,
+      body: Type.Object({
+        approved: Type.Union([Type.Boolean(), Type.Enum(['true', 'false'])]),
+        comment: Type.Optional(Type.String({ maxLength: 10_000 })),
+      }),
+      response: { 200: approvalAnswer },
+    },
+  },
+} as const satisfies Record<string, Route>;
+
+const executionEvent = Type.Object(
+  {
+    type: Type.Enum([
+      'node-started',
+      'node-completed',
+      'node-failed',
+      'node-retrying',
+      'node-skipped',
+      'node-waiting',
+      'workflow-completed',
+      'workflow-failed',
+      'workflow-cancelled',
+    ]),
+    executionId: Type.String(),
+    timestamp,
+    seq: Type.Integer(),
+    nodeId: Type.Optional(Type.String()),
+    iteration: Type.Optional(Type.String()),
+    duration: Type.Optional(milliseconds),
+    output: Type.Optional(Type.Unknown()),
+    result: Type.Optional(Type.Unknown()),
+    error: Type.Optional(anyObject),
+    attempt: Type.Optional(Type.Integer()),
+    delay: Type.Optional(milliseconds),
+  },
+  { $id: 'ExecutionEvent' },
+);
+
+/** What happens to an execution. */
+export const executionSockets = {
+  executionStream: {
+    url: '/api/v1/executions/:executionId/stream',
+    summary:
+      'Follow an execution from its start, or behind the query’s `after`; closes with 1000 after its last event',
+    permission: mayRead,
+    event: executionEvent,
+  },
+} as const satisfies Record<string, SocketRoute>;
