@@ -1,15 +1,13 @@
 // `npm run test:postgres`: the tests of services whose tables matter most, once more on the PostgreSQL
 // server of ENNEAD_TEST_POSTGRES_URL. They share its schemas, so one file runs after the other.
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { prepare } from './prepare.mjs';
+import { runTests } from './vitest.mjs';
 
 if (!process.env.ENNEAD_TEST_POSTGRES_URL) {
   console.log('skipped: ENNEAD_TEST_POSTGRES_URL names no server');
   process.exit(0);
 }
 prepare();
-const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
 const tested = [
   'auth',
   'chat/conversations',
@@ -48,9 +46,9 @@ const tested = [
   'workflow/triggers',
   'workflow/workflow.test.ts',
 ];
-const paths = tested.map((path) => `src/${path}`);
-const { status } = spawnSync(process.execPath, [vitest, 'run', '--maxWorkers=1', ...paths], {
-  stdio: 'inherit',
+const { status } = runTests({
+  filter: tested.map((path) => `src/${path}`),
+  parameters: ['--maxWorkers=1'],
   env: { ...process.env, ENNEAD_TEST_DATABASE: 'postgres' },
 });
-process.exit(status ?? 1);
+process.exit(status);

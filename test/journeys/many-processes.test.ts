@@ -48,8 +48,8 @@ describe('a process for each service, each with a data folder of its own', () =>
 
   test('every service answers its health', async () => {
     for (const name of serviceNames) {
-      const health = await (await fetch(`${urlOf(name)}/health`)).json();
-      expect(health).toMatchObject({ status: 'healthy' });
+      const health = async () => (await fetch(`${urlOf(name)}/health`)).json();
+      await expect.poll(health).toMatchObject({ status: 'healthy' });
     }
   });
 

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const timeoutMs = 1_000;
 const freshMs = 2_000;
+const unknownMs = 200;
 /** Of an answer that shall be there within 50 ms whatever the others do. */
 const patienceMs = 30;
+const outOfTimeMark = Symbol('out of time');
 
 /** Something that is measured now and then, one measurement at a time, each for a second at most. */
 export class Probe<T> {
@@ -11,6 +13,7 @@ export class Probe<T> {
   readonly #now: () => number;
   #measuredAt = Number.NEGATIVE_INFINITY;
   #measuring: Promise<void> | undefined;
+  #ranOut = false;
   /** What was measured last; absent when that failed. */
   value: T | undefined;
 
@@ -19,9 +22,14 @@ export class Probe<T> {
     this.#now = now;
   }
 
-  /** What is known holds for two seconds. */
+  /** What is known holds for two seconds; that something is away not as long, for it may just start. */
   isFresh(): boolean {
-    return this.#now() - this.#measuredAt < freshMs;
+    return this.#now() - this.#measuredAt < (this.isUnknown() ? unknownMs : freshMs);
+  }
+
+  /** Nothing good is known, nor that it answers slowly: only a measurement tells, and soon. */
+  isUnknown(): boolean {
+    return this.value === undefined && !this.#ranOut;
   }
 
   /** Resolves with the measurement that runs, or a new one. */
@@ -32,9 +40,11 @@ export class Probe<T> {
 
   async #take(): Promise<void> {
     const limit = new AbortController();
-    const outOfTime = sleep(timeoutMs, undefined, { ref: false, signal: limit.signal });
-    this.value = await Promise.race([this.#measure().catch(nothing), outOfTime.catch(nothing)]);
+    const outOfTime = sleep(timeoutMs, outOfTimeMark, { ref: false, signal: limit.signal });
+    const measured = await Promise.race([this.#measure().catch(nothing), outOfTime.catch(nothing)]);
     limit.abort();
+    this.#ranOut = measured === outOfTimeMark;
+    this.value = measured === outOfTimeMark ? undefined : measured;
     this.#measuredAt = this.#now();
     this.#measuring = undefined;
   }
@@ -42,16 +52,19 @@ export class Probe<T> {
 
 /**
  * Measures what is not fresh, but waits about 30 ms at most: of what takes longer stands what was
- * known before.
+ * known before. What is unknown is waited for, a second at most: who is away refuses at once, and
+ * who hangs is known to from then on.
  */
 export async function glanceAt(probes: readonly Probe<unknown>[]): Promise<void> {
   const stale = probes.filter((probe) => !probe.isFresh());
   if (stale.length === 0) return;
+  const unknown = stale.filter((probe) => probe.isUnknown());
   const limit = new AbortController();
   const patience = sleep(patienceMs, undefined, { ref: false, signal: limit.signal });
   const measured = Promise.all(stale.map((probe) => probe.measure()));
   await Promise.race([measured, patience.catch(() => {})]);
   limit.abort();
+  await Promise.all(unknown.map((probe) => probe.measure()));
 }
 
 function nothing(): undefined {
