@@ -207,9 +207,7 @@ describe('a connection', () => {
     const may = await registry.callAs('usr_operator', ['registry:execute']);
     const approved = await may('POST', `/connections/${body.id}/approve`, {});
     expect(approved.body.approval).toMatchObject({ approved: true, approvedBy: 'usr_operator' });
-    await expect
-      .poll(async () => (await read()).health.status, { timeout: 15_000 })
-      .toBe('healthy');
+    await expect.poll(async () => (await read()).health.status).toBe('healthy');
     expect((await read()).endpoint.env).toEqual({ API_KEY: '***', MODE: 'plain' });
     const checked = await call('POST', `/connections/${body.id}/health-check`);
     expect(checked.body.diagnostics).toMatchObject({ processRunning: true });

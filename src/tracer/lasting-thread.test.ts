@@ -28,7 +28,7 @@ test('a thread that dies is told of and replaced, and hears nothing meant for th
   await expect.poll(() => deaths).toEqual([expect.objectContaining({ message: 'told to' })]);
   expect(thread.current).toBeUndefined();
   thread.post('lost');
-  await expect.poll(() => restarts, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => restarts).toBe(1);
   thread.post('for the first', [], first);
   thread.post('two');
   await expect.poll(() => replies).toEqual(['one', 'two']);

@@ -166,7 +166,7 @@ describe.skipIf(bin === undefined)(title, () => {
     } finally {
       await server.thaw();
     }
-    await expect.poll(async () => (await login()).status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(async () => (await login()).status).toBe(200);
     expect(await (await read('/health')).json()).toMatchObject({ database: 'healthy' });
     expect(ennead.process.exitCode).toBeNull();
   });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   url = serviceUrl(base, 'auth');
   variables = { ENNEAD_DATA_DIR: join(folder.path, 'data'), ENNEAD_PORT_BASE: String(base) };
   ennead = await start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await ennead.stop();
@@ -69,5 +69,5 @@ describe.each(['answered', 'sent'] as const)('kill -9 when a refresh is %s', (mo
     expect(repeated.status).toBe(200);
     expect((await refresh(repeated.refresh_token)).status).toBe(200);
     expect(await post('validate', { token: repeated.access_token })).toMatchObject({ valid: true });
-  }, 60_000);
+  });
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   loginUrl = `${serviceUrl(base, 'auth')}/api/v1/auth/login`;
   variables = { ENNEAD_DATA_DIR: join(folder.path, 'data'), ENNEAD_PORT_BASE: String(base) };
   ennead = await start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await ennead.stop();

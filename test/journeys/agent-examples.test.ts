@@ -135,7 +135,7 @@ describe.skipIf(!isPosix)(
       expect(made.status).toBe(201);
       const path = `/api/v1/swarms/${made.body.swarmId}/status`;
       const decision = async () => (await call('GET', path)).body.finalDecision;
-      await expect.poll(decision, { timeout: 20_000 }).toBe('approve');
+      await expect.poll(decision).toBe('approve');
       expect(await interrupt(child)).toBe(0);
     });
   },

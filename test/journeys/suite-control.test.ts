@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await suite[Symbol.asyncDispose]();
   await folder.remove();
-}, 60_000);
+});
 
 test('every path that the info names answers', async () => {
   const { endpoints } = await chat().info({});
@@ -135,8 +135,8 @@ test('all are started again on their ports, and work as before', async () => {
   expect(await Promise.all(others.map(isUp))).toEqual(others.map(() => true));
   await completeWithOpenAi(urlOf('gateway'), token);
   const spans = () => completionSpans(urlOf('tracer'), token);
-  await expect.poll(async () => isCompletionTrace(await spans()), { timeout: 10_000 }).toBe(true);
-}, 60_000);
+  await expect.poll(async () => isCompletionTrace(await spans())).toBe(true);
+});
 
 test('each is stopped and started alone, over and over, while the others stay', async () => {
   for (let round = 0; round < 2; round += 1) {
@@ -153,7 +153,7 @@ test('who stops and starts at once gets one after the other', async () => {
   const answers = await Promise.all([stop('mesh'), start('mesh'), stop('mesh'), start('mesh')]);
   expect(answers.every(({ success }) => success)).toBe(true);
   expect(await isUp('mesh')).toBe(true);
-}, 60_000);
+});
 
 test('a stream that is open when its service stops is ended, and nobody waits for ever', async () => {
   const answer = await fetch(`${urlOf('gateway')}/v1/chat/completions`, {
@@ -170,4 +170,4 @@ test('a stream that is open when its service stops is ended, and nobody waits fo
   await reading;
   expect(await isUp('gateway')).toBe(false);
   expect((await start('gateway')).message).toBe('started gateway');
-}, 30_000);
+});

@@ -266,7 +266,7 @@ const cases: readonly AttackCase[] = [
       const unpublished: string[] = [];
       for (let count = 0; count < 10; count += 1) {
         await load.seeChecks(20);
-        const before = await vi.waitFor(() => agreeOnKeys(services), { timeout: 5_000 });
+        const before = await vi.waitFor(() => agreeOnKeys(services), { timeout: 30_000 });
         const service = services[count % 2] ?? replica;
         const token = target.forge.good;
         const { body } = await service.call('POST', '/api/v1/auth/keys/rotate', { token });

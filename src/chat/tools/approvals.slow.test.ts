@@ -43,7 +43,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     const listed = await admin('GET', '/connections');
     expect(listed.body.connections[0].capabilities).toContain('echo');
-  }, 20_000);
+  });
   ask = await chat.callAs('usr_one', ['registry:call']);
 });
 

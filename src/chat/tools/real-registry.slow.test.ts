@@ -29,7 +29,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     // What is kept for a caller would be the empty list of the beginning.
     expect(await tools.list(await callerWith([]))).not.toEqual([]);
-  }, 20_000);
+  });
 });
 
 afterAll(async () => {

@@ -109,7 +109,7 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     const publishing = Array.from({ length: 300 }, (_, i) => topic.publish(i + 1));
     await topic.subscribe(record.handler, { after: first });
     await Promise.all(publishing);
-    await vi.waitFor(() => expect(record.events).toHaveLength(300), { timeout: 10_000 });
+    await vi.waitFor(() => expect(record.events).toHaveLength(300), { timeout: 30_000 });
     expect(new Set(record.values()).size).toBe(300);
   });
 

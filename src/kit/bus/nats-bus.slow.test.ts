@@ -99,7 +99,7 @@ describe.skipIf(!program)('with a nats-server (skipped when there is none)', () 
     await server.restart();
     await Promise.all(during);
     for (const value of range(41, 60)) await topic.publish(value);
-    await vi.waitFor(() => expect(events).toHaveLength(60), { timeout: 10_000 });
+    await vi.waitFor(() => expect(events).toHaveLength(60), { timeout: 30_000 });
     expect(events.map(({ seq }) => seq)).toEqual(range(1, 60));
     expect(events.map(({ data }) => data).toSorted((a, b) => a - b)).toEqual(range(1, 60));
     expect(gaps).toEqual([]);

@@ -137,7 +137,7 @@ describe.skipIf(serverUrl === undefined)(
       way.cut();
       await expect(Promise.all([pid(), pid()])).rejects.toMatchObject(away);
       way.mend();
-      await expect.poll(pid, { timeout: 20_000 }).toEqual(expect.any(Number));
+      await expect.poll(pid).toEqual(expect.any(Number));
       expect(await pid()).not.toBe(before);
       await database[Symbol.asyncDispose]();
       way.close();

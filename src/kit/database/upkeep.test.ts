@@ -21,7 +21,7 @@ test('dead rows and stale statistics are cleared away on the embedded database',
     return row?.reltuples;
   };
   expect(await estimate()).toBe(-1);
-  await expect.poll(estimate, { timeout: 5_000 }).toBe(1000);
+  await expect.poll(estimate).toBe(1000);
   await upkeep.stop();
   await database[Symbol.asyncDispose]();
 });

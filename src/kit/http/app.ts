@@ -53,12 +53,15 @@ export function createApp(options: AppOptions): FastifyInstance {
     routerOptions: { maxParamLength: 512 },
     http: {
       maxHeaderSize: headerBytesMax,
+      requireHostHeader: false,
       headersTimeout: Math.min(headersTimeoutMs, requestTimeout),
       connectionsCheckingInterval: Math.min(1_000, requestTimeout),
     },
     clientErrorHandler: options.refuseConnection,
     frameworkErrors: (error, request, reply) => void options.refuse(error, request, reply),
   });
+  // Their bytes are bounded: past a count node:http would drop some in silence.
+  app.server.maxHeadersCount = 0;
   if (options.streamsBodies) boundBodies(app, requestTimeout);
   app.setErrorHandler(options.refuse);
   app.setValidatorCompiler(compileValidator);

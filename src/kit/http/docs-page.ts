@@ -13,6 +13,14 @@ const start = `SwaggerUIBundle({
   url: '/openapi.json', dom_id: '#docs', deepLinking: true, persistAuthorization: true,
 });`;
 
+/** What every service answers beside its contract, to GET and HEAD. */
+export const builtInPaths: readonly string[] = [
+  '/openapi.json',
+  '/docs',
+  '/docs/start.js',
+  ...Object.keys(assets).map((name) => `/docs/${name}`),
+];
+
 /** Serves a page at `/docs` where people read a service's operations and try them. */
 export function serveDocs(app: FastifyInstance, contract: Contract): void {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

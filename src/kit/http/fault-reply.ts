@@ -39,6 +39,7 @@ export class FaultReply {
 
   send(reply: FastifyReply, fault: Fault, context: CallContext): FastifyReply {
     this.record(fault, context);
+    void reply.header('x-request-id', context.requestId);
     for (const [name, value] of Object.entries(headersOf(fault))) void reply.header(name, value);
     if (fault.code === 'too_large') letSenderFinish(reply);
     void reply

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { pathsOf, type Contract } from '../contract.ts';
 import { Fault } from '../errors.ts';
+import { builtInPaths } from './docs-page.ts';
 
 /** The refusal of a path that no route took: 405 with `Allow` when only the method is wrong, else 404. */
 export function noRouteFault(contract: Contract, request: FastifyRequest): Fault {
@@ -20,6 +21,7 @@ function methodsOf(contract: Contract, path: string): string[] {
   const routes = Object.values(contract.routes);
   const matching = routes.filter((route) => pathsOf(route).some((url) => matches(url, path)));
   const methods = new Set<string>(matching.map(({ method }) => method));
+  if (builtInPaths.includes(path)) methods.add('GET');
   if (methods.has('GET')) methods.add('HEAD');
   return [...methods].toSorted();
 }

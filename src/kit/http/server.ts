@@ -23,6 +23,7 @@ import { FaultReply, faultOf } from './fault-reply.ts';
 import { Gate } from './gate.ts';
 import { endServerSpan, contextOf, noteIdentity, startServerSpan } from './server-span.ts';
 import { noRouteFault } from './no-route.ts';
+import { refuseOddRequests, requireSound } from './odd-requests.ts';
 import { leavingBodies, streamBytesMax } from './streamed-body.ts';
 
 export interface HttpOptions {
@@ -41,14 +42,6 @@ const bodyBytesMax = 1024 * 1024;
 /** Cheap to check, and keeps every field. */
 const AnyObject = Type.Object({}, { additionalProperties: true });
 const sweepMs = 50;
-
-/** U+0000 stands in no address that means something, and PostgreSQL cannot store it. */
-function refuseNul(url: string): void {
-  if (!url.includes('%00')) return;
-  throw new Fault('invalid', 'the address holds the character U+0000', {
-    reason: 'invalid_request',
-  });
-}
 
 /** Writes the head of an answer that comes piece by piece; it goes out with the first piece. */
 function beginPieces(reply: FastifyReply, mediaType: string): void {
@@ -100,6 +93,7 @@ export class HttpServer {
         this.#faults.send(reply, faultOf(error, request), this.#contextOf(request)),
       refuseConnection: (error, socket) => this.#faults.refuseConnection(error, socket),
     });
+    refuseOddRequests(this.app.server, this.#faults);
     this.sockets = new SocketServer(this.app.server, {
       ...options,
       faults: this.#faults,
@@ -179,7 +173,7 @@ export class HttpServer {
   #begin(route: Route, reply: FastifyReply, done: (error?: Error) => void): void {
     const context = this.#open(route, reply);
     try {
-      refuseNul(reply.request.url);
+      requireSound(reply.request);
       const admitted = this.#gate.admit(route, reply);
       if (admitted instanceof Promise) {
         void this.#beginWhenAdmitted(context, admitted, done);

@@ -75,7 +75,7 @@ test('the issuer is asked again and again, also after it was away', async () => 
   });
   await feed.start();
   isAway = false;
-  await expect.poll(() => list.covers(token('late')), { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => list.covers(token('late'))).toBe(true);
 });
 
 test('a list that was not read for five minutes is not trusted any more', async () => {

@@ -77,8 +77,8 @@ test('leaves and the root are rolled under live traffic, and no call fails', asy
   expect(rootCount()).toBe(2);
   expect(mesh.authority.bundle.startsWith(oldRoot)).toBe(true);
   const signsNew = () => !mesh.authority.bundle.startsWith(oldRoot);
-  await expect.poll(signsNew, { timeout: 20_000 }).toBe(true);
-  await expect.poll(rootCount, { timeout: 20_000 }).toBe(1);
+  await expect.poll(signsNew).toBe(true);
+  await expect.poll(rootCount).toBe(1);
   await mesh.identity.renew();
   await new Promise((resolve) => setTimeout(resolve, 500));
 

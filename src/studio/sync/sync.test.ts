@@ -67,7 +67,7 @@ describe('A device that follows a workspace', () => {
     await put(id, 'a.txt', 'by laptop', 'laptop');
     await put(id, 'b.txt', 'by phone', 'phone');
     await writeFile(join(path, 'c.txt'), 'by hand');
-    await expect.poll(() => phone.ofType('file_change').length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => phone.ofType('file_change').length).toBe(2);
     expect(phone.ofType('file_change')).toMatchObject([
       {
         type: 'file_change',

@@ -254,7 +254,7 @@ describe('a source that fails', () => {
     const half = Math.floor(content.length / 2);
     const part = partOf(ground);
     const sizeOfPart = async () => (await stat(part).catch(() => undefined))?.size;
-    await expect.poll(sizeOfPart, { timeout: 20_000 }).toBe(half);
+    await expect.poll(sizeOfPart).toBe(half);
     child.kill('SIGKILL');
     await once(child, 'exit');
     source.requests.length = 0;
