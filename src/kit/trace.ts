@@ -1,6 +1,7 @@
 import {
   SpanKind,
   SpanStatusCode,
+  trace,
   TraceFlags,
   type Attributes,
   type AttributeValue,
@@ -61,12 +62,14 @@ export class Tracer {
   /** Starts a span. A parent that was not sampled gives a span that is passed on but not recorded. */
   start(name: string, options: SpanOptions = {}): Span {
     const { parent, isSampled = true } = options;
-    const context: SpanContext = {
-      traceId: parent?.traceId ?? this.#ids.next(16),
-      spanId: this.#ids.next(8),
-      traceFlags: isSampled ? (parent?.traceFlags ?? TraceFlags.SAMPLED) : TraceFlags.NONE,
-    };
+    const context = this.#contextBelow(parent);
+    if (!isSampled) context.traceFlags = TraceFlags.NONE;
     return new RecordedSpan(context, { name, options, sink: this.#sink });
+  }
+
+  /** A span that is recorded nowhere: for what is not worth one, but causes spans that may be. */
+  pass(parent?: SpanContext): Span {
+    return trace.wrapSpanContext(this.#contextBelow(parent));
   }
 
   /** Runs `work` inside a span that ends with it and carries its error. */
@@ -84,6 +87,14 @@ export class Tracer {
     } finally {
       span.end();
     }
+  }
+
+  #contextBelow(parent: SpanContext | undefined): SpanContext {
+    return {
+      traceId: parent?.traceId ?? this.#ids.next(16),
+      spanId: this.#ids.next(8),
+      traceFlags: parent?.traceFlags ?? TraceFlags.SAMPLED,
+    };
   }
 }
 

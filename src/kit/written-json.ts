@@ -18,8 +18,15 @@ const jsonType = 'application/json; charset=utf-8';
  */
 export class WrittenJson extends WrittenBytes {
   constructor(value: unknown) {
-    super(Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value)), jsonType);
+    super(Buffer.isBuffer(value) ? value : toBytes(JSON.stringify(value)), jsonType);
   }
+}
+
+const textLengthMax = 4096;
+
+/** A short text is cheaper to encode each time than to send in a piece of its own. */
+function toBytes(json: string): Buffer | string {
+  return json.length <= textLengthMax ? json : Buffer.from(json);
 }
 
 /** The same of JSON that is a text already, and is sent but once. */

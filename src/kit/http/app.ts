@@ -133,6 +133,7 @@ function requireFormRoute({ routeOptions }: FastifyRequest): void {
 
 /** JSON between systems is UTF-8 (RFC 8259, section 8.1), and no body is inflated here. */
 function requireUtf8({ headers }: FastifyRequest): void {
+  if (headers['content-type'] === 'application/json' && !headers['content-encoding']) return;
   const [, charset = 'utf-8'] = /charset="?([^\s;"]+)/i.exec(headers['content-type'] ?? '') ?? [];
   const encoding = headers['content-encoding'] ?? 'identity';
   if (/^(utf-?8|us-ascii)$/i.test(charset) && encoding === 'identity') return;

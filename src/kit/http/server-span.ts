@@ -7,15 +7,20 @@ import type { CallContext } from './call.ts';
 
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 
-/** Starts the span of a request, below the caller's if it sent a `traceparent`. */
+/**
+ * Starts the span of a request, below the caller's if it sent a `traceparent`; one that is recorded
+ * nowhere when the route is not traced, or no route took the request.
+ */
 export function startServerSpan(
   tracer: Tracer,
-  route: Pick<Route, 'method' | 'url'>,
+  route: Pick<Route, 'method' | 'url' | 'trace'> | undefined,
   request: Pick<FastifyRequest, 'headers'>,
 ): Span {
+  const parent = parseTraceparent(request.headers['traceparent'] as string | undefined);
+  if (!route || route.trace === 'none') return tracer.pass(parent);
   return tracer.start(`${route.method} ${route.url}`, {
     kind: SpanKind.SERVER,
-    parent: parseTraceparent(request.headers['traceparent'] as string | undefined),
+    parent,
     attributes: { 'http.request.method': route.method, 'http.route': route.url },
   });
 }

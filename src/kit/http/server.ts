@@ -15,7 +15,7 @@ import { formatLine, JsonLines } from '../json-lines.ts';
 import { PushedAnswer, ResponseSink } from '../pushed-answer.ts';
 import { EventStream, writeEvents } from '../sse.ts';
 import { openSource, writeSource } from '../streamed-answer.ts';
-import { Tracer } from '../trace.ts';
+import type { Tracer } from '../trace.ts';
 import { bodyRules, createApp, listenFault, measurable, takingBytes } from './app.ts';
 import { HttpCall, OpenCalls, type Call, type CallContext, type Handlers } from './call.ts';
 import { serveDocs } from './docs-page.ts';
@@ -79,8 +79,6 @@ export class HttpServer {
   readonly #gate: Gate;
   readonly #faults: FaultReply;
   readonly #openCalls = new OpenCalls();
-  /** Starts the spans of what is not to be recorded. */
-  readonly #silent = new Tracer(() => {});
 
   constructor(options: HttpOptions) {
     this.#options = options;
@@ -202,11 +200,10 @@ export class HttpServer {
   }
 
   #open(route: Route, reply: FastifyReply): CallContext {
-    const tracer = route.trace === 'none' ? this.#silent : this.#options.tracer;
-    const span = startServerSpan(tracer, route, reply.request);
+    const span = startServerSpan(this.#options.tracer, route, reply.request);
     const context = contextOf(reply.request, span);
     reply.request.context = context;
-    reply.raw.on('close', () => endServerSpan(reply));
+    if (span.isRecording()) reply.raw.on('close', () => endServerSpan(reply));
     void reply.header('x-request-id', context.requestId);
     return context;
   }
@@ -280,7 +277,7 @@ export class HttpServer {
   /** The context of a request, also of one that no route took. */
   #contextOf(request: FastifyRequest): CallContext {
     if (!request.context) {
-      const span = this.#silent.start('no route');
+      const span = startServerSpan(this.#options.tracer, undefined, request);
       request.context = contextOf(request, span);
     }
     return request.context;

@@ -27,7 +27,7 @@ export class Handshake {
     // Until the upgrade nobody else listens, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
     const { headers, url = '/' } = request;
-    const span = startServerSpan(tracer, { method: 'GET', url: route?.url ?? 'no route' }, request);
+    const span = startServerSpan(tracer, route && { method: 'GET', url: route.url }, request);
     this.#context = contextOf({ headers, url }, span);
   }
 

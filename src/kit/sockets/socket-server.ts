@@ -73,8 +73,6 @@ export class SocketServer {
   readonly #connections = new Set<SocketConnection>();
   readonly #reserved = new Map<string, UpgradeHandler>();
   readonly #handlers = new Map<string, SocketHandler>();
-  /** Starts the spans of what is not to be recorded. */
-  readonly #silent = new Tracer(() => {});
   #routes: Readonly<Record<string, SocketRoute>> = {};
   #prober: NodeJS.Timeout | undefined;
 
@@ -146,11 +144,7 @@ export class SocketServer {
   async #open(upgrade: Upgrade, path: string): Promise<void> {
     const match = findSocketRoute(this.#routes, path);
     const { faults, tracer } = this.#options;
-    const handshake = new Handshake(upgrade, {
-      faults,
-      tracer: match ? tracer : this.#silent,
-      route: match?.route,
-    });
+    const handshake = new Handshake(upgrade, { faults, tracer, route: match?.route });
     this.#handshakes.set(upgrade.request, handshake);
     try {
       if (!match) throw new Fault('not_found', `there is no WebSocket at ${path}`);
