@@ -5,6 +5,7 @@ import { writeSecretFile } from '../kit/secrets/secret-file.ts';
 import { RenewedIdentity, type IssuedIdentity } from '../mesh/certificates/renewed-identity.ts';
 import { createRequest } from '../mesh/certificates/request.ts';
 import { meshContract } from '../mesh/contract.ts';
+import { attestationRoutes } from '../mesh/schemas/attestation.ts';
 import { certificateRoutes } from '../mesh/schemas/certificates.ts';
 import type { AdministrationOptions } from './administration.ts';
 import { printRemark } from './output.ts';
@@ -16,6 +17,14 @@ export interface IssueOptions extends AdministrationOptions {
   readonly renew?: boolean;
 }
 
+export interface RootOptions extends AdministrationOptions {
+  readonly urgent?: boolean;
+}
+
+export interface KeyOptions extends AdministrationOptions {
+  readonly compromised?: boolean;
+}
+
 /** Where a certificate was written and how long it is good. */
 export interface WrittenCertificate {
   readonly agentId: string;
@@ -25,7 +34,8 @@ export interface WrittenCertificate {
   readonly expiresAt: string;
 }
 
-const contract = { ...meshContract, routes: certificateRoutes };
+const { rotateAttestationKey } = attestationRoutes;
+const contract = { ...meshContract, routes: { ...certificateRoutes, rotateAttestationKey } };
 const stopMs = 5_000;
 
 /**
@@ -57,6 +67,22 @@ export async function issueFiles(
   const stay = setInterval(() => {}, 2 ** 30);
   await told;
   clearInterval(stay);
+}
+
+/** Makes the next root, as the operator. */
+export async function rollRoot({ urgent = false, ...options }: RootOptions) {
+  await using access = await accessService(contract, options);
+  return access.client.rollRoot({ body: { urgent } }).catch((error: unknown) => {
+    throw access.explain(error);
+  });
+}
+
+/** Makes the next key of attestations, as the operator. */
+export async function rotateKey({ compromised = false, ...options }: KeyOptions) {
+  await using access = await accessService(contract, options);
+  return access.client.rotateAttestationKey({ body: { compromised } }).catch((error: unknown) => {
+    throw access.explain(error);
+  });
 }
 
 /** The certificate comes last: whoever waits for it finds the rest there. */

@@ -4,8 +4,17 @@ import { Fault } from '../errors.ts';
 import type { Call } from '../http/call.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { WrittenBytes } from '../written-json.ts';
+import { DirectCalls, writeError, writeResult, type DirectCall } from './direct-calls.ts';
 import { refuseForeign } from './foreign-origin.ts';
-import { cacheHintsOf, capabilitiesOf, setMethods, type McpFeatures } from './methods.ts';
+import { McpError } from './mcp-error.ts';
+import {
+  answerTool,
+  cacheHintsOf,
+  capabilitiesOf,
+  setMethods,
+  type McpFeatures,
+} from './methods.ts';
 import { OpenCalls } from './open-calls.ts';
 import { Sender } from './sender.ts';
 
@@ -46,6 +55,7 @@ const sessionPattern = /^[\w-]{1,64}$/;
 export class McpEndpoint implements AsyncDisposable {
   readonly #options: McpOptions;
   readonly #calls = new OpenCalls();
+  readonly #direct = new DirectCalls();
   #handler: Promise<McpHttpHandler> | undefined;
 
   constructor(options: McpOptions) {
@@ -53,8 +63,10 @@ export class McpEndpoint implements AsyncDisposable {
   }
 
   /** Answers a message; Fault `forbidden` when a page of another site sends it. */
-  async handle(request: McpRequest): Promise<Response> {
+  async handle(request: McpRequest): Promise<Response | WrittenBytes> {
     refuseForeign(request.headers, this.#options.url);
+    const call = this.#direct.read(request);
+    if (call) return this.#answer(call, request);
     refuseLargeBatch(request.body);
     const session = sessionOf(request.headers);
     const method = methodOf(request.body);
@@ -70,6 +82,7 @@ export class McpEndpoint implements AsyncDisposable {
         extra: { sender: new Sender(request, session) },
       },
     });
+    if (response.ok) this.#direct.accept(request);
     if (method === 'initialize' && response.ok) response.headers.set(sessionHeader, newId('mcp'));
     return response;
   }
@@ -84,6 +97,26 @@ export class McpEndpoint implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await (await this.#handler)?.close();
+  }
+
+  /** Answers a call as the SDK would. */
+  async #answer(call: DirectCall, request: McpRequest): Promise<Response | WrittenBytes> {
+    const { tools, name, title, version } = this.#options;
+    const { identity, requestId, span, signal } = request;
+    const { traceparent } = call;
+    span.setAttribute('mcp.method.name', 'tools/call');
+    span.setAttribute('gen_ai.tool.name', call.name);
+    const caller = { identity, requestId, span };
+    const context = { ...caller, signal, traceparent, isReported: false, report: () => {} };
+    try {
+      const result = await answerTool(this.#options, caller, () =>
+        tools.call(call.name, call.input, context),
+      );
+      return signal.aborted ? gone() : writeResult(call, result, { name, title, version });
+    } catch (error) {
+      if (error instanceof McpError) return writeError(call, error);
+      throw error;
+    }
   }
 
   /** The SDK takes a quarter of a second to load: only who is spoken to in MCP pays for it. */
@@ -114,6 +147,11 @@ export class McpEndpoint implements AsyncDisposable {
     if (!session || (typeof id !== 'string' && typeof id !== 'number')) return;
     this.#calls.cancel({ subject: identity.subject, session, id });
   }
+}
+
+/** Nobody reads it: the caller has left, or the server stops. */
+function gone(): Response {
+  return new Response(null, { status: 499 });
 }
 
 /** The rate limit counts requests: a batch must not carry any number of calls past it. */

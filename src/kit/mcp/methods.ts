@@ -72,14 +72,29 @@ function setToolMethods(server: Server, parts: McpMethodParts): void {
     const { caller } = Sender.of(context);
     caller.span.setAttribute('gen_ai.tool.name', name);
     try {
-      return await run(parts, context, (running) => tools.call(name, input, running));
+      return await answerTool(parts, caller, () =>
+        run(parts, context, (running) => tools.call(name, input, running)),
+      );
     } catch (error) {
-      if (error instanceof McpError) throw toProtocolError(sdk, error);
-      const fault = faultOf(parts, error, caller);
-      if (fault.reason !== 'tool_not_found') return toolFailure(fault);
-      throw new sdk.ProtocolError(mcpCodes.invalidParams, fault.message);
+      throw error instanceof McpError ? toProtocolError(sdk, error) : error;
     }
   });
+}
+
+/** What a tool answers, or how it failed; rejects with an `McpError` where the protocol says so. */
+export async function answerTool(
+  parts: Pick<McpMethodParts, 'log'>,
+  caller: McpCaller,
+  call: () => Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof McpError) throw error;
+    const fault = faultOf(parts, error, caller);
+    if (fault.reason !== 'tool_not_found') return toolFailure(fault);
+    throw new McpError(mcpCodes.invalidParams, fault.message);
+  }
 }
 
 function setPromptMethods(server: Server, parts: McpMethodParts, prompts: McpPrompts): void {
@@ -177,7 +192,11 @@ class Reporter {
   }
 }
 
-function faultOf({ log }: McpMethodParts, error: unknown, { requestId }: McpCaller): Fault {
+function faultOf(
+  { log }: Pick<McpMethodParts, 'log'>,
+  error: unknown,
+  { requestId }: McpCaller,
+): Fault {
   const fault = Fault.from(error);
   if (fault.code === 'internal') {
     log.error({ err: fault.cause ?? fault, requestId }, 'internal error');

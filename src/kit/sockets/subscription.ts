@@ -3,6 +3,7 @@ import { Value } from 'typebox/value';
 import type { BusEvent, Topic } from '../bus/bus.ts';
 import { Fault } from '../errors.ts';
 import { parseJsonBody } from '../http/json-body.ts';
+import { findFlaws } from '../schema-flaws.ts';
 import type { Connection } from './connection.ts';
 import { Feed } from './feed.ts';
 import type { SharedFrames } from './text-frames.ts';
@@ -116,8 +117,8 @@ class Stream<T, S extends TSchema> {
 /** A message that is as its schema says; throws `invalid` (`validation_error`) with the place otherwise. */
 export function checkMessage<S extends TSchema>(schema: S, message: unknown): Static<S> {
   if (Value.Check(schema, message)) return message;
-  const [flaw] = Value.Errors(schema, message);
-  const place = `message${flaw?.instancePath.replaceAll('/', '.') ?? ''}`;
+  const [flaw] = findFlaws(Value.Errors(schema, message), schema);
+  const place = `message${flaw?.place.replaceAll('/', '.') ?? ''}`;
   throw new Fault('invalid', `${place} ${flaw?.message ?? 'is not valid'}`, {
     reason: 'validation_error',
   });

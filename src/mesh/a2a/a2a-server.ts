@@ -59,10 +59,7 @@ export class A2aServer {
       if (method === methods.get[version]) return this.#get(call, params, version);
       if (method === methods.cancel[version]) return this.#cancel(call, params, version);
     }
-    if (unsupported.has(method)) {
-      throw new RpcError(rpcErrors.unsupportedOperation, `the mesh does not offer ${method}`);
-    }
-    throw new RpcError(rpcErrors.methodNotFound, 'there is no such method');
+    throw notOffered(method);
   }
 
   async #send(call: A2aCall, params: unknown, version: A2aVersion): Promise<unknown> {
@@ -106,9 +103,24 @@ const unsupported = new Set([
   'SendStreamingMessage',
   'SubscribeToTask',
   'ListTasks',
+  'GetExtendedAgentCard',
   'message/stream',
   'tasks/resubscribe',
+  'agent/getAuthenticatedExtendedCard',
 ]);
+
+/** Of push notifications, 1.0 and 0.3. */
+const pushMethod = /PushNotificationConfigs?$|^tasks\/pushNotificationConfig\//;
+
+function notOffered(method: string): RpcError {
+  if (pushMethod.test(method)) {
+    return new RpcError(rpcErrors.pushNotSupported, 'the mesh sends no push notifications');
+  }
+  if (unsupported.has(method)) {
+    return new RpcError(rpcErrors.unsupportedOperation, `the mesh does not offer ${method}`);
+  }
+  return new RpcError(rpcErrors.methodNotFound, 'there is no such method');
+}
 
 class RpcError extends Error {
   readonly code: number;

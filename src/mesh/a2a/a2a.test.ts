@@ -39,6 +39,10 @@ const execute = (targetAgent: string, timeout = 5_000) =>
 test('what is no A2A is answered by JSON-RPC errors', async () => {
   expect((await rpc('Dance', {})).error.code).toBe(-32601);
   expect((await rpc('SendStreamingMessage', sent())).error.code).toBe(-32004);
+  for (const method of ['ListTaskPushNotificationConfigs', 'tasks/pushNotificationConfig/set']) {
+    expect((await rpc(method, {})).error.code).toBe(-32003);
+  }
+  expect((await rpc('GetExtendedAgentCard', {})).error.code).toBe(-32004);
   expect((await rpc('SendMessage', {})).error.code).toBe(-32602);
   expect((await rpc('SendMessage', sent(), '9.9')).error.code).toBe(-32009);
   expect((await rpc('GetTask', { id: 'tsk_none' })).error.code).toBe(-32001);

@@ -29,6 +29,7 @@ export const rpcErrors = {
   internal: -32603,
   taskNotFound: -32001,
   taskNotCancelable: -32002,
+  pushNotSupported: -32003,
   unsupportedOperation: -32004,
   versionNotSupported: -32009,
 } as const;

@@ -9,6 +9,7 @@ import {
 } from './attestation-store.ts';
 import { deleteExpiredChallenges } from './challenge-store.ts';
 import type { LiveAttestations } from './live-attestations.ts';
+import type { SigningKeys } from './signing-key.ts';
 import type { StatusLists } from './status-lists.ts';
 
 /** The topic by which replicas tell each other of attestations. */
@@ -19,6 +20,7 @@ export interface AttestationFeedOptions {
   readonly topic: Topic<AttestationEvent>;
   readonly live: LiveAttestations;
   readonly lists: StatusLists;
+  readonly keys: Pick<SigningKeys, 'read'>;
   readonly log: Log;
   readonly now: () => number;
 }
@@ -82,6 +84,7 @@ export class AttestationFeed implements AsyncDisposable {
 
   #take(event: AttestationEvent): void {
     if (event.kind === 'attested') this.#note(event.attestation);
+    else if (event.kind === 'keys-changed') void this.#readKeys();
     else for (const attestation of event.attestations) this.#note(attestation);
   }
 
@@ -91,8 +94,19 @@ export class AttestationFeed implements AsyncDisposable {
     if (attestation.revokedAtMs !== undefined) lists.drop(attestation.statusIndex);
   }
 
+  async #readKeys(): Promise<void> {
+    const { keys, lists, log } = this.#options;
+    try {
+      await keys.read();
+      lists.dropAll();
+    } catch (err) {
+      log.warn({ err }, 'the keys of the mesh could not be read; they are with the next sweep');
+    }
+  }
+
   async #sweep(): Promise<void> {
-    const { sql, live, now } = this.#options;
+    const { sql, live, keys, now } = this.#options;
+    await keys.read();
     await this.#read();
     live.sweep(now());
     await deleteExpiredChallenges(sql, new Date(now()));
@@ -113,7 +127,7 @@ export class AttestationFeed implements AsyncDisposable {
 }
 
 function partsOf(event: AttestationEvent): AttestationEvent[] {
-  if (event.kind === 'attested') return [event];
+  if (event.kind !== 'revoked') return [event];
   const parts: AttestationEvent[] = [];
   for (let at = 0; at < event.attestations.length; at += eventMax) {
     parts.push({ kind: 'revoked', attestations: event.attestations.slice(at, at + eventMax) });

@@ -21,4 +21,5 @@ export const validityMs = 3_600_000;
 /** What became of attestations, as replicas tell each other. */
 export type AttestationEvent =
   | { readonly kind: 'attested'; readonly attestation: Attestation }
-  | { readonly kind: 'revoked'; readonly attestations: readonly Attestation[] };
+  | { readonly kind: 'revoked'; readonly attestations: readonly Attestation[] }
+  | { readonly kind: 'keys-changed' };

@@ -9,8 +9,7 @@ import type { AttestationEvent } from './attestation.ts';
 import { Attestations } from './attestations.ts';
 import { LiveAttestations } from './live-attestations.ts';
 import type { ProofChecker } from './proof-checker.ts';
-import { openTokenSigner } from './signing-key.ts';
-import type { PublicKeyJwk } from './signing-key-store.ts';
+import { SigningKeys, type KeyRotation } from './signing-key.ts';
 import { StatusLists } from './status-lists.ts';
 
 export interface AttestationPartsOptions {
@@ -34,8 +33,10 @@ export interface AttestationParts extends AsyncDisposable {
   readonly lists: StatusLists;
   /** Keeps this replica equal to the others. */
   readonly feed: AttestationFeed;
-  /** What verifies the tokens. */
-  readonly jwk: PublicKeyJwk;
+  /** What signs the tokens and verifies them. */
+  readonly keys: SigningKeys;
+  /** Lets the next key take over, on all replicas. */
+  rotateKey(wish: { readonly isCompromised: boolean }): Promise<KeyRotation>;
 }
 
 /** Opens everything; when it resolves, memory is what the database says. */
@@ -44,13 +45,13 @@ export async function openAttestationParts(
 ): Promise<AttestationParts> {
   const { database: sql, bus, agents, activity, checker, dataFolder, url, log } = options;
   const now = options.now ?? Date.now;
-  const signer = await openTokenSigner({ sql, dataFolder });
-  const issuer = { signer, url: url.replace(/\/$/, '') };
+  const keys = await SigningKeys.open({ sql, dataFolder, now });
+  const issuer = { signer: keys, url: url.replace(/\/$/, '') };
   const live = new LiveAttestations();
   const lists = new StatusLists({ sql, issuer, live, now });
   const topic = bus.topic<AttestationEvent>(attestationTopic);
   const lifetime = new Lifetime(log);
-  const feed = new AttestationFeed({ sql, topic, live, lists, log, now });
+  const feed = new AttestationFeed({ sql, topic, live, lists, keys, log, now });
   lifetime.own('the feed of attestations', feed);
   try {
     await feed.start();
@@ -64,7 +65,13 @@ export async function openAttestationParts(
     attestations,
     lists,
     feed,
-    jwk: signer.jwk,
+    keys,
+    rotateKey: async (wish) => {
+      const rotation = await keys.rotate(wish);
+      lists.dropAll();
+      feed.tell({ kind: 'keys-changed' });
+      return rotation;
+    },
     [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose](),
   };
 }

@@ -1,4 +1,4 @@
-import { decodeProtectedHeader } from 'jose';
+import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { silentLog } from '../../kit/testing.ts';
 import {
   attestOf,
   capability,
+  keySetOf,
   openAttestationGround,
   requestOf,
   startAttestation,
@@ -127,8 +128,8 @@ describe('several replicas, and one that starts again', () => {
     const body: Answered = accepted[0]?.body;
     expect(a.attestations.isAttested(agent.agentId, capability)).toBe(true);
     expect(b.attestations.isAttested(agent.agentId, capability)).toBe(true);
-    expect(decodeProtectedHeader(body.token).kid).toBe(a.jwk.kid);
-    expect(b.jwk).toEqual(a.jwk);
+    expect(decodeProtectedHeader(body.token).kid).toBe(a.keys.published[0]?.kid);
+    expect(b.keys.published).toEqual(a.keys.published);
     await b.post('revoke', { attestationId: body.attestationId });
     expect(a.attestations.isAttested(agent.agentId, capability)).toBe(false);
     for (const replica of [a, b, bus]) await replica[Symbol.asyncDispose]();
@@ -171,7 +172,7 @@ describe('several replicas, and one that starts again', () => {
     const revoked = await attestOf(mesh, ended);
     await mesh.post('revoke', { attestationId: revoked.attestationId });
     const again = await startAttestation(ground);
-    expect(again.jwk).toEqual(mesh.jwk);
+    expect(again.keys.published).toEqual(mesh.keys.published);
     expect(again.attestations.isAttested(kept.agentId, capability)).toBe(true);
     expect(again.attestations.isAttested(ended.agentId, capability)).toBe(false);
     expect((await verifyOf(again, body)).valid).toBe(true);
@@ -179,6 +180,53 @@ describe('several replicas, and one that starts again', () => {
     const replayed = await again.post('attest', request);
     expect(replayed.body).toMatchObject({ verified: false, reason: 'commitment_used' });
     await again[Symbol.asyncDispose]();
+  });
+
+  test('let the next key sign when everybody can know it, and keep the one before published', async () => {
+    const bus = await openBus({ log: silentLog });
+    const a = await startAttestation(ground, { bus });
+    const b = await startAttestation(ground, { bus });
+    const agents = [register(), register(), register()] as const;
+    const before = await attestOf(a, agents[0]);
+    expect((await a.post('keys/rotate', {})).status).toBe(403);
+    const { body } = await a.post('keys/rotate', {}, 'usr_admin');
+    expect((await a.post('keys/rotate', {}, 'usr_admin')).body.kid).toBe(body.kid);
+    await expect.poll(() => b.keys.published[0]?.kid).toBe(body.kid);
+    const kidOf = (answered: Answered) => decodeProtectedHeader(answered.token).kid;
+    expect(kidOf(await attestOf(b, agents[1]))).toBe(kidOf(before));
+    clock.ms = Date.parse(body.signsFrom);
+    const after = await attestOf(b, agents[2]);
+    expect(kidOf(after)).toBe(body.kid);
+    for (const { token } of [before, after]) {
+      await jwtVerify(token, await keySetOf(a), { currentDate: new Date(clock.ms) });
+      expect(await statusBitOf(a, token)).toBe(0);
+    }
+    clock.ms += 2 * 3_600_000;
+    await a.feed.sweep();
+    expect(a.keys.published.map(({ kid }) => kid)).toEqual([body.kid]);
+    for (const replica of [a, b, bus]) await replica[Symbol.asyncDispose]();
+  });
+
+  test('withdraw a compromised key at once, with all that it signed', async () => {
+    const bus = await openBus({ log: silentLog });
+    const a = await startAttestation(ground, { bus });
+    const b = await startAttestation(ground, { bus });
+    const before = await attestOf(a, register());
+    await statusBitOf(b, before.token);
+    const { body } = await a.post('keys/rotate', { compromised: true }, 'usr_admin');
+    await expect.poll(() => b.keys.published.map(({ kid }) => kid)).toEqual([body.kid]);
+    for (const replica of [a, b]) {
+      const keys = await keySetOf(replica);
+      await expect(jwtVerify(before.token, keys)).rejects.toMatchObject({
+        code: 'ERR_JWKS_NO_MATCHING_KEY',
+      });
+      const after = await attestOf(replica, register());
+      expect(decodeProtectedHeader(after.token).kid).toBe(body.kid);
+      expect(await statusBitOf(replica, after.token)).toBe(0);
+    }
+    const again = await startAttestation(ground);
+    expect(again.keys.published).toEqual(a.keys.published);
+    for (const replica of [a, b, again, bus]) await replica[Symbol.asyncDispose]();
   });
 
   test('do not start without the file that the key was sealed under', async () => {

@@ -12,34 +12,55 @@ export interface PublicKeyJwk {
   readonly alg: 'EdDSA';
 }
 
-export interface StoredSigningKey {
-  readonly kid: string;
-  readonly jwk: PublicKeyJwk;
-  /** PKCS #8, sealed. */
-  readonly sealed: string;
-}
-
-interface SigningKeyRow {
+/** A key as it is stored; the generations count from 1. */
+export interface SigningKeyRow {
+  readonly generation: number;
   readonly kid: string;
   readonly public_jwk: PublicKeyJwk;
+  /** PKCS #8, sealed. */
   readonly private_key: string;
+  readonly signs_from: Date;
+  /** Null for the newest. */
+  readonly published_until: Date | null;
 }
 
-export async function readSigningKey(sql: SigningKeySql): Promise<StoredSigningKey | undefined> {
-  const [row] = await sql.query<SigningKeyRow>(
-    'select kid, public_jwk, private_key from mesh.attestation_keys',
+/** All keys that are published at a time, the newest first. */
+export function readSigningKeys(sql: SigningKeySql, now: Date): Promise<SigningKeyRow[]> {
+  return sql.query<SigningKeyRow>(
+    `select generation, kid, public_jwk, private_key, signs_from, published_until
+     from mesh.attestation_keys
+     where published_until is null or published_until > $1::timestamptz
+     order by generation desc`,
+    [now],
   );
-  return row && { kid: row.kid, jwk: row.public_jwk, sealed: row.private_key };
 }
 
-/** Stores a key unless there is one: the first of several replicas decides. */
-export async function offerSigningKey(
+/**
+ * Stores a key, and how long those before it stay published, unless another replica stored one of this
+ * generation first.
+ */
+export async function insertSigningKey(
   sql: SigningKeySql,
-  { kid, jwk, sealed }: StoredSigningKey,
+  key: SigningKeyRow,
+  earlierUntil: Date,
 ): Promise<void> {
   await sql.query(
-    `insert into mesh.attestation_keys (kid, public_jwk, private_key, created_at)
-     values ($1, $2::jsonb, $3, now()) on conflict do nothing`,
-    [kid, jwk, sealed],
+    `with made as (
+       insert into mesh.attestation_keys
+         (generation, kid, public_jwk, private_key, signs_from)
+       values ($1, $2, $3::jsonb, $4, $5::timestamptz)
+       on conflict (generation) do nothing returning generation
+     )
+     update mesh.attestation_keys
+     set published_until = least(published_until, $6::timestamptz)
+     where generation < $1 and exists (select 1 from made)`,
+    [key.generation, key.kid, key.public_jwk, key.private_key, key.signs_from, earlierUntil],
   );
+}
+
+/** Erases the keys that are published no more. */
+export async function deleteEndedKeys(sql: SigningKeySql, now: Date): Promise<void> {
+  await sql.query('delete from mesh.attestation_keys where published_until <= $1::timestamptz', [
+    now,
+  ]);
 }

@@ -65,6 +65,12 @@ export class StatusLists {
     this.#reading.delete(number);
   }
 
+  /** Has all lists be signed anew: the key that signed them may hold no longer. */
+  dropAll(): void {
+    this.#kept.clear();
+    this.#reading.clear();
+  }
+
   #readOnce(number: number): Promise<Kept> {
     const known = this.#reading.get(number);
     if (known) return known;

@@ -100,6 +100,11 @@ export async function openAttestationGround(): Promise<AttestationGround> {
   };
 }
 
+const permissionsOf: Readonly<Record<string, readonly string[]>> = {
+  usr_reader: [],
+  usr_admin: ['mesh:admin'],
+};
+
 export type TestMesh = Awaited<ReturnType<typeof startAttestation>>;
 
 /** Attestation behind an HTTP edge, as one replica serves it. */
@@ -129,7 +134,7 @@ export async function startAttestation(
   const tokenOf = async (subject: string) => {
     const known = tokens.get(subject);
     if (known) return known;
-    const permissions = subject === 'usr_reader' ? [] : ['mesh:communicate'];
+    const permissions = permissionsOf[subject] ?? ['mesh:communicate'];
     const token = await issuer.sign({ sub: subject, permissions });
     tokens.set(subject, token);
     return token;

@@ -42,6 +42,12 @@ export interface AuthorityOptions {
   readonly now?: () => number;
 }
 
+/** Where the newest root stands. */
+export interface RolledRoot {
+  readonly generation: number;
+  readonly signsFrom: Date;
+}
+
 /** What an agent's owner gets. */
 export interface IssuedCertificate {
   /** PEM. */
@@ -144,12 +150,18 @@ export class CertificateAuthority implements AsyncDisposable {
 
   /**
    * Makes the next root, which signs once a leaf's life has passed, at once with `isUrgent`; the one
-   * before stays trusted until its leaves have expired. Nothing happens while a change is under way.
+   * before stays trusted until its leaves have expired. While a root waits to sign, only an urgent one
+   * is made.
    */
-  async roll({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<void> {
+  async roll({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<RolledRoot> {
     const newest = this.#roots[0];
-    const now = this.#now();
-    if (newest && newest.row.signs_from.getTime() > now) return;
+    const isWaiting = newest !== undefined && newest.row.signs_from.getTime() > this.#now();
+    if (isUrgent || !isWaiting) await this.#makeNext(newest, isUrgent);
+    const { generation = 0, signs_from: signsFrom = new Date(0) } = this.#roots[0]?.row ?? {};
+    return { generation, signsFrom };
+  }
+
+  async #makeNext(newest: Root | undefined, isUrgent: boolean): Promise<void> {
     await this.#makeRoot(newest?.row, isUrgent ? 0 : this.leafLifeMs + this.#skewMs);
     await this.maintain();
     const generation = this.#roots[0]?.row.generation ?? 0;

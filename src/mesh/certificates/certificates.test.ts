@@ -12,6 +12,7 @@ import { certificateHandlers } from '../routes/certificates.ts';
 import { certificateRoutes } from '../schemas/certificates.ts';
 import type { CertificateAuthority } from './authority.ts';
 import { createRequest } from './request.ts';
+import { peerIdentityOf } from './spiffe.ts';
 import { openAuthorityGround } from './testing.ts';
 
 const contract = {
@@ -114,6 +115,51 @@ test('the owner gets one before and after the registration, and the stream is to
 test('anybody may read the roots', async () => {
   const response = await fetch(`${url}/api/v1/certificates/ca`);
   expect(await response.json()).toEqual({ ca: authority.bundle });
+});
+
+test('the next root is made by administrators only, at once when it is urgent', async () => {
+  const roll = async (body: object, permissions: readonly string[]) => {
+    const response = await fetch(`${url}/api/v1/certificates/ca/roll`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await sign({ sub: 'usr_1', permissions })}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, answer: (await response.json()) as Record<string, never> };
+  };
+  expect((await roll({}, ['mesh:communicate'])).status).toBe(403);
+  expect((await roll({ urgent: 'now' }, ['mesh:admin'])).status).toBe(400);
+  const { csr } = await createRequest('a1');
+  const signer = async () => {
+    const { answer } = await ask({ agentId: 'a1', csr });
+    return new X509Certificate(answer['certificate'] ?? '').issuer;
+  };
+  const first = await signer();
+  const planned = await roll({}, ['mesh:admin']);
+  expect([planned.status, planned.answer['generation']]).toEqual([200, 2]);
+  expect(Date.parse(planned.answer['signsFrom'] ?? '')).toBeGreaterThan(Date.now());
+  expect(planned.answer['ca']).toBe(authority.bundle);
+  expect(await signer()).toBe(first);
+  expect((await roll({}, ['mesh:admin'])).answer['generation']).toBe(2);
+  const urgent = await roll({ urgent: true }, ['mesh:admin']);
+  expect(urgent.answer['generation']).toBe(3);
+  expect(await signer()).toContain('root 3');
+});
+
+test('an id with a colon stands in a certificate as SPIFFE allows, and is read as it was', async () => {
+  const agentId = 'urn:reviewer:7';
+  const { csr } = await createRequest(agentId);
+  const { status, answer } = await ask({ agentId, csr });
+  expect(status).toBe(201);
+  const leaf = new X509Certificate(answer['certificate'] ?? '').toLegacyObject();
+  const [, path = ''] = /^URI:spiffe:\/\/ennead(\/[^,]*)/.exec(leaf.subjectaltname ?? '') ?? [];
+  // SPIFFE ID, section 2.2.
+  expect(path).toMatch(/^(\/[A-Za-z0-9._-]+)+$/);
+  expect(peerIdentityOf(leaf)).toMatchObject({ agentId, ownerId: 'usr_1' });
+  const renamed = { ...leaf, subjectaltname: `URI:spiffe://ennead/agent/${agentId}` };
+  expect(() => peerIdentityOf(renamed)).toThrow('names no agent');
 });
 
 test('the command writes a key, its certificate and the roots, for their owner’s eyes only', async () => {

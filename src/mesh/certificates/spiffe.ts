@@ -5,6 +5,7 @@ import { Fault } from '../../kit/errors.ts';
 export const meshSpiffeId = 'spiffe://ennead/mesh';
 
 const agentPrefix = 'spiffe://ennead/agent/';
+const encodedPrefix = 'spiffe://ennead/agent-base64url/';
 const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** What a certificate of ours says of its holder. */
@@ -18,9 +19,17 @@ export interface PeerIdentity {
 /** The fields of a peer's certificate that are looked at. */
 export type SeenCertificate = Pick<PeerCertificate, 'subject' | 'subjectaltname' | 'valid_to'>;
 
-/** Throws `invalid` for an id that cannot be the last segment of a path (SPIFFE ID, section 2.2). */
+/**
+ * The SPIFFE id of an agent. Segments of its path have no colons and nothing is percent-encoded (SPIFFE
+ * ID, section 2.2), so that an id with one stands in base64url below a name of its own. Throws `invalid`
+ * for an id that no agent can have.
+ */
 export function spiffeIdOf(agentId: string): string {
-  if (idPattern.test(agentId) && agentId !== '.' && agentId !== '..') return agentPrefix + agentId;
+  if (isAgentId(agentId)) {
+    return agentId.includes(':')
+      ? encodedPrefix + Buffer.from(agentId).toString('base64url')
+      : agentPrefix + agentId;
+  }
   throw new Fault('invalid', 'an agent with this id cannot have a certificate', {
     reason: 'validation_error',
     detail: { agentId },
@@ -39,14 +48,26 @@ export function spiffeIdIn({ subjectaltname = '' }: SeenCertificate): string | u
 /** Whose a verified certificate is; throws `unauthenticated` for one that no agent can have. */
 export function peerIdentityOf(certificate: SeenCertificate): PeerIdentity {
   const spiffeId = spiffeIdIn(certificate) ?? '';
-  const agentId = spiffeId.startsWith(agentPrefix) ? spiffeId.slice(agentPrefix.length) : '';
+  const agentId = agentIdIn(spiffeId);
   const ownerId = ownerIn(certificate.subject);
-  if (!idPattern.test(agentId) || ownerId === undefined) {
+  if (agentId === undefined || ownerId === undefined) {
     throw new Fault('unauthenticated', 'the client certificate names no agent', {
       reason: 'invalid_certificate',
     });
   }
   return { agentId, ownerId, expiresAtMs: Date.parse(certificate.valid_to) };
+}
+
+/** Undefined for what `spiffeIdOf` answers for no agent. */
+function agentIdIn(spiffeId: string): string | undefined {
+  const agentId = spiffeId.startsWith(encodedPrefix)
+    ? Buffer.from(spiffeId.slice(encodedPrefix.length), 'base64url').toString()
+    : spiffeId.slice(agentPrefix.length);
+  return isAgentId(agentId) && spiffeIdOf(agentId) === spiffeId ? agentId : undefined;
+}
+
+function isAgentId(text: string): boolean {
+  return idPattern.test(text) && text !== '.' && text !== '..';
 }
 
 /** Node answers a list where a name occurs more than once. */

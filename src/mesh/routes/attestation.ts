@@ -3,21 +3,19 @@ import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
 import { WrittenBytes } from '../../kit/written-json.ts';
 import type { AttestationParts } from '../attestation/parts.ts';
+import { keySetMaxAgeSeconds } from '../attestation/signing-key.ts';
 import { statusListMaxAgeSeconds } from '../attestation/status-lists.ts';
 import type { attestationRoutes as routes } from '../schemas/attestation.ts';
 
 type AttestationHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
 
-const keySetMaxAgeSeconds = 300;
-
 /** The edge of attestation. */
 export function attestationHandlers({
   attestations,
   lists,
-  jwk,
-}: Pick<AttestationParts, 'attestations' | 'lists' | 'jwk'>): AttestationHandlers {
-  const keySet = { keys: [jwk] };
-  const keySetTag = `"${createHash('sha256').update(JSON.stringify(keySet)).digest('base64url')}"`;
+  keys,
+  rotateKey,
+}: Pick<AttestationParts, 'attestations' | 'lists' | 'keys' | 'rotateKey'>): AttestationHandlers {
   return {
     attestCapability: ({ body }) => attestations.attest(body),
     issueChallenge: ({ body }) => attestations.challenge(body),
@@ -26,7 +24,13 @@ export function attestationHandlers({
       const { subject, permissions } = identity;
       return attestations.revoke(attestationId, { reason, by: { subject, permissions } });
     },
+    rotateAttestationKey: async ({ body: { compromised = false } }) => {
+      const { kid, signsFromMs } = await rotateKey({ isCompromised: compromised });
+      return { kid, signsFrom: new Date(signsFromMs).toISOString() };
+    },
     jwks: (call) => {
+      const keySet = { keys: [...keys.published] };
+      const keySetTag = `"${createHash('sha256').update(JSON.stringify(keySet)).digest('base64url')}"`;
       call.setHeader('cache-control', `public, max-age=${keySetMaxAgeSeconds}`);
       call.setHeader('etag', keySetTag);
       if (call.headers['if-none-match'] === keySetTag) call.setStatus(304);

@@ -7,7 +7,7 @@ import type { certificateRoutes as routes } from '../schemas/certificates.ts';
 type CertificateHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
 
 export interface CertificateHandlerParts {
-  readonly authority: Pick<CertificateAuthority, 'issue' | 'bundle'>;
+  readonly authority: Pick<CertificateAuthority, 'issue' | 'roll' | 'bundle'>;
   /** Who owns an agent now; undefined for one that is not registered. */
   readonly ownerOf: (agentId: string) => string | undefined;
   readonly activity: Activity;
@@ -31,6 +31,10 @@ export function certificateHandlers(parts: CertificateHandlerParts): Certificate
       const expiresAt = issued.expiresAt.toISOString();
       activity.tell('certificate-issued', agentId, { serial: issued.serial, expiresAt });
       return { certificate: issued.certificate, ca: issued.ca, expiresAt };
+    },
+    rollRoot: async ({ body: { urgent = false } }) => {
+      const { generation, signsFrom } = await authority.roll({ isUrgent: urgent });
+      return { generation, signsFrom: signsFrom.toISOString(), ca: authority.bundle };
     },
     readRoots: () => ({ ca: authority.bundle }),
   };

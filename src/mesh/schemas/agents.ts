@@ -3,7 +3,9 @@ import type { Route } from '../../kit/contract.ts';
 import { agentStatuses } from '../agents/agent.ts';
 import { reportedStatuses } from '../agents/agent-row.ts';
 
-const AgentId = Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' });
+const idPattern = '^[A-Za-z0-9._:-]{1,128}$';
+const idWords = '1 to 128 letters, digits or any of . _ : -';
+const AgentId = Type.String({ pattern: idPattern, description: idWords });
 const Capability = Type.String({ minLength: 1, maxLength: 128 });
 const Capabilities = Type.Array(Capability, { maxItems: 100 });
 const Status = Type.Enum([...agentStatuses]);
@@ -15,7 +17,7 @@ const Hex = Type.String({ pattern: '^0x[0-9a-fA-F]{1,256}$' });
 
 const PublicKey = Type.String({
   pattern: '^0x[0-9a-f]{64}$',
-  description: 'ristretto255 key of its attestations',
+  description: 'its ristretto255 key for attestations: 0x and 64 digits, letters in lower case',
 });
 const keyProof = Type.Object(
   { commitment: Hex, challenge: Hex, response: Hex },
@@ -38,8 +40,8 @@ const jwk = Type.Intersect([AnyObject, Type.Object({ kty: Type.String() })]);
 const registration = Type.Object({
   agentId: Type.Optional(
     Type.String({
-      pattern: '^[A-Za-z0-9._:-]{1,128}$',
-      description: 'needed, unless a card is sent, whose name is taken then',
+      pattern: idPattern,
+      description: `${idWords}; needed unless a card is sent, whose name is taken then`,
     }),
   ),
   capabilities: Type.Optional(Capabilities),
@@ -58,7 +60,7 @@ const registration = Type.Object({
   voteKey: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9_-]{43}$',
-      description: 'Ed25519 key of its votes: `x` of the JWK',
+      description: 'its Ed25519 key for votes: `x` of the JWK, 43 characters of base64url',
     }),
   ),
   agentCard: Type.Optional(

@@ -15,9 +15,9 @@ const bound = (description: string) => Type.Optional(Type.String({ maxLength: 25
 const proof = Type.Object(
   {
     type: Type.String({ maxLength: 64, description: '`zero-knowledge`' }),
-    commitment: hex('R, a ristretto255 element: `0x` and 64 lower case digits'),
-    challenge: hex('c, a scalar: 32 bytes, the lowest first'),
-    response: hex('s = k + c·x, a scalar'),
+    commitment: hex('R, a ristretto255 element: 0x and 64 hex digits, letters in lower case'),
+    challenge: hex('c, a scalar: 0x and 32 bytes in hex, the lowest first'),
+    response: hex('s = k + c·x, a scalar: 0x and 32 bytes in hex, the lowest first'),
     nonce: bound('part of the challenge'),
     issuedAt: bound('part of the challenge; ISO 8601 or Unix seconds, not in the future'),
     expiresAt: bound('part of the challenge; ISO 8601 or Unix seconds, not in the past'),
@@ -92,7 +92,7 @@ export const attestationRoutes = {
     url: '/api/v1/acap/attest',
     summary: 'Prove that an agent holds its registered key, for one of its capabilities',
     description:
-      'A Schnorr proof on ristretto255 (RFC 9496): with the key P = x·G and a fresh k, `commitment` is R = k·G; `challenge` is c = SHA-512(lp(`ENNEAD-ACAP-v1/schnorr-ristretto255-sha512/attest`) ‖ lp(P) ‖ lp(R) ‖ lp(agentId) ‖ lp(capability) ‖ lp(nonce) ‖ lp(issuedAt) ‖ lp(expiresAt)), its lowest byte first, modulo the order of the group, where lp puts the length before the bytes, four bytes, the highest first, and what is absent is empty; `response` is s = k + c·x. 200 in every case: a proof that cannot be checked, does not hold, or whose commitment was accepted before is answered with `verified: false`.',
+      'A Schnorr proof on ristretto255 (RFC 9496): with the key P = x·G and a fresh k, `commitment` is R = k·G; `challenge` is c = SHA-512(lp(`ENNEAD-ACAP-v1/schnorr-ristretto255-sha512/attest`) ‖ lp(P) ‖ lp(R) ‖ lp(agentId) ‖ lp(capability) ‖ lp(nonce) ‖ lp(issuedAt) ‖ lp(expiresAt)), its lowest byte first, modulo the order of the group, where lp puts the length before the bytes, four bytes, the highest first, and what is absent is empty; `response` is s = k + c·x. 200 in every case: a proof that cannot be checked, does not hold, is about a capability that the agent has not registered, or whose commitment was accepted before is answered with `verified: false`.',
     permission,
     schema: {
       body: Type.Object({ agentId, capability, proof }),
@@ -105,7 +105,11 @@ export const attestationRoutes = {
     summary: 'Get a challenge to a commitment: one attempt, within 30 seconds',
     permission,
     schema: {
-      body: Type.Object({ agentId, capability, commitment: hex('R, a ristretto255 element') }),
+      body: Type.Object({
+        agentId,
+        capability,
+        commitment: hex('R, a ristretto255 element: 0x and 64 hex digits, letters in lower case'),
+      }),
       response: {
         201: Type.Object({
           challengeId: Type.String(),
@@ -140,12 +144,26 @@ export const attestationRoutes = {
       },
     },
   },
+  rotateAttestationKey: {
+    method: 'POST',
+    url: '/api/v1/acap/keys/rotate',
+    summary: 'Let the next key sign attestations',
+    description:
+      'It is published at once and signs some minutes later, when no key set without it is kept any more; the one before stays published until all that it signed has expired. While a key waits to sign no other is made. With `compromised` the present key is withdrawn now: what it signed verifies no more, and agents attest again.',
+    permission: 'mesh:admin',
+    schema: {
+      body: Type.Object({ compromised: Type.Optional(Type.Boolean()) }),
+      response: { 200: Type.Object({ kid: Type.String(), signsFrom: timestamp }) },
+    },
+  },
   jwks: {
     ...open,
     method: 'GET',
     url: keySetPath,
-    summary: 'The public key that verifies attestations and status lists (RFC 7517)',
-    schema: { response: { 200: Type.Object({ keys: Type.Array(publicKey) }) } },
+    summary: 'The public keys that verify attestations and status lists (RFC 7517)',
+    schema: {
+      response: { 200: Type.Object({ keys: Type.Array(publicKey, { maxItems: 1_000 }) }) },
+    },
   },
   readStatusList: {
     ...open,

@@ -11,7 +11,7 @@ const communication = 'mesh:communicate';
 const agentId = Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' });
 const signature = Type.String({
   pattern: '^[A-Za-z0-9_-]{86}$',
-  description: 'Ed25519, base64url, over what `ballot` describes',
+  description: 'an Ed25519 signature over what `ballot` describes, 86 characters of base64url',
 });
 const vote = Type.Enum(voteValues);
 const confidence = Type.Number({

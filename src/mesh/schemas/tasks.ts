@@ -19,7 +19,7 @@ const taskRequest = Type.Object(
       Type.String({
         pattern: '^[A-Za-z0-9._:-]{1,128}$',
         description:
-          'the agent’s id; absent lets the mesh take one that has the capability and is neither busy nor draining',
+          'the id of an agent; absent lets the mesh take one that has the capability and is neither busy nor draining',
       }),
     ),
     task: Type.Object({
@@ -31,7 +31,8 @@ const taskRequest = Type.Object(
       capability: Type.Optional(
         Type.String({
           ...capability,
-          description: 'what the agent must be able to do; `type` when absent',
+          description:
+            'what the agent is to be able to do, without control characters; `type` when absent',
         }),
       ),
       input: Type.Optional(Type.Object({}, { additionalProperties: true })),

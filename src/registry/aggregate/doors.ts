@@ -22,6 +22,8 @@ export interface DoorsParts {
 
 export type Mode = 'full' | 'lean';
 
+type McpAnswer = Awaited<ReturnType<McpEndpoint['handle']>>;
+
 interface Door {
   readonly endpoint: McpEndpoint;
   readonly virtualServerId?: string;
@@ -54,13 +56,13 @@ export class Doors implements AsyncDisposable {
   }
 
   /** Answers as all servers together. */
-  handle(request: McpRequest, mode: Mode = 'full'): Promise<Response> {
+  handle(request: McpRequest, mode: Mode = 'full'): Promise<McpAnswer> {
     const door = this.#doors.get(mode) ?? this.#open(mode);
     return door.endpoint.handle(request);
   }
 
   /** Answers as a virtual server, by its id or name; Fault `virtual_server_not_found`. */
-  async handleVirtual(idOrName: string, request: McpRequest, mode?: Mode): Promise<Response> {
+  async handleVirtual(idOrName: string, request: McpRequest, mode?: Mode): Promise<McpAnswer> {
     const server = this.#parts.virtualServers.require(idOrName);
     const chosen = mode ?? (server.isLean ? 'lean' : 'full');
     const key = `${server.id} ${chosen}`;

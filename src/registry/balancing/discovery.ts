@@ -41,7 +41,7 @@ export class Discovery {
   }
 
   /** The answer as JSON: most of it lies written already. */
-  discover(query: DiscoveryQuery): Buffer {
+  discover(query: DiscoveryQuery): string {
     this.#balancer.settle();
     const field = this.#fieldOf(query);
     const { nowMs } = this.#balancer;
@@ -54,9 +54,7 @@ export class Discovery {
     this.#tell(query.capabilities, found[0]?.candidate.id, nowMs);
     const texts = found.map(({ candidate, why }) => writeSummary(candidate, why, nowMs));
     const totalMatching = field.usable.candidates.length + field.ejected.length;
-    return Buffer.from(
-      `{"connections":[${texts.join(',')}],"totalMatching":${totalMatching},"loadBalanced":${balancing !== undefined},"strategy":"${strategy}"}`,
-    );
+    return `{"connections":[${texts.join(',')}],"totalMatching":${totalMatching},"loadBalanced":${balancing !== undefined},"strategy":"${strategy}"}`;
   }
 
   #fieldOf({ capabilities, filters }: DiscoveryQuery): Field {

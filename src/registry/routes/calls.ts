@@ -60,6 +60,6 @@ function toAnswer({ connectionId, tool, outcome, durationMs }: CalledTool) {
     result: resultOf(outcome),
     content: [...outcome.content],
     isError: outcome.isError === true,
-    duration: durationMs,
+    duration: Math.round(durationMs * 1_000) / 1_000,
   };
 }

@@ -33,7 +33,7 @@ export const authorizationRoutes = {
             minLength: 1,
             maxLength: 1000,
             pattern: printable,
-            description: 'of a client that was registered with the authorization server before',
+            description: 'the id of a client that the authorization server knows already',
           }),
         ),
         clientSecret: Type.Optional(

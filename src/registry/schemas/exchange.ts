@@ -21,7 +21,7 @@ const syncRequest = Type.Object(
       minLength: 1,
       maxLength: 4096,
       pattern: '^[\\u0021-\\u007e]+$',
-      description: 'sent to the CMS, never stored and never answered',
+      description: 'a key without spaces; it goes to the CMS and is neither stored nor answered',
     }),
     syncMode: Type.Enum(syncModes, { default: 'bidirectional' }),
     dryRun: Type.Boolean({ default: false, description: 'only say what would be done' }),
@@ -108,7 +108,7 @@ const importOptions = {
     Type.String({
       maxLength: 32,
       pattern: '^[A-Za-z0-9](?:[A-Za-z0-9_.-]*)$',
-      description: 'put before every name',
+      description: 'letters, digits or any of `_ . -`; it is put before every name',
     }),
   ),
   inputs: Type.Optional(inputs),

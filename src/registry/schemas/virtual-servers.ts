@@ -8,7 +8,8 @@ const serverName = Type.String({
 });
 const exposedName = Type.String({
   pattern: '^[A-Za-z0-9_.*-]{1,128}$',
-  description: 'the name here instead of `server__name`; a `*` in it stands for the own name',
+  description:
+    'letters, digits or any of `_ . * -`, the name here instead of `server__name`; a `*` stands for the own name',
 });
 const qualified = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}?__.{1,256}$',
@@ -46,7 +47,8 @@ const pickedResource = Type.Union([
 const fields = {
   name: Type.String({
     pattern: '^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9])?$',
-    description: 'unique; it is reached at `/mcp/<name>` and `/mcp/<id>`',
+    description:
+      'letters, digits and, inside, any of `_ . -`; unique, it is reached at `/mcp/<name>` and `/mcp/<id>`',
   }),
   description: Type.Optional(Type.String({ maxLength: 2000 })),
   tools: Type.Array(pickedTool, { maxItems: 1000 }),
