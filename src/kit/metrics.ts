@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry, type HistogramConfiguration } from 'prom-client';
 import { Type } from 'typebox';
 import type { Route } from './contract.ts';
 
@@ -61,8 +61,13 @@ export class Metrics {
   }
 
   histogram({ buckets, ...options }: HistogramOptions): Family<Observation> {
-    const histogram = new Histogram({ ...this.#settings(options), buckets: [...buckets] });
-    return new Children(options, (values) => histogram.labels(...values));
+    const children = new Children(options, () => new PlainObservation(buckets));
+    // One without labels is shown before anything was observed.
+    if (!options.labels?.length) children.of();
+    const settings = { ...this.#settings(options), buckets: [...buckets], registers: [] };
+    const show = () => valuesOf(options, buckets, children);
+    this.#registry.registerMetric(new ShownHistogram(settings, show));
+    return children;
   }
 
   /** A value that is asked for whenever somebody reads the metrics, and costs nothing else. */
@@ -117,6 +122,77 @@ class PlainCount implements Count {
     }
     this.sum += by;
   }
+}
+
+/** Counting costs a few additions; the registry learns the counts when somebody reads them. */
+class PlainObservation implements Observation {
+  sum = 0;
+  count = 0;
+  /** How many values lie in each bucket and in none below it. */
+  readonly counts: number[];
+  readonly #bounds: readonly number[];
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.counts = bounds.map(() => 0);
+  }
+
+  observe(value: number): void {
+    if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be observed`);
+    this.sum += value;
+    this.count += 1;
+    for (let at = 0; at < this.#bounds.length; at += 1) {
+      if (value > (this.#bounds[at] ?? 0)) continue;
+      this.counts[at] = (this.counts[at] ?? 0) + 1;
+      return;
+    }
+  }
+}
+
+interface ShownValue {
+  readonly metricName: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** A histogram of which the registry shows what was counted elsewhere. */
+class ShownHistogram extends Histogram {
+  readonly #about: Pick<MetricOptions, 'name' | 'help'>;
+  readonly #show: () => readonly ShownValue[];
+
+  constructor(settings: HistogramConfiguration<string>, show: () => readonly ShownValue[]) {
+    super(settings);
+    this.#about = settings;
+    this.#show = show;
+  }
+
+  /** What prom-client's registry asks a histogram for. */
+  getForPromString(): object {
+    const { name, help } = this.#about;
+    return { name, help, type: 'histogram', values: this.#show() };
+  }
+}
+
+/** Each bucket counts all below it too. */
+function valuesOf(
+  { name, labels: names = [] }: MetricOptions,
+  bounds: readonly number[],
+  children: Children<PlainObservation>,
+): ShownValue[] {
+  const values: ShownValue[] = [];
+  for (const [labelValues, { counts, sum, count }] of children) {
+    const labels = Object.fromEntries(names.map((label, at) => [label, labelValues[at] ?? '']));
+    let below = 0;
+    for (const [at, bound] of bounds.entries()) {
+      below += counts[at] ?? 0;
+      values.push({ metricName: `${name}_bucket`, labels: { le: bound, ...labels }, value: below });
+    }
+    const all = { le: '+Inf', ...labels };
+    values.push({ metricName: `${name}_bucket`, labels: all, value: count });
+    values.push({ metricName: `${name}_sum`, labels, value: sum });
+    values.push({ metricName: `${name}_count`, labels, value: count });
+  }
+  return values;
 }
 
 interface Child<T> {

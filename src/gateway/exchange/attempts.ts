@@ -64,13 +64,19 @@ export class Attempts {
     if (this.#patience.hedgeAfterMs !== undefined || !first) {
       return this.#runOn(new Queue(candidates), options, ask);
     }
-    // Nearly always that is all, and nobody has to queue.
-    const result = await this.#askOne(first.target, options, ask);
-    if (!('failure' in result)) return result;
-    const queue = new Queue(candidates);
-    queue.take();
-    queue.fail(result, this.#isOpen(result));
-    return this.#runOn(queue, options, ask);
+    const { target } = first;
+    let trip: Trip | undefined;
+    try {
+      // Nearly always that is all, and nobody has to queue.
+      trip = this.#stations.begin(target);
+      return { value: await ask(target, trip, options.cancellation), target, trip };
+    } catch (error) {
+      const failed = this.#failed(error, { target, trip }, options);
+      const queue = new Queue(candidates);
+      queue.take();
+      queue.fail(failed, this.#isOpen(failed));
+      return this.#runOn(queue, options, ask);
+    }
   }
 
   async #runOn<T>(queue: Queue, options: AttemptOptions, ask: Ask<T>): Promise<Won<T>> {
@@ -130,17 +136,26 @@ export class Attempts {
       trip = this.#stations.begin(target);
       return { value: await ask(target, trip, cancellation), target, trip };
     } catch (error) {
-      if (cancellation.isCancelled || !(error instanceof UpstreamError)) {
-        trip?.forgotten();
-        throw cancellation.reason ?? error;
-      }
-      const { failure } = error;
-      trip?.failed(failure);
-      const attempt = { target, failure };
-      options.onFailure(attempt);
-      if (hopeless.has(failure.kind)) throw conclude([attempt]);
-      return attempt;
+      return this.#failed(error, { target, trip }, options);
     }
+  }
+
+  /** Notes an attempt that failed; throws where nobody else is to be asked. */
+  #failed(
+    error: unknown,
+    { target, trip }: { readonly target: Target; readonly trip: Trip | undefined },
+    { cancellation, onFailure }: AttemptOptions,
+  ): FailedAttempt {
+    if (cancellation.isCancelled || !(error instanceof UpstreamError)) {
+      trip?.forgotten();
+      throw cancellation.reason ?? error;
+    }
+    const { failure } = error;
+    trip?.failed(failure);
+    const attempt = { target, failure };
+    onFailure(attempt);
+    if (hopeless.has(failure.kind)) throw conclude([attempt]);
+    return attempt;
   }
 }
 

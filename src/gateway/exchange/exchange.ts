@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import { PushedAnswer } from '../../kit/pushed-answer.ts';
+import type { WrittenBytes } from '../../kit/written-json.ts';
 import type { Lookup } from '../cache/answer-cache.ts';
 import type { Plan } from '../routing/plan.ts';
 import { noHeaders, prepare, type ChatAsk, type PreparedAsk } from './ask.ts';
@@ -7,12 +8,18 @@ import { Asking } from './asking.ts';
 import { openBill } from './bill.ts';
 import { Course } from './course.ts';
 import { giveHit, tellHit } from './hits.ts';
-import type { CompletedChat, ExchangeParts, Provenance } from './parts.ts';
+import type { ExchangeParts, TellHead } from './parts.ts';
 import type { StreamEdge } from './passage.ts';
 import { askStream } from './stream-asking.ts';
 import { askWhole } from './whole-asking.ts';
 
-type Unanswered = Exclude<Lookup, { readonly state: 'hit' }>;
+type Hit = Extract<Lookup, { readonly state: 'hit' }>;
+
+/** How an answer gets to its caller: all at once, or as it comes. */
+interface Answering<T> {
+  readonly give: (asked: PreparedAsk, hit: Hit) => Promise<T>;
+  readonly ask: (asked: PreparedAsk, asking: Asking) => Promise<T>;
+}
 
 /**
  * Takes chats to providers and brings answers back: through the guardrails, the cache, the router and
@@ -25,62 +32,56 @@ export class Exchange {
     this.#parts = parts;
   }
 
-  /** The whole answer at once. */
-  async complete(ask: ChatAsk): Promise<CompletedChat> {
-    const course = new Course(ask.startedAt, this.#parts.metrics);
-    let asking: Asking | undefined;
-    try {
-      const asked = prepare(ask, this.#parts.guardrails);
-      const found = this.#lookUp(asked);
-      const lookup = found instanceof Promise ? await found : found;
-      this.#parts.metrics.cacheAsked(lookup.state);
-      if (lookup.state === 'hit') return await giveHit(asked, lookup, this.#parts);
-      asking = await this.#open(asked, lookup, course);
-      return await askWhole(asked, asking);
-    } catch (error) {
-      asking?.abandon();
-      throw course.fail(error);
-    }
+  /** The whole answer at once. `tellHead` is called when it is there, just before it is given. */
+  complete(ask: ChatAsk, tellHead: TellHead): Promise<WrittenBytes> {
+    return this.#answer(ask, {
+      give: (asked, hit) => giveHit(asked, hit, { tellHead, parts: this.#parts }),
+      ask: (asked, asking) => askWhole(asked, asking, tellHead),
+    });
   }
 
   /**
    * The answer as it comes. `tellHead` is called once it is known who answers; what fails before is
    * thrown, what fails later is told as the stream's last event.
    */
-  stream(ask: ChatAsk, tellHead: (provenance: Provenance) => void): PushedAnswer {
+  stream(ask: ChatAsk, tellHead: TellHead): PushedAnswer {
     return new PushedAnswer('text/event-stream; charset=utf-8', (sink) =>
       this.#push(ask, { sink, tellHead }),
     );
   }
 
-  async #push(ask: ChatAsk, edge: StreamEdge): Promise<void> {
+  #push(ask: ChatAsk, edge: StreamEdge): Promise<void> {
+    return this.#answer(ask, {
+      give: (asked, hit) => tellHit(asked, hit, { edge, parts: this.#parts }),
+      ask: (asked, asking) => askStream(asked, asking, edge),
+    });
+  }
+
+  /**
+   * From the cache, or from whoever a plan names, with money held for it. What is held, and those who
+   * wait for the same answer, are let go where that fails.
+   */
+  async #answer<T>(ask: ChatAsk, answering: Answering<T>): Promise<T> {
     const course = new Course(ask.startedAt, this.#parts.metrics);
-    let asking: Asking | undefined;
+    let held: Pick<Asking, 'abandon'> | undefined;
     try {
       const asked = prepare(ask, this.#parts.guardrails);
+      // A promise takes longer than all that is known at once.
       const found = this.#lookUp(asked);
       const lookup = found instanceof Promise ? await found : found;
       this.#parts.metrics.cacheAsked(lookup.state);
-      if (lookup.state === 'hit') return await tellHit(asked, lookup, { edge, parts: this.#parts });
-      asking = await this.#open(asked, lookup, course);
-      await askStream(asked, asking, edge);
-    } catch (error) {
-      asking?.abandon();
-      throw course.fail(error);
-    }
-  }
-
-  /** Plans, and holds money for it; those who wait for the same answer are let go where that fails. */
-  async #open(asked: PreparedAsk, lookup: Unanswered, course: Course): Promise<Asking> {
-    try {
+      if (lookup.state === 'hit') return await answering.give(asked, lookup);
+      if (lookup.state === 'miss') held = lookup.fill;
       const planned = this.#planOrLookAgain(asked);
       const plan = planned instanceof Promise ? await planned : planned;
       const opened = openBill(asked, plan, this.#parts);
       const bill = opened instanceof Promise ? await opened : opened;
-      return new Asking({ parts: this.#parts, plan, bill, course, lookup });
+      const asking = new Asking({ parts: this.#parts, plan, bill, course, lookup });
+      held = asking;
+      return await answering.ask(asked, asking);
     } catch (error) {
-      if (lookup.state === 'miss') lookup.fill.abandon();
-      throw error;
+      held?.abandon();
+      throw course.fail(error);
     }
   }
 

@@ -1,9 +1,10 @@
+import { WrittenJson, type WrittenBytes } from '../../kit/written-json.ts';
 import type { Lookup } from '../cache/answer-cache.ts';
 import { replayAnswer } from '../conversation/replay.ts';
 import type { PreparedAsk } from './ask.ts';
 import { billHit } from './bill.ts';
 import { readCached } from './cached-answers.ts';
-import type { CompletedChat, ExchangeParts, Provenance } from './parts.ts';
+import type { ExchangeParts, Provenance, TellHead } from './parts.ts';
 import type { StreamEdge } from './passage.ts';
 import { annotateUsage, type Note } from './relay.ts';
 
@@ -13,15 +14,15 @@ type Hit = Extract<Lookup, { readonly state: 'hit' }>;
 export async function giveHit(
   asked: PreparedAsk,
   hit: Hit,
-  parts: ExchangeParts,
-): Promise<CompletedChat> {
+  { tellHead, parts }: { readonly tellHead: TellHead; readonly parts: ExchangeParts },
+): Promise<WrittenBytes> {
   await billHit(asked, hit.answer, parts);
+  tellHead(provenanceOf(hit));
   const { face, request } = asked;
   const { body } = hit.answer;
-  const provenance = provenanceOf(hit);
-  if (face.dialect) return { body, provenance };
+  if (face.dialect) return new WrittenJson(body);
   const answer = readCached(face, parts.dialects, body);
-  return { body: Buffer.from(JSON.stringify(face.writeAnswer(answer, request))), provenance };
+  return new WrittenJson(face.writeAnswer(answer, request));
 }
 
 /** The answer that the cache has, told as a stream. */

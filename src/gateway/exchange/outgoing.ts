@@ -31,19 +31,26 @@ export function writeOutgoing(
 }
 
 /** The caller's own bytes, but for what the provider must not see or must be told. */
-function patch({ body, text, request, face }: PreparedAsk, model: string): string {
+function patch(asked: PreparedAsk, model: string): string {
+  const { body, text } = asked;
+  const isAsSent = body['model'] === model && !hasOwnFields(body);
+  const options = streamOptionsOf(asked);
+  // The usual cases, for which nothing has to be looked for in the text.
+  if (isAsSent && options === undefined) return text;
+  if (isAsSent && options === usageWanted) return appendMember(text, 'stream_options', options);
   const changes = new Map<string, string | undefined>();
   if (hasOwnFields(body)) for (const name of ownFields) changes.set(name, undefined);
   if (body['model'] !== model) changes.set('model', JSON.stringify(model));
-  if (face.dialect === 'openai' && request.isStream && !request.wantsUsage) {
-    // What a stream took is only said when it is asked for.
-    const given = body['stream_options'];
-    const options = JSON.stringify({ ...(given as object | undefined), include_usage: true });
-    // The usual case, for which nothing has to be looked for in the text.
-    if (given === undefined && changes.size === 0) {
-      return appendMember(text, 'stream_options', options);
-    }
-    changes.set('stream_options', options);
-  }
-  return changes.size === 0 ? text : spliceMembers(text, changes);
+  if (options !== undefined) changes.set('stream_options', options);
+  return spliceMembers(text, changes);
+}
+
+const usageWanted = '{"include_usage":true}';
+
+/** What OpenAI's streams are told, as JSON: what one took is only said when it is asked for. */
+function streamOptionsOf({ body, request, face }: PreparedAsk): string | undefined {
+  if (face.dialect !== 'openai' || !request.isStream || request.wantsUsage) return undefined;
+  const given = body['stream_options'];
+  if (given === undefined) return usageWanted;
+  return JSON.stringify({ ...given, include_usage: true });
 }

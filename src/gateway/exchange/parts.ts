@@ -53,9 +53,5 @@ export interface Provenance {
   readonly cache?: CacheMark | undefined;
 }
 
-/** An answer in one piece. */
-export interface CompletedChat {
-  /** JSON in the words of the face. */
-  readonly body: Buffer;
-  readonly provenance: Provenance;
-}
+/** Called once it is known who answers, before anything is sent. */
+export type TellHead = (provenance: Provenance) => void;

@@ -14,15 +14,14 @@ import { isWhole, toCached } from './cached-answers.ts';
 import { conclude } from './conclusion.ts';
 import { planContinuation, type Continuation } from './continuation.ts';
 import { estimateUsage } from './estimated-usage.ts';
-import type { Provenance } from './parts.ts';
+import type { TellHead } from './parts.ts';
 import { Relay } from './relay.ts';
 import { wordAnswer, writeBody } from './wording.ts';
 
 /** Where a streamed answer goes. */
 export interface StreamEdge {
   readonly sink: AnswerSink;
-  /** Called once it is known who answers. */
-  readonly tellHead: (provenance: Provenance) => void;
+  readonly tellHead: TellHead;
 }
 
 /** A stream that has begun, and who sends it. */
@@ -155,8 +154,9 @@ export class Passage {
   }
 
   /** Done when it is written down. */
-  async #close(item: BillItem): Promise<void> {
-    const { written } = this.#asking.bill.close({ ...item, firstTokenAt: this.#firstTokenAt });
+  async #close({ target, usage, outcome }: BillItem): Promise<void> {
+    const firstTokenAt = this.#firstTokenAt;
+    const { written } = this.#asking.bill.close({ target, usage, outcome, firstTokenAt });
     this.#asking.course.count();
     await written;
   }

@@ -25,7 +25,8 @@ export async function askStream(
   );
   edge.tellHead(asking.provenance(won.target));
   edge.sink.begin();
-  await new Passage(asked, asking, edge.sink).run({ ...won, stream: won.value }, (continuation) =>
+  const { value: stream, target, trip } = won;
+  await new Passage(asked, asking, edge.sink).run({ stream, target, trip }, (continuation) =>
     askForRest(continuation, asking),
   );
 }
@@ -59,7 +60,8 @@ async function begin(asked: PreparedAsk, attempt: Attempt, asking: Asking): Prom
   const dialect = dialects[provider.dialect];
   const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
   try {
-    const headers = await book.of(provider, trip.key, dialect);
+    const known = book.of(provider, trip.key, dialect);
+    const headers = known instanceof Promise ? await known : known;
     const outgoing = withTrace(writeOutgoing(asked, { target, headers }, dialect), span);
     const isRaw = passesThrough(asked, target);
     const { timeouts } = provider;

@@ -1,4 +1,5 @@
 import { failSpan } from '../../kit/trace.ts';
+import { WrittenJson, type WrittenBytes } from '../../kit/written-json.ts';
 import type { Fill } from '../cache/answer-cache.ts';
 import type { Answer, Usage } from '../conversation/answer.ts';
 import type { Target } from '../providers/provider.ts';
@@ -8,10 +9,11 @@ import { fetchWhole } from '../upstream/whole-answer.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
 import type { Won } from './attempts.ts';
+import type { Closed } from './bill.ts';
 import { startAttemptSpan, withTrace, type Attempt } from './attempt-span.ts';
 import { isWhole, toCached } from './cached-answers.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
-import type { CompletedChat } from './parts.ts';
+import type { TellHead } from './parts.ts';
 import { wordAnswer, writeBody } from './wording.ts';
 
 /** An answer that a provider gave, and what was read of it. */
@@ -28,34 +30,40 @@ interface Received {
 type Json = Readonly<Record<string, unknown>>;
 
 /** Asks the candidates of a plan for the whole answer at once. */
-export async function askWhole(asked: PreparedAsk, asking: Asking): Promise<CompletedChat> {
-  const { bill, course, parts, cached } = asking;
-  const { value, target, trip } = await askInOrder(asked, asking);
-  trip.succeeded(value.usage.outputTokens);
-  parts.metrics.attempted(target.provider.name, 'success');
-  const { cost, written } = bill.close({ target, usage: value.usage, outcome: 'complete' });
-  course.count();
-  const body = bodyOf(asked, value, target);
-  if (cached.fill) keep(asked, { value, body, target, fill: cached.fill }, asking);
-  await written;
-  return { body, provenance: asking.provenance(target, cost) };
-}
-
-async function askInOrder(asked: PreparedAsk, asking: Asking): Promise<Won<Received>> {
-  const { plan, course, attempts } = asking;
+export async function askWhole(
+  asked: PreparedAsk,
+  asking: Asking,
+  tellHead: TellHead,
+): Promise<WrittenBytes> {
+  const { plan, attempts, cached } = asking;
+  let won: Won<Received>;
   try {
-    return await attempts.run(
+    won = await attempts.run(
       plan.candidates,
       asking.attemptOptions(asked),
-      (target, trip, cancellation) => {
-        course.ask(target);
-        return receive(asked, { target, trip, cancellation }, asking);
-      },
+      (target, trip, cancellation) => receive(asked, { target, trip, cancellation }, asking),
     );
   } catch (error) {
     if (asked.cancellation.isCancelled) closeAborted(asking);
     throw error;
   }
+  const { value, target } = won;
+  const { cost, written } = close(won, asking);
+  const body = bodyOf(asked, value, target);
+  if (cached.fill) keep(asked, { value, body, target, fill: cached.fill }, asking);
+  await written;
+  tellHead(asking.provenance(target, cost));
+  return new WrittenJson(body);
+}
+
+/** Writes down that the answer is complete, and what it took. */
+function close({ value, target, trip }: Won<Received>, { bill, course, parts }: Asking): Closed {
+  const { usage } = value;
+  trip.succeeded(usage.outputTokens);
+  parts.metrics.attempted(target.provider.name, 'success');
+  const closed = bill.close({ target, usage, outcome: 'complete' });
+  course.count();
+  return closed;
 }
 
 /** A provider that was asked has read the prompt, whether anybody waits for its answer or not. */
@@ -70,6 +78,7 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
   const { target, trip, cancellation } = attempt;
   const { provider } = target;
   const { upstreams, dialects, tracer, headers: book } = asking.parts;
+  asking.course.ask(target);
   const dialect = dialects[provider.dialect];
   const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
   try {

@@ -1,6 +1,6 @@
 import type { Call, Handlers } from '../../kit/http/call.ts';
 import type { PushedAnswer } from '../../kit/pushed-answer.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { WrittenJson, type WrittenBytes } from '../../kit/written-json.ts';
 import type { gatewayContract } from '../contract.ts';
 import { noHeaders, type Body, type ChatAsk } from '../exchange/ask.ts';
 import type { EmbeddingExchange } from '../exchange/embedding.ts';
@@ -64,13 +64,10 @@ function answerChat(
   exchange: Exchange,
   ask: ChatAsk,
   call: AnyCall,
-): PushedAnswer | Promise<WrittenJson> {
+): PushedAnswer | Promise<WrittenBytes> {
   const tell = (provenance: Provenance) => tellProvenance(call, provenance);
   if (ask.body['stream'] === true) return exchange.stream(ask, tell);
-  return exchange.complete(ask).then(({ body, provenance }) => {
-    tell(provenance);
-    return new WrittenJson(body);
-  });
+  return exchange.complete(ask, tell);
 }
 
 function toAsk(call: AnyCall, face: Face, isAnnotated: boolean): ChatAsk {

@@ -45,7 +45,7 @@ const leastOutput = 256;
 export class Screen {
   readonly #options: ScreenOptions;
   readonly #needs: readonly Need[];
-  readonly #unsupported = new Map<DialectName | 'local', string | undefined>();
+  #unsupported: Map<DialectName | 'local', string | undefined> | undefined;
   readonly #isThoughtful: boolean;
 
   constructor(options: ScreenOptions) {
@@ -149,18 +149,19 @@ export class Screen {
   }
 
   #unsupportedBy(dialect: DialectName): string | undefined {
-    if (!this.#unsupported.has(dialect)) {
-      const { dialects, request } = this.#options;
-      this.#unsupported.set(dialect, dialects[dialect].unsupported(request));
-    }
-    return this.#unsupported.get(dialect);
+    const { dialects, request } = this.#options;
+    return this.#once(dialect, () => dialects[dialect].unsupported(request));
   }
 
   #lostLocally(): string | undefined {
-    if (!this.#unsupported.has('local')) {
-      this.#unsupported.set('local', findLostLocally(this.#options.request));
-    }
-    return this.#unsupported.get('local');
+    return this.#once('local', () => findLostLocally(this.#options.request));
+  }
+
+  /** What was found out before, else what `find` says. */
+  #once(of: DialectName | 'local', find: () => string | undefined): string | undefined {
+    this.#unsupported ??= new Map();
+    if (!this.#unsupported.has(of)) this.#unsupported.set(of, find());
+    return this.#unsupported.get(of);
   }
 }
 

@@ -18,7 +18,7 @@ import {
   wrong,
   type Json,
 } from './fields.ts';
-import { keepPartRest, readMark, readText, readUserPart } from './read-parts.ts';
+import { keepPartRest, markText, readMark, readText, readUserPart } from './read-parts.ts';
 
 /** What a message says that has no place in a conversation, by its place in the body. */
 export type Extras = Record<string, unknown>;
@@ -40,13 +40,13 @@ function readMessage(message: Json, at: string, extras: Extras): Message {
     case 'system':
     case 'developer':
       keepRest(message, at, extras);
-      return { role: 'system', parts: readTexts(message, at, extras), ...readName(message, at) };
+      return withName({ role: 'system', parts: readTexts(message, at, extras) }, message, at);
     case 'user':
       keepRest(message, at, extras);
-      return { role, parts: readUserParts(message, at, extras), ...readName(message, at) };
+      return withName({ role, parts: readUserParts(message, at, extras) }, message, at);
     case 'assistant':
       keepRest(message, at, extras);
-      return { role, parts: readAssistant(message, at, extras), ...readName(message, at) };
+      return withName({ role, parts: readAssistant(message, at, extras) }, message, at);
     case 'tool':
       keepRest(message, at, extras);
       return readResult(message, at);
@@ -84,17 +84,20 @@ function keepRest(message: Json, at: string, extras: Extras): void {
   }
 }
 
-function readName(message: Json, at: string): { name?: string } {
-  const name = textOrNone(message['name'], `${at}.name`);
-  return name === undefined ? {} : { name };
+/** What was read, with the name of who speaks where there is one. */
+function withName<Read extends object>(
+  read: Read,
+  { name: given }: Json,
+  at: string,
+): Read & { readonly name?: string } {
+  const name = textOrNone(given, `${at}.name`);
+  return name === undefined ? read : { ...read, name };
 }
 
 function readTexts(message: Json, at: string, extras: Extras): TextPart[] {
-  const { content, cache_control: mark } = message;
+  const { content } = message;
   const place = `${at}.content`;
-  if (typeof content === 'string') {
-    return [{ type: 'text', text: content, ...readMark(mark, at) }];
-  }
+  if (typeof content === 'string') return [markText(content, message, at)];
   return contentList(content, place).map((item, index) => {
     const part = objectAt(item, `${place}[${index}]`);
     if (part['type'] !== 'text') throw wrong(`${place}[${index}].type`, 'must be text');
@@ -110,11 +113,9 @@ function contentList(content: unknown, at: string): readonly unknown[] {
 }
 
 function readUserParts(message: Json, at: string, extras: Extras): UserPart[] {
-  const { content, cache_control: mark } = message;
+  const { content } = message;
   const place = `${at}.content`;
-  if (typeof content === 'string') {
-    return [{ type: 'text', text: content, ...readMark(mark, at) }];
-  }
+  if (typeof content === 'string') return [markText(content, message, at)];
   const parts: UserPart[] = [];
   for (const [index, item] of contentList(content, place).entries()) {
     const part = readUserPart(item, `${place}[${index}]`);
@@ -147,10 +148,10 @@ interface Reading {
 }
 
 function readSpoken(message: Json, at: string, { parts, extras }: Reading): void {
-  const { content, cache_control: mark } = message;
+  const { content } = message;
   if (isAbsent(content)) return;
   if (typeof content === 'string') {
-    if (content !== '') parts.push({ type: 'text', text: content, ...readMark(mark, at) });
+    if (content !== '') parts.push(markText(content, message, at));
     return;
   }
   const place = `${at}.content`;

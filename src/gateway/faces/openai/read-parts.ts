@@ -42,8 +42,12 @@ export function keepPartRest(value: unknown, at: string, extras: Record<string, 
 
 /** A part of type `text`, with the cache mark that OpenRouter and others take. */
 export function readText(part: Json, at: string): TextPart {
-  const text = textAt(part['text'], `${at}.text`);
-  const { cache_control: mark } = part;
+  return markText(textAt(part['text'], `${at}.text`), part, at);
+}
+
+/** A text with the mark of the part or message that says it. */
+export function markText(text: string, { cache_control: mark }: Json, at: string): TextPart {
+  // A spread takes longer than the rest of a message, and few have a mark.
   return isAbsent(mark) ? { type: 'text', text } : { type: 'text', text, ...readMark(mark, at) };
 }
 
