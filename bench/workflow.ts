@@ -2,7 +2,7 @@
 // it is installed, on PostgreSQL; how long a killed process's executions take; the memory of a batch.
 import { quick, whole } from './foundation/depth.ts';
 import type { Figure } from './harness/figure.ts';
-import { printReport } from './harness/report.ts';
+import { printReport, type Part } from './harness/report.ts';
 import { PostgresServer } from './tracer/postgres.ts';
 import { measureBatch } from './workflow/batch-memory.ts';
 import { measureChains } from './workflow/chains.ts';
@@ -27,8 +27,13 @@ async function measurePostgres(): Promise<Figure[]> {
   return [];
 }
 
-await printReport([
-  ['executions on PGlite', () => measureOn(undefined)],
-  ['a batch on PGlite', measureBatch],
+async function measurePglite(): Promise<Figure[]> {
+  return [...(await measureOn(undefined)), ...(await measureBatch())];
+}
+
+const parts: readonly Part[] = [
+  ['executions on PGlite', measurePglite],
   ['executions on PostgreSQL', measurePostgres],
-]);
+];
+const wanted = ['--pglite', '--postgres'].findIndex((flag) => process.argv.includes(flag));
+await printReport(wanted < 0 ? parts : parts.slice(wanted, wanted + 1));

@@ -19,11 +19,13 @@ const bare = 'fs.cp, nothing reaches the disk for sure';
 const rsync = 'rsync -a --fsync, folder to folder';
 
 /** A first copy of many small files, each way, beside a plain copy and rsync. */
-export async function measureCopies(depth: Depth): Promise<Figure[]> {
+export async function measureCopies(
+  depth: Depth,
+  count = Math.ceil(files / depth.shortening),
+): Promise<Figure[]> {
   const root = await mkdtemp(join(tmpdir(), 'ennead-copies-'));
   try {
     await using studio = await startStudioChild();
-    const count = Math.ceil(files / depth.shortening);
     const source = join(root, 'source');
     await makeFiles(source, count);
     const hasRsync = spawnSync('rsync', ['--version']).status === 0;

@@ -5,12 +5,16 @@ import { runRounds } from '../harness/rounds.ts';
 
 const child = new URL('way-child.js', import.meta.url);
 
-/** Executions of five durable steps that do nothing, 20 at a time: CPU time and throughput. */
+/**
+ * Executions of five durable steps that do nothing, 20 at a time: CPU time and throughput; beside them
+ * what Node-RED does, which stores nothing.
+ */
 export async function measureChains(depth: Depth, url: string | undefined): Promise<Figure[]> {
   const place = ['20', ...(url === undefined ? [] : [url])];
   await using ours = await MeasuredChild.start(child, ['ours', ...place]);
   await using floor = await MeasuredChild.start(child, ['floor', ...place]);
   await using dbos = await MeasuredChild.start(child, ['dbos', ...place]);
+  await using nodeRed = await MeasuredChild.start(child, ['node-red', '20']);
   const executions = Math.max(60, Math.round(600 / depth.shortening));
   const rates = new Map<string, number[]>();
   const contestant = (
@@ -32,33 +36,45 @@ export async function measureChains(depth: Depth, url: string | undefined): Prom
       contestant('ours', { process: ours, share: 1 }),
       contestant('floor', { process: floor, share: 1 }),
       contestant('dbos', { process: dbos, share: 0.25 }),
+      contestant('node-red', { process: nodeRed, share: 5 }),
     ],
     depth,
   );
   const rateOf = (name: string) => (rates.get(name) ?? []).slice(depth.warmUps);
   const database = url === undefined ? 'PGlite' : 'PostgreSQL';
-  const names = { floor: '7 bare statements', ours: 'the engine', dbos: 'DBOS steps' };
+  const contestants = [
+    ['7 bare statements', 'limit', 'floor'],
+    ['the engine', 'ours', 'ours'],
+    ['DBOS steps', 'peer', 'dbos'],
+    ['Node-RED, volatile', 'peer', 'node-red'],
+  ] as const;
   const goal = {
     text: '>= 0.60x limit',
     isMet: ({ ratio }: { readonly ratio: number }) => ratio >= 0.6,
   };
+  const volatileNote = 'Node-RED stores nothing: a crash loses what it runs.';
+  const serverNote = 'Without the CPU time of the database server.';
   return [
     {
       title: `5 durable steps, 20 at a time, on ${database}: executions a second`,
-      rows: [
-        { name: names.floor, role: 'limit', unit: '1/s', samples: rateOf('floor') },
-        { name: names.ours, role: 'ours', unit: '1/s', samples: rateOf('ours'), goal },
-        { name: names.dbos, role: 'peer', unit: '1/s', samples: rateOf('dbos') },
-      ],
+      rows: contestants.map(([name, role, key]) => ({
+        name,
+        role,
+        unit: '1/s',
+        samples: rateOf(key),
+        ...(role === 'ours' ? { goal } : {}),
+      })),
+      note: volatileNote,
     },
     {
       title: `the same on ${database}: CPU time of the process`,
-      rows: [
-        { name: names.floor, role: 'limit', unit: 'us', samples: samplesOf('floor') },
-        { name: names.ours, role: 'ours', unit: 'us', samples: samplesOf('ours') },
-        { name: names.dbos, role: 'peer', unit: 'us', samples: samplesOf('dbos') },
-      ],
-      ...(url === undefined ? {} : { note: 'Without the CPU time of the database server.' }),
+      rows: contestants.map(([name, role, key]) => ({
+        name,
+        role,
+        unit: 'us',
+        samples: samplesOf(key),
+      })),
+      ...(url === undefined ? {} : { note: serverNote }),
     },
   ];
 }

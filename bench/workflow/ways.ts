@@ -14,16 +14,20 @@ import {
   startOf,
 } from '../../src/workflow/engine/testing.ts';
 import type { Plan } from '../../src/workflow/flow/plan.ts';
+import { openNodeRed } from './node-red.ts';
 import { PglitePool } from './pglite-pool.ts';
 
-/** Runs one execution of five steps that do nothing, to its end. */
+/** Runs one execution of steps that do nothing, to its end. */
 export type RunOne = () => Promise<unknown>;
 
 const nodeIds = chainIds(5);
 const noop = makeComponent('NoOp', { run: () => ({ kind: 'done', output: { isDone: true } }) });
 const migrations = new URL('../../src/workflow/migrations/', import.meta.url);
 
-/** Ways to run durable steps, five unless the name says more; each on PostgreSQL where there is an address, else on PGlite. */
+/**
+ * Ways to run steps, five unless the name says more; each on PostgreSQL where there is an address, else
+ * on PGlite. All but Node-RED's are durable.
+ */
 export const ways: Readonly<Record<string, (url: string | undefined) => Promise<RunOne>>> = {
   ours: (url) => openOurs(url, makePlan(chainOf(nodeIds, noop))),
   'ours, 300 in a row': (url) => openOurs(url, makePlan(chainOf(chainIds(300), noop))),
@@ -31,6 +35,7 @@ export const ways: Readonly<Record<string, (url: string | undefined) => Promise<
   floor: (url) => openFloor(url, nodeIds),
   'floor, 300 in a row': (url) => openFloor(url, chainIds(300)),
   dbos: openDbos,
+  'node-red': () => openNodeRed(nodeIds),
 };
 
 /** So many node ids. */

@@ -50,10 +50,17 @@ async function readExport(url: string, token: string): Promise<ExportedText> {
   );
   const text = await response.text();
   if (!response.ok) {
-    throw new Fault(
-      Fault.codeOf(response.status),
-      `workflow refused the export: ${text.slice(0, 500)}`,
-    );
+    throw new Fault(Fault.codeOf(response.status), messageOf(text));
   }
   return { text, unsupportedCount: Number(response.headers.get('x-ennead-unsupported') ?? 0) };
+}
+
+/** Of the service's envelope; of whatever stands before it the text itself. */
+function messageOf(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { readonly error: { readonly message: string } };
+    return error.message;
+  } catch {
+    return `workflow refused the export: ${text.slice(0, 500)}`;
+  }
 }

@@ -28,7 +28,7 @@ export async function readWorkflowFile(path: string): Promise<WorkflowFile> {
   const text = await readDocumentText(path);
   const value = parsed(path, () => parse(text, { maxAliasCount: 100 }));
   if (!isObject(value)) throw new Fault('invalid', `${path} holds no workflow`);
-  const name = basename(path, extname(path));
+  const name = path === '-' ? 'Untitled' : basename(path, extname(path));
   if (Array.isArray(value['nodes'])) return { name, flow: value };
   if (!isObject(value['flow'])) throw new Fault('invalid', `${path} holds no flow`);
   // Whoever takes it checks its fields, with better words.

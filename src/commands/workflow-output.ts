@@ -1,4 +1,5 @@
 import { printFacts, printLine, printTable } from './output.ts';
+import type { FlowFault } from '../workflow/flow/flow.ts';
 import type { WorkflowClient } from './workflow-access.ts';
 
 type Answer<Name extends keyof WorkflowClient> = WorkflowClient[Name] extends (
@@ -29,6 +30,15 @@ export function printEvent(event: StreamEvent): void {
   const wait = delay === undefined ? '' : `  again in ${delay} ms`;
   const reason = error ? `  ${error.code ?? ''}: ${error.message ?? ''}` : '';
   printLine(`${timestamp}  ${type.padEnd(18)}  ${nodeId ?? ''}${round}${took}${wait}${reason}`);
+}
+
+/** One line for what is wrong with a flow. */
+export function describeFault({
+  code,
+  nodeId,
+  message,
+}: Pick<FlowFault, 'code' | 'nodeId' | 'message'>): string {
+  return nodeId === undefined ? `${code}  ${message}` : `${code}  ${nodeId}  ${message}`;
 }
 
 /** An execution, its nodes and its result. */

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { existsSync } from 'node:fs';
 import { addCommand, show, type AdministrationOptions } from './administration.ts';
 import { printFacts, printLine, printRemark, printTable, type Column } from './output.ts';
 import { parseCount, readItems, remarkOnRest } from './pages.ts';
@@ -38,6 +37,11 @@ function addDefinitionCommands(group: Command): void {
     .option('--status <status>', 'only draft, active or archived')
     .option('--limit <count>', 'at most so many', parseCount, 20)
     .action((options: ListOptions) => work(options, (access) => list(access, options)));
+  addCommand(group, 'templates', '')
+    .description('list the workflows that come with the suite, which run as they are')
+    .action((options: AdministrationOptions) =>
+      work(options, (access) => listTemplates(access, options)),
+    );
   addCommand(group, 'show <id>', 'tpl_summarize_text')
     .description('show a workflow and its nodes')
     .action((id: string, options: AdministrationOptions) =>
@@ -52,22 +56,22 @@ function addDefinitionCommands(group: Command): void {
       work(options, async ({ client }) => {
         const { readWorkflowFile } = await import('./workflow-file.ts');
         const { flow } = await readWorkflowFile(path);
+        const { describeFault } = await import('./workflow-output.ts');
         const answer = await client.validateFlow({ body: { flow } });
         show(options, answer, ({ faults }) => {
           if (answer.valid) printLine('the flow holds');
-          for (const { code, message, nodeId } of faults) {
-            printLine(`${code}  ${nodeId ?? ''}  ${message}`);
-          }
+          for (const fault of faults) printLine(describeFault(fault));
         });
         return answer.valid ? 0 : 1;
       }),
     );
   addCommand(group, 'create <file>', 'flow.yaml --draft')
-    .description('make a workflow of a JSON or YAML file, or of standard input (-)')
+    .description('make a workflow of a JSON or YAML file, with its tests, or of standard input (-)')
     .option('--draft', 'do not publish it')
     .action((path: string, options: CreateOptions) =>
       work(options, async ({ client }) => {
-        const made = await create(client, path, options.draft === true);
+        const { makeWorkflow } = await import('./workflow-making.ts');
+        const made = await makeWorkflow(client, path, options.draft === true);
         show(options, made, ({ id, status, version }) => printFacts({ id, status, version }));
       }),
     );
@@ -106,7 +110,10 @@ function addExecutionCommands(group: Command): void {
   addCommand(group, 'test <target>', 'flow.yaml')
     .description('run the tests of a workflow, or of a file; exit code 1 unless all pass')
     .action((target: string, options: AdministrationOptions) =>
-      work(options, ({ client }) => test(client, target, options)),
+      work(options, async ({ client }) => {
+        const { runTests } = await import('./workflow-making.ts');
+        return runTests(client, target, options);
+      }),
     );
 }
 
@@ -162,6 +169,22 @@ async function list({ client }: WorkflowAccess, options: ListOptions): Promise<v
   });
 }
 
+/** What comes with the suite, ready to run. */
+async function listTemplates(
+  { client }: WorkflowAccess,
+  options: AdministrationOptions,
+): Promise<void> {
+  const answer = await client.listTemplates({});
+  show(options, answer, ({ templates }) => {
+    printTable(templates, [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'CATEGORY', of: ({ category }) => category },
+      { title: 'INPUTS', of: ({ inputs }) => inputs.map(({ name }) => name).join(', ') },
+      { title: 'NAME', of: ({ name }) => name },
+    ]);
+  });
+}
+
 type Found = Awaited<ReturnType<WorkflowClient['readWorkflow']>>;
 
 function printWorkflow(found: Found): void {
@@ -185,21 +208,6 @@ function printWorkflow(found: Found): void {
   ]);
 }
 
-async function create(client: WorkflowClient, path: string, isDraft: boolean) {
-  const { readWorkflowFile } = await import('./workflow-file.ts');
-  const { name, description, category, tags, flow } = await readWorkflowFile(path);
-  return client.createWorkflow({
-    body: {
-      name,
-      flow,
-      ...(description === undefined ? {} : { description }),
-      ...(category === undefined ? {} : { category }),
-      ...(tags === undefined ? {} : { tags }),
-      status: isDraft ? 'draft' : 'active',
-    },
-  });
-}
-
 async function run(access: WorkflowAccess, id: string, options: RunOptions): Promise<number> {
   const { readInputs } = await import('./workflow-file.ts');
   const inputs = readInputs(options.input);
@@ -212,6 +220,8 @@ async function run(access: WorkflowAccess, id: string, options: RunOptions): Pro
     show(options, started, () => printFacts({ execution: executionId, status: 'running' }));
     return 0;
   }
+  // Who interrupts this needs its name: it goes on.
+  if (!options.json) printRemark(`execution ${executionId}`);
   await watch(access, executionId, options);
   return showExecution(access.client, executionId, options);
 }
@@ -233,40 +243,14 @@ async function watch(
 async function showExecution(
   client: WorkflowClient,
   executionId: string,
-  options: AdministrationOptions,
+  options: AdministrationOptions & Pick<RunOptions, 'watch'>,
 ): Promise<number> {
   const { printExecution } = await import('./workflow-output.ts');
   const execution = await client.readExecution({ params: { executionId }, query: { wait: 0 } });
-  show(options, execution, printExecution);
+  // Behind events it is the last of the lines, each of which is JSON.
+  if (options.json && options.watch) process.stdout.write(`${JSON.stringify(execution)}\n`);
+  else show(options, execution, printExecution);
   return execution.status === 'failed' || execution.status === 'cancelled' ? 1 : 0;
-}
-
-/** Tests of a file are run on a draft of its flow, which is archived afterwards. */
-async function test(
-  client: WorkflowClient,
-  target: string,
-  options: AdministrationOptions,
-): Promise<number> {
-  const { printTests } = await import('./workflow-output.ts');
-  const isFile = existsSync(target);
-  const id = isFile ? await createTested(client, target) : target;
-  try {
-    const answer = await client.runFlowTests({ params: { id }, body: {} }, { timeoutMs: 600_000 });
-    show(options, answer, printTests);
-    return answer.passed ? 0 : 1;
-  } finally {
-    if (isFile) await client.archiveWorkflow({ params: { id } });
-  }
-}
-
-async function createTested(client: WorkflowClient, path: string): Promise<string> {
-  const { readWorkflowFile } = await import('./workflow-file.ts');
-  const { tests = [] } = await readWorkflowFile(path);
-  const { id } = await create(client, path, true);
-  type Tests = Parameters<WorkflowClient['writeFlowTests']>[0]['body']['tests'];
-  // The service checks them, and says what is wrong.
-  await client.writeFlowTests({ params: { id }, body: { tests: tests as Tests } });
-  return id;
 }
 
 type Listed = Awaited<ReturnType<WorkflowClient['listWorkflows']>>['workflows'][number];

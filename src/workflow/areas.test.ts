@@ -188,7 +188,7 @@ test('a service that is away fails its node, as something to try again', async (
   });
 });
 
-test('an address of the suite itself is called by no flow', async () => {
+test('an address of the network’s own is called by no flow', async () => {
   const url = 'http://169.254.169.254/latest/meta-data';
   const flow = { nodes: [{ id: 'get', type: 'HttpRequest', data: { url } }], edges: [] };
   const id = await create('Inside', flow);

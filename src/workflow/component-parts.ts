@@ -1,10 +1,12 @@
 import { authContract } from '../auth/contract.ts';
+import { chatContract } from '../chat/contract.ts';
 import { gatewayContract } from '../gateway/contract.ts';
 import type { Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
 import { meshContract } from '../mesh/contract.ts';
 import { modelsContract } from '../models/contract.ts';
 import { Collections } from './collections/collections.ts';
+import { createChatSearch } from './components/ai/chat-search.ts';
 import { Transformer } from './components/data/transformer.ts';
 import { openComponents } from './components/table.ts';
 import { createIdpTokenReader } from './components/tools/idp-token.ts';
@@ -40,7 +42,12 @@ export function openComponentParts(
       starter: () => engine.get(),
     },
     data: { egress, transformer, filesRoot: config.filesRoot },
-    ai: { gateway, models, collections },
+    ai: {
+      gateway,
+      models,
+      collections,
+      searchConversations: createChatSearch(host.client(chatContract)),
+    },
     cms: { url: config.cmsUrl, token: config.cmsToken, basicAuth: config.cmsBasicAuth },
     tools: {
       registry: createRegistryPort(host.client(registryContract)),

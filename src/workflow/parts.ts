@@ -81,6 +81,7 @@ async function open(host: Host<WorkflowConfig>, lifetime: Lifetime) {
   const times = new MeasuredTimes(sql);
   listen({ ...running, engine, times });
   await startAll({ ...running, engine }, lifetime);
+  const tests = new FlowTests({ sql, definitions, engine, holdsCel });
   return {
     ...defined,
     ...running,
@@ -89,9 +90,9 @@ async function open(host: Host<WorkflowConfig>, lifetime: Lifetime) {
     collections,
     engine,
     approvals,
-    interop: new Interop(defined),
+    interop: new Interop({ ...defined, tests }),
     mcp,
-    tests: new FlowTests({ sql, definitions, engine, holdsCel }),
+    tests,
     times,
     workload: new WorkloadGauge(sql),
     metrics,

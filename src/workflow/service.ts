@@ -12,8 +12,8 @@ export const workflow = {
   rate: { perMinute: 200, burst: 300 },
   settings: workflowSettings,
   migrations: new URL('./migrations/', import.meta.url),
-  // Its nodes call tools and agents.
-  grants: ['registry:call', 'mesh:communicate', 'agent:execute'],
+  // Its nodes call tools and agents, and search the chats of whoever they run for.
+  grants: ['registry:call', 'mesh:communicate', 'agent:execute', 'chat:admin'],
   start,
 } satisfies Service<typeof workflowContract, typeof workflowSettings>;
 

@@ -138,6 +138,26 @@ describe('whoever may not', () => {
   });
 });
 
+test('a draft is there for its owner only, whatever is asked of it', async () => {
+  const { body } = await ada('POST', root, { name: 'Draft', flow: pair, status: 'draft' });
+  const asked = [
+    ['GET', ''],
+    ['GET', '/versions'],
+    ['GET', '/export'],
+    ['GET', '/tests'],
+    ['GET', '/triggers'],
+    ['POST', '/validate'],
+    ['POST', '/tests/run'],
+  ] as const;
+  for (const [method, path] of asked) {
+    const given = method === 'POST' ? {} : undefined;
+    const own = await ada(method, `${root}/${body.id}${path}`, given);
+    expect([path, own.status]).toEqual([path, 200]);
+    const other = await bob(method, `${root}/${body.id}${path}`, given);
+    expect([path, other.body.error?.code]).toEqual([path, 'WORKFLOW_NOT_FOUND']);
+  }
+});
+
 test('a workflow is made, run, followed and read as the interface says', async () => {
   const made = await ada('POST', root, {
     name: 'Echo',

@@ -153,9 +153,8 @@ export class BatchRun {
   }
 
   #ending() {
-    const { status, failureMode, failed } = this.#batch;
-    if (status === 'cancelling') return { status: 'cancelled', rest: 'cancelled' } as const;
-    if (failureMode === 'stop' && failed > 0) return { status: 'failed', rest: 'skipped' } as const;
+    const isCancelling = this.#batch.status === 'cancelling';
+    if (isCancelling) return { status: 'cancelled', rest: 'cancelled' } as const;
     return { status: 'completed', rest: 'skipped' } as const;
   }
 

@@ -1,12 +1,6 @@
 import type { NodeError } from '../engine/execution.ts';
 
-export const batchStatuses = [
-  'processing',
-  'cancelling',
-  'completed',
-  'failed',
-  'cancelled',
-] as const;
+export const batchStatuses = ['processing', 'cancelling', 'completed', 'cancelled'] as const;
 export type BatchStatus = (typeof batchStatuses)[number];
 
 export const itemStatuses = [

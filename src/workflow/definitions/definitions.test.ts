@@ -60,6 +60,30 @@ test('a flow that does not hold is refused with all its faults, and nothing is s
   expect(after.total).toBe(before.total);
 });
 
+test('faults of the shape hide no others, however many there are', async () => {
+  const nodes = Array.from({ length: 20 }, (_, index) => ({
+    id: `n${index}`,
+    type: index === 0 ? 'Nothing' : 'Merge',
+    retry: { backoff: 'never' },
+  }));
+  const edges = [
+    { source: 'n1', target: 'n1', condition: 5 },
+    { source: 'n1', target: 'lost' },
+  ];
+  const fault = await faultOf(create({ nodes, edges, settings: { timeout: 0 } }));
+  const found = fault.detail['faults'] as { code: string; path?: string; edge?: number }[];
+  const shapes = found.filter(({ code }) => code === 'BAD_SHAPE').map(({ path }) => path);
+  expect(new Set(shapes)).toEqual(
+    new Set([
+      '/edges/0/condition',
+      '/settings/timeout',
+      ...nodes.map((_, index) => `/nodes/${index}/retry/backoff`),
+    ]),
+  );
+  const others = found.filter(({ code }) => code !== 'BAD_SHAPE').map(({ code }) => code);
+  expect(others.toSorted()).toEqual(['CYCLE', 'DANGLING_EDGE', 'UNKNOWN_COMPONENT']);
+});
+
 test.each([[undefined], [null], ['flow'], [{}], [{ nodes: {} }], [{ nodes: [{ id: 1 }] }]])(
   'what is no flow is refused: %j',
   async (flow) => {

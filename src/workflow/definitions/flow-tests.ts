@@ -1,6 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Engine, Execution, NodeRun } from '../engine/execution.ts';
 import type { Definitions } from './definitions.ts';
+import { readShown, seesDrafts } from './drafts.ts';
 import { findMisses, type HoldsCel, type Miss } from './expectation.ts';
 import type { FlowTest } from './flow-test.ts';
 import * as store from './flow-test-store.ts';
@@ -26,7 +27,10 @@ export interface FlowTestsOptions {
 }
 
 export interface RunRequest {
-  /** The newest version when absent, so that drafts are tested before they are published. */
+  /**
+   * When absent the newest one that the actor sees, so that drafts are tested before they are
+   * published.
+   */
   readonly version?: number | undefined;
   /** Only the test of this name. */
   readonly name?: string | undefined;
@@ -44,10 +48,10 @@ export class FlowTests {
     this.#options = options;
   }
 
-  /** None when nobody wrote any; throws `not_found` for an unknown workflow. */
-  async read(workflowId: string): Promise<readonly FlowTest[]> {
+  /** None when nobody wrote any; throws `not_found` for a workflow that the actor does not see. */
+  async read(workflowId: string, actor: Actor): Promise<readonly FlowTest[]> {
     const { sql, definitions } = this.#options;
-    await definitions.read(workflowId);
+    await readShown(definitions, workflowId, actor);
     return store.readTests(sql, workflowId);
   }
 
@@ -55,10 +59,7 @@ export class FlowTests {
   async write(workflowId: string, tests: readonly FlowTest[], actor: Actor): Promise<void> {
     const { sql, definitions } = this.#options;
     await definitions.requireOwn(workflowId, actor);
-    const names = tests.map(({ name }) => name);
-    if (new Set(names).size < names.length) {
-      throw new Fault('invalid', 'two tests have the same name', { reason: 'validation_error' });
-    }
+    requireDistinct(tests);
     await store.writeTests(sql, workflowId, tests);
   }
 
@@ -68,11 +69,12 @@ export class FlowTests {
     { version, name, signal }: RunRequest,
     actor: Actor,
   ): Promise<FlowTestResult[]> {
-    const { definitions } = this.#options;
-    const { latest } = await definitions.read(workflowId);
-    const wanted = version ?? latest;
+    const { sql, definitions } = this.#options;
+    const workflow = await readShown(definitions, workflowId, actor);
+    const { latest, version: published = latest } = workflow;
+    const wanted = version ?? (seesDrafts(workflow, actor) ? latest : published);
     await definitions.requireStartable(workflowId, wanted, actor);
-    const all = await this.read(workflowId);
+    const all = await store.readTests(sql, workflowId);
     const chosen = name === undefined ? all : all.filter((test) => test.name === name);
     if (name !== undefined && chosen.length === 0) {
       throw new Fault('not_found', 'there is no such test', { reason: 'test_not_found' });
@@ -150,6 +152,13 @@ export class FlowTests {
     const scope = { nodes: outputsOf(runs), inputs, execution: { id, workflowId } };
     return findMisses(expect, { scope, result }, this.#options.holdsCel);
   }
+}
+
+/** Throws `invalid` for tests that cannot be told apart. */
+export function requireDistinct(tests: readonly Pick<FlowTest, 'name'>[]): void {
+  const names = tests.map(({ name }) => name);
+  if (new Set(names).size === names.length) return;
+  throw new Fault('invalid', 'two tests have the same name', { reason: 'validation_error' });
 }
 
 /** Of a node in a loop the output of its last round. */

@@ -18,7 +18,8 @@ const retrySchema = Type.Object({
   maxDelay: Type.Optional(Type.Integer({ description: 'milliseconds that no wait exceeds' })),
 });
 
-const nodeSchema = Type.Object({
+/** A node as it is sent. */
+export const nodeSchema = Type.Object({
   id: Type.String({ description: 'unique in the flow: letters, digits and _ - . :, at most 64' }),
   type: Type.String({ description: 'the name of a component' }),
   label: Type.Optional(Type.String({ maxLength: 200 })),
@@ -43,7 +44,8 @@ const nodeSchema = Type.Object({
   ),
 });
 
-const edgeSchema = Type.Object({
+/** An edge as it is sent. */
+export const edgeSchema = Type.Object({
   source: Type.String(),
   target: Type.String(),
   sourceHandle: Type.Optional(
@@ -57,7 +59,8 @@ const edgeSchema = Type.Object({
   ),
 });
 
-const settingsSchema = Type.Object({
+/** Settings of a flow as they are sent. */
+export const settingsSchema = Type.Object({
   timeout: Type.Optional(Type.Integer({ minimum: 1, description: 'milliseconds' })),
   maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
   maxCost: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'US dollars' })),

@@ -2,6 +2,8 @@ import type { Definitions } from '../definitions/definitions.ts';
 import { readShown, readShownVersion } from '../definitions/drafts.ts';
 import { invalidFlow } from '../definitions/refusals.ts';
 import type { FlowCompiler } from '../definitions/flow-compiler.ts';
+import type { FlowTest } from '../definitions/flow-test.ts';
+import { requireDistinct, type FlowTests } from '../definitions/flow-tests.ts';
 import type { Actor, Workflow } from '../definitions/workflow.ts';
 import type { Flow } from '../flow/flow.ts';
 import { readDocument, recogniseFormat } from './document.ts';
@@ -20,6 +22,7 @@ import { readOwnExport } from './serverless/own-export.ts';
 export interface InteropOptions {
   readonly definitions: Pick<Definitions, 'create' | 'read' | 'readVersion'>;
   readonly compiler: Pick<FlowCompiler, 'read'>;
+  readonly tests: Pick<FlowTests, 'read' | 'write'>;
 }
 
 export interface ImportRequest {
@@ -53,6 +56,8 @@ interface Reading {
   readonly category: string;
   readonly tags: readonly string[];
   readonly flow: Flow;
+  /** Of our own documents. */
+  readonly tests?: readonly FlowTest[];
   readonly report: ImportReport;
 }
 
@@ -73,22 +78,24 @@ export class Interop {
     const document = await readDocument(request.document);
     const format = request.format ?? recogniseFormat(document);
     const reading = format === 'ennead' ? this.#own(document) : this.#foreign(format, document);
-    const { report, flow, description, category, tags } = reading;
+    const { report, flow, description, category, tags, tests = [] } = reading;
     const name = oneLine(request.name ?? reading.name) || `Imported from ${format}`;
     if (request.isDryRun) return { report, name, flow };
     const isPublished = report.unsupported.length === 0;
     const labels = { name, description, category, tags };
     const { definitions } = this.#options;
     const workflow = await definitions.create({ ...labels, flow, isPublished }, ownerId);
+    const actor = { id: ownerId, isAdmin: false };
+    if (tests.length > 0) await this.#options.tests.write(workflow.id, tests, actor);
     return { report, name, flow, workflow };
   }
 
   /** A version as a document of our own, which can be imported anywhere. */
   async exportOwn(workflowId: string, wanted: ExportRequest): Promise<OwnDocument> {
-    const { definitions } = this.#options;
+    const { definitions, tests } = this.#options;
     const workflow = await readShown(definitions, workflowId, wanted.actor);
     const { flow } = await readShownVersion(definitions, workflow, wanted);
-    return exportOwn(workflow, flow);
+    return exportOwn(workflow, flow, await tests.read(workflowId, wanted.actor));
   }
 
   /** A version as Serverless Workflow 1.0, and what of it that cannot say. */
@@ -100,10 +107,11 @@ export class Interop {
   }
 
   #own(document: Fields): Reading {
-    const { labels, flow: given } = readOwn(document);
+    const { labels, flow: given, tests } = readOwn(document);
+    requireDistinct(tests);
     const { flow, faults } = this.#options.compiler.read(given);
     if (!flow) throw invalidFlow(faults);
-    return { ...labels, flow, report: reportOn('ennead', ownSteps(flow), []) };
+    return { ...labels, flow, tests, report: reportOn('ennead', ownSteps(flow), []) };
   }
 
   #foreign(format: Exclude<InteropFormat, 'ennead'>, document: Fields): Reading {

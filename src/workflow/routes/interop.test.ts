@@ -21,6 +21,9 @@ const n8n = (type: string) => ({
   connections: { Hook: { main: [[{ node: 'Work', type: 'main', index: 0 }]] } },
 });
 
+const ownWith = (tests: string) =>
+  `{"format":"ennead.workflow/v1","name":"n","flow":{"nodes":[{"id":"a","type":"Merge"}]},"tests":${tests}}`;
+
 test('who may only read and run imports nothing', async () => {
   const reader = await service.callAs('usr_2', ['workflow:read', 'workflow:execute']);
   const { status } = await reader('POST', importPath, { body: { document: n8n('wait') } });
@@ -34,6 +37,8 @@ test.each([
   ['{"hello": 1}', 'UNKNOWN_FORMAT'],
   [`${'['.repeat(500)}1${']'.repeat(500)}`, 'BAD_DOCUMENT'],
   ['{"format":"ennead.workflow/v1","flow":{"nodes":[{"id":"a","type":"Nope"}]}}', 'INVALID_FLOW'],
+  [ownWith('[{"name":"t"}]'), 'TESTS.0 MUST HAVE REQUIRED PROPERTIES EXPECT'],
+  [ownWith('[{"name":"t","expect":[]},{"name":"t","expect":[]}]'), 'SAME NAME'],
 ])('what is no workflow is refused: %s', async (document, code) => {
   const { status, body } = await call('POST', importPath, { body: { document } });
   expect(status).toBe(400);
@@ -73,8 +78,12 @@ test('our own export imported is the same workflow', async () => {
   };
   const labels = { name: 'Same', description: 'As it was.', category: 'test', tags: ['one'] };
   const { body: made } = await call('POST', '/api/v1/workflows', { body: { ...labels, flow } });
+  const tests = [
+    { name: 'adds', inputs: { x: 2 }, pinned: { b: {} }, expect: [{ cel: 'a.merged.x == 2' }] },
+  ];
+  await call('PUT', `/api/v1/workflows/${made.id}/tests`, { body: { tests } });
   const { body: document } = await call('GET', `/api/v1/workflows/${made.id}/export`);
-  expect(document).toMatchObject({ ...labels, flow });
+  expect(document).toMatchObject({ ...labels, flow, tests });
   const { body: again } = await call('POST', importPath, { body: { document } });
   expect(again).toMatchObject({ ...labels, status: 'active', report: { fidelity: 1 } });
   const { body: copy } = await call('GET', `/api/v1/workflows/${again.id}/export`);

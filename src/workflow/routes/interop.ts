@@ -7,6 +7,7 @@ import type { Interop } from '../interop/interop.ts';
 import type { ImportReport } from '../interop/report.ts';
 import type { interopRoutes as routes } from '../schemas/interop.ts';
 import { actorOf } from './actor.ts';
+import { copyOfTests } from './flow-tests.ts';
 import { toAnswer } from './workflows.ts';
 
 type InteropHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
@@ -41,8 +42,13 @@ export function interopHandlers({ interop, mcp, log }: InteropHandlerParts): Int
     exportWorkflow: async ({ params, query, identity }) => {
       const wanted = { version: query.version, actor: actorOf(identity) };
       if (query.format === 'ennead') {
-        const document = await interop.exportOwn(params.id, wanted);
-        return { ...document, tags: [...document.tags], flow: copyOf(document.flow) };
+        const { tests, ...document } = await interop.exportOwn(params.id, wanted);
+        return {
+          ...document,
+          tags: [...document.tags],
+          flow: copyOf(document.flow),
+          ...(tests ? { tests: copyOfTests(tests) } : {}),
+        };
       }
       const { text, unsupported } = await interop.exportServerless(params.id, wanted);
       return new Response(text, {

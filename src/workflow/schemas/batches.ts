@@ -10,7 +10,7 @@ const bodyBytesMax = 32 * 1024 * 1024;
 
 const timestamp = Type.String({ format: 'date-time' });
 const workflowId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
-const batchId = Type.String({ pattern: '^bat_[0-9a-f]{32}$' });
+const batchId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
 const page = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
   offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
@@ -64,7 +64,7 @@ const progress = Type.Object({
 
 const batchStatus = Type.Enum(batchStatuses, {
   description:
-    '`completed` also with failed items; `failed` when `failureMode` is `stop` and one failed',
+    '`completed` also with failed items, and when one of them stopped the rest (`progress.skipped`)',
 });
 
 const batch = Type.Object(

@@ -39,7 +39,10 @@ const test = Type.Object(
   { $id: 'FlowTest' },
 );
 
-const tests = Type.Object({ tests: Type.Array(test, { maxItems: 100 }) });
+/** The tests of one workflow. */
+export const flowTestList = Type.Array(test, { maxItems: 100 });
+
+const tests = Type.Object({ tests: flowTestList });
 
 const result = Type.Object(
   {

@@ -3,6 +3,7 @@ import type { Route } from '../../kit/contract.ts';
 import { flowSchema } from '../flow/schema.ts';
 import { interopFormats } from '../interop/report.ts';
 import { mayCreate, mayExecute, mayRead } from './access.ts';
+import { flowTestList } from './flow-tests.ts';
 import { line, workflowAnswer, workflowParams as params } from './workflow-answers.ts';
 
 const format = Type.Enum(interopFormats);
@@ -79,6 +80,7 @@ export const interopRoutes = {
           category: Type.String(),
           tags: Type.Array(Type.String()),
           flow: flowSchema,
+          tests: Type.Optional(flowTestList),
         }),
       },
     },

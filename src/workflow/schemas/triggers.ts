@@ -7,7 +7,7 @@ const hookBytesMax = 1024 * 1024;
 
 const timestamp = Type.String({ format: 'date-time' });
 const workflowId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
-const triggerId = Type.String({ pattern: '^trg_[0-9a-f]{32}$' });
+const triggerId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
 const page = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
   offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),

@@ -182,13 +182,6 @@ describe('VectorSearch', () => {
     const chats = run('VectorSearch', { query: 'a', collection: 'conversations' });
     await expect(chats).rejects.toMatchObject({ code: 'unimplemented', reason: 'not_available' });
   });
-
-  test('hits come with their number', async () => {
-    const hit = { id: 'd', content: 'text', score: 0.5, metadata: {} };
-    dependencies = { ...dependencies, searchConversations: async () => [hit] };
-    const { output } = await run('VectorSearch', { query: 'a', collection: 'conversations' });
-    expect(output).toEqual({ results: [hit], count: 1 });
-  });
 });
 
 describe('ImageGen', () => {

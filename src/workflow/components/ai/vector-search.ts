@@ -1,17 +1,14 @@
 import { Type } from 'typebox';
 import { Fault } from '../../../kit/errors.ts';
 import type { Hit, Search } from '../../collections/collection.ts';
-import { conversationsName, type Asking, type Collections } from '../../collections/collections.ts';
+import { conversationsName, type Collections } from '../../collections/collections.ts';
 import type { Component, NodeContext } from '../component.ts';
 import { defineComponent } from '../schema.ts';
 import { callOptions } from '../call-options.ts';
 import { textOf, textSetting } from './text-setting.ts';
 
 /** Searches the chats of whoever the execution belongs to. */
-export type SearchConversations = (
-  search: Search & Asking,
-  context: NodeContext,
-) => Promise<readonly Hit[]>;
+export type SearchConversations = (search: Search, context: NodeContext) => Promise<readonly Hit[]>;
 
 export interface VectorSearchDependencies {
   readonly collections: Pick<Collections, 'search'>;
@@ -27,7 +24,7 @@ export function createVectorSearch(dependencies: VectorSearchDependencies): Comp
     group: 'ai',
     title: 'Vector search',
     description:
-      'Finds the documents of a collection that are closest to a text in meaning. Collections are made and filled at `/api/v1/collections`; `conversations` are the chats.',
+      'Finds the documents of a collection that are closest to a text in meaning. Collections are made and filled at `/api/v1/collections`; `conversations` are your chats.',
     input: Type.Object(
       {
         query: textSetting('what is looked for'),
@@ -49,7 +46,10 @@ export function createVectorSearch(dependencies: VectorSearchDependencies): Comp
         Type.Object({
           id: Type.String(),
           content: Type.String({ description: 'the part of the document that is closest' }),
-          score: Type.Number({ description: 'cosine: 1 the same, 0 unrelated' }),
+          score: Type.Number({
+            description:
+              'cosine: 1 the same, 0 unrelated; of chats how likely they are meant, 0..1',
+          }),
           metadata: Type.Object({}, { additionalProperties: true }),
         }),
       ),
@@ -63,12 +63,11 @@ export function createVectorSearch(dependencies: VectorSearchDependencies): Comp
         limit,
         ...(minScore !== undefined && { minScore }),
         ...(filter && { filter }),
-        ...callOptions(context),
       };
       const results =
         collection === conversationsName
           ? await (searchConversations ?? refuseConversations)(search, context)
-          : await collections.search(collection, search);
+          : await collections.search(collection, { ...search, ...callOptions(context) });
       return { kind: 'done', output: { results, count: results.length } };
     },
   });
