@@ -160,6 +160,7 @@ const apiKeyRoutes = {
     method: 'GET',
     url: `${api}/api-keys`,
     summary: 'List API keys, the newest first',
+    description: 'Delegated keys that have ended are left out, and forgotten after a week.',
     permission: delegable,
     schema: { query: Type.Object(page), response: { 200: listOf('apiKeys', apiKeyFields) } },
   },

@@ -16,7 +16,7 @@ export function findApiKeyForUpdate(trx: Sql, id: string): Promise<ApiKeyRow | u
 
 /**
  * One page, the newest key first, revoked ones included, and how many there are: all, or the service
- * keys that somebody made.
+ * keys that somebody made. Delegated ones that have ended are left out, as there is one for each agent.
  */
 export async function listApiKeys(
   sql: Sql,
@@ -27,10 +27,14 @@ export async function listApiKeys(
   },
 ): Promise<{ keys: ApiKeyRow[]; total: number }> {
   const { madeBy } = page;
+  const shown = sql.selectFrom('api_keys').where(
+    raw<boolean>`not (kind = 'service' and starts_with(service, owner_id || '-')
+      and (revoked_at is not null or coalesce(expires_at <= now(), false)))`,
+  );
   const meant =
     madeBy === undefined
-      ? sql.selectFrom('api_keys')
-      : sql.selectFrom('api_keys').where('owner_id', '=', madeBy).where('kind', '=', 'service');
+      ? shown
+      : shown.where('owner_id', '=', madeBy).where('kind', '=', 'service');
   const [keys, { total }] = await Promise.all([
     meant.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute(),
     meant.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
@@ -49,6 +53,16 @@ export function updateApiKey(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst();
+}
+
+/** Deletes the keys of a delegate that ended before; the audit log still tells of them. */
+export async function deleteEndedKeys(sql: Sql, madeBy: string, before: Date): Promise<void> {
+  await sql
+    .deleteFrom('api_keys')
+    .where('owner_id', '=', madeBy)
+    .where('kind', '=', 'service')
+    .where((eb) => eb.or([eb('revoked_at', '<', before), eb('expires_at', '<', before)]))
+    .execute();
 }
 
 /** Revokes the keys that act for a user; the answer is those that were good until now. */

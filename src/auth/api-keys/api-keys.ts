@@ -2,6 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import { administrationEvent, requireHeld, type Administrator } from '../accounts/administrator.ts';
 import {
+  deleteEndedKeys,
   findApiKey,
   findApiKeyForUpdate,
   insertApiKey,
@@ -48,6 +49,8 @@ export interface IssuedApiKey {
 }
 
 const dayMs = 86_400_000;
+/** Longer than any token lives that such a key was traded for. */
+const endedKeptMs = 7 * dayMs;
 const overlapSecondsDefault = 86_400;
 
 /** Administration of API keys; a delegate's are those that it made, the rest do not exist for it. */
@@ -101,6 +104,10 @@ export class ApiKeys {
       const key = visible(await findApiKeyForUpdate(trx, id), by);
       if (key.revoked_at) return [];
       await updateApiKey(trx, id, { revoked_at: new Date() });
+      if (isDelegate(by)) {
+        const before = new Date(Date.now() - endedKeptMs);
+        await deleteEndedKeys(trx, by.identity.subject, before);
+      }
       await this.#record(trx, administrationEvent(by, 'api_key_revoked', factsOf(key)));
       return secretSessionIds(key).map(sessionTarget);
     });

@@ -111,6 +111,18 @@ export async function killAll(tree: ProcessTree): Promise<boolean> {
   return false;
 }
 
+/** Asks all of a tree to end and kills what is left after the grace; resolves when nothing is. */
+export async function endAll(tree: ProcessTree, graceMs: number): Promise<void> {
+  const untilMs = Date.now() + graceMs;
+  let entries = await tree.findAll();
+  signalAll(entries, 'SIGTERM');
+  while (entries.length > 0 && Date.now() < untilMs) {
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    entries = await tree.findAll();
+  }
+  if (entries.length > 0) await killAll(tree);
+}
+
 /**
  * Kills what runs with this assignment in its environment, where nothing else is known of it; answers
  * whether nothing of it is left.
@@ -128,6 +140,7 @@ export async function killMarked(mark: string): Promise<boolean> {
 }
 
 const killRounds = 12;
+const lookMs = 25;
 
 function mayBeOurs({ pid }: ProcessEntry): boolean {
   return pid > 1 && pid !== process.pid;

@@ -13,6 +13,7 @@ import { ManagedAgents } from './managed-agents.ts';
 import type { Presence } from './presence.ts';
 import type { StartSettings } from './program-start.ts';
 import type { SpawnLimits, Template } from './spawn-request.ts';
+import { SpareKeys } from './spare-keys.ts';
 import { Supervisor } from './supervisor.ts';
 import { WarmPool } from './warm-pool.ts';
 
@@ -60,18 +61,21 @@ export function createAgentParts(options: AgentPartsOptions): AgentParts {
   const directory = new AgentDirectory({ sql, bus, log });
   lifetime.own('the news of agents', directory);
   const shared = { sql, log, logs, directory, credentials, presence, replica };
+  const isAlone = sql.dialect === 'pglite';
+  const spareKeys = new SpareKeys({ sql, log, credentials, replicaId: replica.id, isAlone });
   const supervisor = new Supervisor({
     ...shared,
+    spareKeys,
     settings,
     startTimeoutMs,
     stopGraceMs,
     runtimes,
     restartMs: options.restartMs ?? 1_000,
     lookMs: options.lookMs ?? 500,
-    isAlone: sql.dialect === 'pglite',
+    isAlone,
   });
   lifetime.own('the agents', supervisor);
-  const warm = createWarmPool(options);
+  const warm = createWarmPool(options, spareKeys);
   if (warm) lifetime.own('the warm agents', warm);
   const endWaitMs = stopGraceMs + 5_000;
   const managed = {
@@ -98,14 +102,19 @@ export function createAgentParts(options: AgentPartsOptions): AgentParts {
   };
 }
 
-function createWarmPool({
-  runtimes,
-  templates,
-  warmAgents,
-  log,
-}: AgentPartsOptions): WarmPool | undefined {
+function createWarmPool(
+  { runtimes, templates, warmAgents, log, settings }: AgentPartsOptions,
+  keys: SpareKeys,
+): WarmPool | undefined {
   const runtime = runtimes.find(({ name }) => name === 'local');
   if (!runtime || warmAgents === 0) return undefined;
   const shapes = templates.map(({ resources }) => resources);
-  return new WarmPool({ runtime, log, perShape: warmAgents, shapes });
+  return new WarmPool({
+    runtime,
+    log,
+    keys,
+    authUrl: settings.urls.auth,
+    perShape: warmAgents,
+    shapes,
+  });
 }

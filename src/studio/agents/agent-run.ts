@@ -4,6 +4,7 @@ import type { RunningProgram, Runtime } from '../runtimes/runtime.ts';
 import type { Agent, AgentFailure, AgentUse } from './agent.ts';
 import { AgentEntry, NotOurs } from './agent-entry.ts';
 import { isFinal, type AgentChange, type AgentRecord, type WantedEnd } from './agent-record.ts';
+import type { AgentKey } from './credentials.ts';
 import { describeEnd, describeFault, endedEarly, isOutage, lost, spawnFault } from './failures.ts';
 import { specOf, startProgram, untilAborted, untilHeard } from './program-start.ts';
 import { nextRestart } from './restarts.ts';
@@ -158,7 +159,7 @@ export class AgentRun {
   }
 
   async #start(beginning: Beginning | undefined): Promise<RunningProgram> {
-    const { credentials, presence, settings, logs } = this.#options;
+    const { credentials, presence, logs } = this.#options;
     const isNew = beginning?.kind === 'new';
     logs.forgetTail(this.agent.id);
     const { id, expiresAtMs } = this.agent;
@@ -166,8 +167,8 @@ export class AgentRun {
       ? [beginning.key, 0]
       : await Promise.all([credentials.create(id, { endsAtMs: expiresAtMs }), presence.epoch(id)]);
     if (!isNew) await this.#entry.changeKey(key);
-    const spec = await specOf(this.agent, settings, key);
-    const program = await startProgram(this.#runtime, spec, isNew ? beginning.warm : undefined);
+    const waiting = isNew ? await beginning.program : undefined;
+    const program = await this.#tell(key, waiting);
     this.#watch(program);
     try {
       await Promise.all([
@@ -178,6 +179,16 @@ export class AgentRun {
       return program;
     } catch (error) {
       if (!this.#interrupt.signal.aborted) await program.stop(failedGraceMs);
+      throw error;
+    }
+  }
+
+  async #tell(key: AgentKey, waiting: RunningProgram | undefined): Promise<RunningProgram> {
+    try {
+      const spec = await specOf(this.agent, this.#options.settings, key);
+      return await startProgram(this.#runtime, spec, waiting);
+    } catch (error) {
+      await waiting?.stop(0);
       throw error;
     }
   }

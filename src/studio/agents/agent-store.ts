@@ -11,7 +11,10 @@ export interface Replica {
   readonly place: string;
 }
 
-/** Stores a new agent under a lease of the replica; false when there are too many already. */
+/**
+ * Stores a new agent under a lease of the replica; false when there are too many already. A key that a
+ * warm program had is the agent's from now on, or the caller's to revoke.
+ */
 export async function insertAgent(
   sql: AgentSql,
   { agent, keyId }: { readonly agent: Agent; readonly keyId: string },
@@ -23,7 +26,8 @@ export async function insertAgent(
   },
 ): Promise<boolean> {
   const rows = await sql.query(
-    `insert into studio.agents (id, name, type, template, status, capabilities, runtime,
+    `with taken as (delete from studio.spare_keys k where k.key_id = $13)
+     insert into studio.agents (id, name, type, template, status, capabilities, runtime,
        workspace_id, owner_id, cpu, memory, created_at, expires_at, key_id, replica, place,
        lease_until)
      select $1, $2, $3, $4, 'starting', $5::text[], $6, $7, $8, $9::double precision, $10::bigint,

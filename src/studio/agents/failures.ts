@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { RuntimeEnd } from '../runtimes/runtime.ts';
 import { failureReasons, type Agent, type AgentFailure, type FailureReason } from './agent.ts';
-import { formatMemory } from './resources.ts';
+import { formatMemory } from '../quantities.ts';
 
 const linesTold = 5;
 

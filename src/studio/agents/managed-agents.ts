@@ -24,8 +24,8 @@ import type { Presence } from './presence.ts';
 import { runtimeUnavailable } from './program-start.ts';
 import { drawUp, type SpawnLimits, type Template } from './spawn-request.ts';
 import type { Supervisor } from './supervisor.ts';
-import type { WarmPool, WarmProgram } from './warm-pool.ts';
-import type { Runtime } from '../runtimes/runtime.ts';
+import type { WarmPool } from './warm-pool.ts';
+import type { RunningProgram, Runtime } from '../runtimes/runtime.ts';
 
 export interface ManagedAgentsOptions {
   readonly sql: AgentSql;
@@ -43,6 +43,12 @@ export interface ManagedAgentsOptions {
   readonly replica: Replica;
   /** How long who stops an agent waits for its end. */
   readonly endWaitMs: number;
+}
+
+/** A program that is to be told who it is, with the key that it was given already. */
+interface Waiting {
+  readonly program: Promise<RunningProgram | undefined>;
+  readonly key: AgentKey | undefined;
 }
 
 type Permission = Parameters<Agents['require']>[2];
@@ -69,11 +75,12 @@ export class ManagedAgents implements Agents {
     }
     await this.#requireUsable(drawn.runtime);
     const ready = drawn.runtime === 'local' ? warm?.take(drawn.resources) : undefined;
+    const agent: Agent = { ...drawn, id: ready?.agentId ?? newId('agt') };
+    const program = ready ? Promise.resolve(ready.program) : this.#boot(agent);
     try {
-      const agent: Agent = { ...drawn, id: ready?.agentId ?? newId('agt') };
-      return await this.#begin(agent, ready);
+      return await this.#begin(agent, { program, key: ready?.key });
     } catch (error) {
-      await ready?.program.stop(0);
+      await (await program)?.stop(0);
       throw error;
     }
   }
@@ -173,14 +180,30 @@ export class ManagedAgents implements Agents {
     if (missing !== undefined) throw runtimeUnavailable(name, missing);
   }
 
+  /**
+   * Starts a local program while its key is made; it waits for both, and ends when nobody tells it who
+   * it is. Never rejects: why one does not start is found, and told, when it is tried again.
+   */
+  async #boot({ id: agentId, runtime, resources, ownerId }: Agent) {
+    const { runtimes, directory, limits } = this.#options;
+    const live = [...directory.live()];
+    const own = live.filter(({ agent }) => agent.ownerId === ownerId);
+    const isFull = live.length >= limits.agentsMax || own.length >= limits.ownerAgentsMax;
+    if (runtime !== 'local' || isFull) return undefined;
+    return runtimes
+      .get(runtime)
+      ?.start({ agentId, resources })
+      .catch(() => undefined);
+  }
+
   /** Its key first, so that its row names it: nothing is left that could not be revoked. */
-  async #begin(agent: Agent, warm: WarmProgram | undefined): Promise<Agent> {
+  async #begin(agent: Agent, { program, key: spare }: Waiting): Promise<Agent> {
     const { credentials, logs, supervisor } = this.#options;
-    const key = await credentials.create(agent.id, { endsAtMs: agent.expiresAtMs });
+    const key = spare ?? (await credentials.create(agent.id, { endsAtMs: agent.expiresAtMs }));
     await this.#insert(agent, key);
     logs.begin(agent.id, 0);
     const record: AgentRecord = { agent, revision: 1, keyId: key.keyId, restartedAtMs: [] };
-    return supervisor.run(record, { kind: 'new', key, warm: warm?.program }).begun;
+    return supervisor.run(record, { kind: 'new', key, program }).begun;
   }
 
   async #insert(agent: Agent, { keyId }: AgentKey): Promise<void> {

@@ -29,7 +29,7 @@ export function openAgents(
     templates,
     workspaces,
     credentials: new AuthCredentials(host.client(authContract)),
-    presence: new MeshPresence(host.client(meshContract)),
+    presence: new MeshPresence(host.client(meshContract), bus),
     settings: {
       urls: addressesOf(host),
       heartbeatSeconds: config.agentHeartbeatSeconds,

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bus, Topic } from '../../kit/bus/bus.ts';
 import type { Client } from '../../kit/client.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { meshContract } from '../../mesh/contract.ts';
@@ -21,22 +22,31 @@ type Mesh = Pick<Client<typeof meshContract>, 'getAgent' | 'listAgents'>;
 
 const quick = { trace: 'none', timeoutMs: 2_000 } as const;
 const cachedMs = 1_000;
-/** Close together at first, for a spawn is waited for. */
-const pauseMs = 20;
-const latePauseMs = 200;
-const lateAfter = 150;
+/** Where nothing was told: the bus may have been away. */
+const pauseMs = 200;
 const pageMax = 100;
 
-/** Asks the mesh itself. */
+/** Where the mesh tells what happens on it, as its stream of activity does. */
+const activityTopic = 'mesh.activity';
+
+/** What is needed of an event of that topic. */
+interface MeshEvent {
+  readonly type: string;
+  readonly agentId: string;
+}
+
+/** Asks the mesh itself; when to ask is told by what happens there. */
 export class MeshPresence implements Presence {
   readonly #mesh: Mesh;
+  readonly #activity: Topic<MeshEvent>;
   readonly #beats = new LRUCache<string, Promise<number | undefined>>({
     max: 1_000,
     ttl: cachedMs,
   });
 
-  constructor(mesh: Mesh) {
+  constructor(mesh: Mesh, bus: Bus) {
     this.#mesh = mesh;
+    this.#activity = bus.topic<MeshEvent>(activityTopic);
   }
 
   async epoch(agentId: string): Promise<number> {
@@ -44,10 +54,20 @@ export class MeshPresence implements Presence {
   }
 
   async untilRegistered(agentId: string, after: number, signal: AbortSignal): Promise<void> {
-    for (let attempt = 0; ; attempt += 1) {
-      const epoch = await this.epoch(agentId);
-      if (epoch !== 0 && epoch !== after) return;
-      await sleep(attempt < lateAfter ? pauseMs : latePauseMs, undefined, { signal });
+    let wake: (() => void) | undefined;
+    // Not waited for: what is told before it holds is found out after the pause.
+    const listening = this.#activity.subscribe(({ data }) => {
+      if (data.agentId === agentId && data.type === 'agent-registered') wake?.();
+    });
+    try {
+      for (;;) {
+        const told = new Promise<void>((resolve) => (wake = resolve));
+        const epoch = await this.epoch(agentId);
+        if (epoch !== 0 && epoch !== after) return;
+        await firstOf(told, signal);
+      }
+    } finally {
+      void listening.then((subscription) => subscription.close()).catch(() => {});
     }
   }
 
@@ -82,4 +102,11 @@ export class MeshPresence implements Presence {
       throw error;
     }
   }
+}
+
+/** Resolves when it does, or after the pause; rejects with the signal. */
+async function firstOf(told: Promise<void>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const pause = sleep(pauseMs, undefined, { signal: AbortSignal.any([signal, over.signal]) });
+  await Promise.race([told, pause]).finally(() => over.abort());
 }

@@ -18,5 +18,10 @@ export interface RunOptions extends EntryOptions {
 
 /** How a run comes by its program. */
 export type Beginning =
-  | { readonly kind: 'new'; readonly key: AgentKey; readonly warm?: RunningProgram | undefined }
+  | {
+      readonly kind: 'new';
+      readonly key: AgentKey;
+      /** Waits to be told who it is; undefined when there is none after all. */
+      readonly program?: Promise<RunningProgram | undefined> | undefined;
+    }
   | { readonly kind: 'claimed'; readonly isStray: boolean };

@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Agent, Resources, SpawnOptions } from './agent.ts';
-import { formatCpu, formatMemory } from './resources.ts';
+import { formatCpu, formatMemory } from '../quantities.ts';
 
 /** What agents can be made of. */
 export interface Template {

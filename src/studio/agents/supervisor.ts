@@ -11,9 +11,11 @@ import {
   renewLeases,
 } from './lease-store.ts';
 import type { Beginning, RunOptions } from './run-options.ts';
+import type { SpareKeys } from './spare-keys.ts';
 
 export interface SupervisorOptions extends Omit<RunOptions, 'replicaId'> {
   readonly replica: Replica;
+  readonly spareKeys: Pick<SpareKeys, 'revokeLeft'>;
   readonly runtimes: ReadonlyMap<RuntimeName, Runtime>;
   /** No other process runs agents on this database. */
   readonly isAlone: boolean;
@@ -53,6 +55,7 @@ export class Supervisor implements AsyncDisposable {
     this.#every(renewEveryMs, 'renew', () => this.#renew());
     this.#every(silenceEveryMs, 'silence', () => this.#findSilent());
     this.#every(keysEveryMs, 'keys', () => this.#endKeys());
+    void this.#once('keys', () => this.#endKeys());
   }
 
   /** Until when a lease lasts that is taken now. */
@@ -169,13 +172,14 @@ export class Supervisor implements AsyncDisposable {
     }
   }
 
-  /** Keys of ended agents that could not be revoked when they ended. */
+  /** Keys that could not be revoked in time: of ended agents, and what dead replicas kept ready. */
   async #endKeys(): Promise<void> {
     const { sql, credentials } = this.#options;
     for (const { id, keyId } of await readEndedKeys(sql)) {
       await credentials.revoke(keyId);
       await forgetKey(sql, id);
     }
+    await this.#options.spareKeys.revokeLeft();
   }
 
   #every(ms: number, name: string, work: () => Promise<void>): void {

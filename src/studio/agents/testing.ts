@@ -6,6 +6,7 @@ import { Fault } from '../../kit/errors.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { silentLog } from '../../kit/testing.ts';
 import type {
+  ProgramCredential,
   ProgramIdentity,
   RunningProgram,
   Runtime,
@@ -26,6 +27,8 @@ export class ScriptedProgram implements RunningProgram {
   readonly spec: RuntimeSpec;
   readonly ended: Promise<RuntimeEnd>;
   identity: ProgramIdentity | undefined;
+  /** With which it logged in before it knew who it is. */
+  credential: ProgramCredential | undefined;
   isEnded = false;
   /** Hears nobody: whoever would stop it is dead. */
   isDeaf = false;
@@ -42,6 +45,10 @@ export class ScriptedProgram implements RunningProgram {
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
+  }
+
+  prepare(credential: ProgramCredential): void {
+    this.credential = credential;
   }
 
   async tell(identity: ProgramIdentity): Promise<void> {

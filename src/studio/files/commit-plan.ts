@@ -1,6 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Blob } from './blobs.ts';
 import type { AppliedChange, FileRecord, WantedChange } from './file.ts';
+import { quotaExceeded } from './file-faults.ts';
 import type { FileState, NewChange } from './file-store.ts';
 import type { StagedFile } from './workspace-folder.ts';
 
@@ -187,12 +188,5 @@ function busy(path: string): Fault {
   return new Fault('conflict', `${path} is being changed by others`, {
     reason: 'file_busy',
     retryAfter: 1,
-  });
-}
-
-function quotaExceeded(quotaBytes: number): Fault {
-  return new Fault('too_large', `the files of this workspace may take ${quotaBytes} bytes`, {
-    reason: 'quota_exceeded',
-    detail: { quotaBytes },
   });
 }

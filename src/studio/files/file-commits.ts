@@ -14,6 +14,7 @@ import type { AppliedChange, FileChange, FileRecord } from './file.ts';
 import { findCollisions, readFile } from './file-store.ts';
 import { folderOf } from './folder-anchor.ts';
 import { conflictPath } from './paths.ts';
+import { noteRemovals } from './removal-notes.ts';
 import { sideBySide } from './side-by-side.ts';
 import { cutWaves } from './waves.ts';
 
@@ -136,11 +137,14 @@ export class FileCommits {
     if (plan.changes.length === 0) return true;
     const { workspaceId, folder } = place;
     const { log, stamps, noteWritten } = this.#parts;
-    // The folder is first, so that nothing comes back after a crash.
+    // The folder is first, so that nothing comes back after a crash; what that leaves is found by the note.
+    const noted = await noteRemovals(folder, plan.removals);
     await sideBySide(plan.removals, atOnce, (path) => folder.remove(path));
     for (const path of plan.removals) stamps.forget(workspaceId, path);
     const end = { lastSeq: (plan.changes[0]?.seq ?? 1) - 1, usedBytes: 0, forgottenSeq: 0 };
-    if (!(await log.store(workspaceId, { end }, plan))) return false;
+    const isStored = await log.store(workspaceId, { end }, plan);
+    await folder.discard(noted);
+    if (!isStored) return false;
     for (const path of plan.left) await folder.remove(path);
     const failures = await folder.place(plan.files);
     noteFailures(plan, failures);

@@ -23,3 +23,11 @@ export function versionNotFound(path: string): Fault {
     detail: { path },
   });
 }
+
+/** Fault `too_large` of what goes beyond a workspace's room. */
+export function quotaExceeded(quotaBytes: number): Fault {
+  return new Fault('too_large', `the files of this workspace may take ${quotaBytes} bytes`, {
+    reason: 'quota_exceeded',
+    detail: { quotaBytes },
+  });
+}

@@ -116,6 +116,8 @@ export interface WorkspaceFiles {
     workspaceId: string,
     wanted: readonly WantedChange[],
   ): Promise<readonly (AppliedChange | Fault)[]>;
+  /** Fault `too_large` of a content that the workspace could never take, before it is read. */
+  requireSize(workspaceId: string, bytes: number): Promise<void>;
   /** Keeps content for changes to come, for a day; stored before it resolves. */
   keep(workspaceId: string, content: Buffer | Readable, hash: string): Promise<KeptSize>;
   /** Of some hashes those that a change may name as kept, with the sizes of the contents. */

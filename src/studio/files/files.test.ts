@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { link, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -199,6 +200,7 @@ describe('A path', () => {
   test.each([
     ['Read.me', 'read.ME'],
     ['Docs/a', 'docs/b'],
+    ['stra%C3%9Fe', 'STRASSE'],
     ['name', 'name/below'],
     ['deep/name/below', 'deep/name'],
   ])('%s leaves no place for %s', async (first, second) => {
@@ -231,6 +233,23 @@ describe('What is too much', () => {
     const { send } = await openWorkspace();
     const { status, json } = await send('PUT', '/large', { content: 'x'.repeat(100_001) });
     expect([status, json().error.code]).toEqual([413, 'FILE_TOO_LARGE']);
+  });
+
+  test('for a file refuses it by what its headers say, before it is sent', async () => {
+    const { id } = await openWorkspace();
+    const authorization = `Bearer ${await studio.tokenOf('usr_ada')}`;
+    const asked = request(`${studio.url}/api/v1/workspaces/${id}/files/large`, {
+      method: 'PUT',
+      headers: { authorization, 'content-length': 100_001 },
+    });
+    asked.on('error', () => {});
+    // Nothing of the body is ever sent.
+    asked.flushHeaders();
+    const status = await new Promise((resolve) => {
+      asked.once('response', (answer) => resolve(answer.statusCode));
+    });
+    expect(status).toBe(413);
+    asked.destroy();
   });
 });
 

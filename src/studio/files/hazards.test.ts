@@ -272,6 +272,54 @@ test('after a crash what was stored is in the folder, and what was put there sin
   expect(await Promise.all(held)).toEqual(['new', 'by hand', 'new']);
 });
 
+describe('Deletions that are killed before they are stored', () => {
+  const killed = async (ground: Awaited<ReturnType<typeof openTestFiles>>) => {
+    const { id, files, startOn } = ground;
+    for (const path of ['a', 'b', 'kept']) {
+      await files.apply(id, { deviceId: 'd', path, content: Buffer.from(path) });
+    }
+    const dead = new Proxy(studio.database, {
+      get: (target, name) => {
+        const query = (text: string, values?: readonly unknown[]) =>
+          text.includes('insert into studio.file_changes')
+            ? Promise.reject(new Error('killed'))
+            : target.query(text, values);
+        return name === 'query' ? query : Reflect.get(target, name, target);
+      },
+    });
+    const dying = await startOn(dead);
+    const wanted = ['a', 'b'].map((path) => ({ deviceId: 'd', path }));
+    for (const outcome of await dying.applyAll(id, wanted)) expect(outcome).toBeInstanceOf(Error);
+  };
+
+  test('are in the log too when the next start has opened the workspace', async () => {
+    await using ground = await openTestFiles(studio.database);
+    const { id, root, reopen } = ground;
+    await killed(ground);
+    expect((await readdir(root)).filter((name) => name !== '.ennead')).toEqual(['kept']);
+    const again = await reopen();
+    const held = await again.list(id, { limit: 10 });
+    expect(held.map(({ path }) => path)).toEqual(['kept']);
+    expect(await readdir(root)).toEqual(['kept']);
+  });
+
+  test('leave log and folder alike also where the note of them is not whole', async () => {
+    await using ground = await openTestFiles(studio.database);
+    const { id, root, reopen } = ground;
+    await killed(ground);
+    const [note = ''] = await readdir(join(root, '.ennead'));
+    await writeFile(join(root, '.ennead', note), '["a",');
+    const again = await reopen();
+    // Nobody was told that the files were deleted: they may be, or be there again.
+    const areAlike = async () => {
+      const held = (await again.list(id, { limit: 10 })).map(({ path }) => path);
+      const there = (await readdir(root)).filter((name) => name !== '.ennead');
+      return held.length > 0 && held.join() === there.toSorted().join();
+    };
+    await expect.poll(areAlike).toBe(true);
+  });
+});
+
 describe('A name that is too long', () => {
   test('beside what lies above the workspace is refused, not stored and lost', async () => {
     const { root, put, paths } = await openWorkspace();

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Blobs } from './blobs.ts';
 import { findUnnamed, isNamed } from './change-store.ts';
+import { quotaExceeded } from './file-faults.ts';
 import type { FilePlace } from './disk-notes.ts';
 import type { FileSql } from './file-store.ts';
 import { deleteUploads, expireUploads, findKept, insertUpload } from './upload-store.ts';
@@ -45,10 +45,7 @@ export class KeptContents implements AsyncDisposable {
       blobs.release(hash);
     }
     await this.drop(hash);
-    throw new Fault('too_large', `the files of this workspace may take ${quotaBytes} bytes`, {
-      reason: 'quota_exceeded',
-      detail: { quotaBytes },
-    });
+    throw quotaExceeded(quotaBytes);
   }
 
   /** With their sizes. */

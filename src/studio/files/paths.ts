@@ -54,9 +54,9 @@ export function isWellFormed(text: string): boolean {
   return !loneSurrogate.test(text);
 }
 
-/** The form in which two paths are the same where case does not count. */
+/** The form in which two paths are the same where case does not count: `straße` and `STRASSE` are. */
 export function foldPath(path: string): string {
-  return path.toLowerCase();
+  return path.toUpperCase().toLowerCase();
 }
 
 /** The folders above a path, the outermost first: `a/b/c` has `a` and `a/b`. */

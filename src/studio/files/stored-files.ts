@@ -1,10 +1,11 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Blobs } from './blobs.ts';
-import { deleteFiles, forgetChanges, readChanges, readVersions } from './change-store.ts';
+import { deleteFiles, readChanges, readVersions } from './change-store.ts';
 import { DiskStamps } from './disk-stamps.ts';
 import { noteDisk, type DiskNotesParts, type FilePlace } from './disk-notes.ts';
 import { CommitQueue } from './commit-queue.ts';
+import { repair } from './crash-repair.ts';
 import { FileCommits } from './file-commits.ts';
 import { FileLog, type FileLogOptions } from './file-log.ts';
 import type {
@@ -17,12 +18,13 @@ import type {
   WantedChange,
   WorkspaceFiles,
 } from './file.ts';
-import { listFiles, markWritten, readFile, readLogEnd, readUnwritten } from './file-store.ts';
+import { listFiles, markWritten, readFile, readLogEnd } from './file-store.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { KeptContents } from './kept-contents.ts';
 import { KeyLocks } from './key-locks.ts';
 import { flawOf, toPath } from './paths.ts';
-import { contentMissing, fileNotFound, versionNotFound } from './file-faults.ts';
+import { contentMissing, fileNotFound, quotaExceeded, versionNotFound } from './file-faults.ts';
+import { OldChanges } from './old-changes.ts';
 import { PreparedChanges } from './prepared-changes.ts';
 import { rescanFolder } from './rescan.ts';
 import { cutWaves } from './waves.ts';
@@ -37,7 +39,6 @@ export interface StoredFilesOptions extends FileLogOptions {
   readonly changesKept: number;
 }
 
-const forgetEvery = 1_000;
 const lookMax = 500;
 
 interface LookedAt {
@@ -58,8 +59,7 @@ export class StoredFiles implements WorkspaceFiles, AsyncDisposable {
   readonly #queue: CommitQueue;
   readonly #kept: KeptContents;
   readonly #ready = new Map<string, Promise<void>>();
-  /** How often old changes had to be forgotten, by the numbers of the changes. */
-  readonly #forgotten = new Map<string, number>();
+  readonly #old: OldChanges;
 
   constructor(options: StoredFilesOptions) {
     const { sql, blobs, log } = options;
@@ -79,6 +79,7 @@ export class StoredFiles implements WorkspaceFiles, AsyncDisposable {
     const { placeOf } = options;
     this.#queue = new CommitQueue({ locks: this.#locks, commits: this.#commits, placeOf });
     this.#kept = new KeptContents(options);
+    this.#old = new OldChanges(options, this.#kept);
     this.#watch = new FolderWatch({
       log,
       rootOf: async (workspaceId) => (await options.placeOf(workspaceId)).folder.root,
@@ -93,10 +94,11 @@ export class StoredFiles implements WorkspaceFiles, AsyncDisposable {
     this.#kept.sweep();
   }
 
-  list(
+  async list(
     workspaceId: string,
     options: { readonly prefix?: string; readonly limit: number; readonly after?: string },
   ): Promise<readonly FileRecord[]> {
+    await this.#open(workspaceId);
     return listFiles(this.#options.sql, workspaceId, options);
   }
 
@@ -142,8 +144,15 @@ export class StoredFiles implements WorkspaceFiles, AsyncDisposable {
     const parts = { blobs: this.#options.blobs, kept: this.#kept };
     await using changes = await PreparedChanges.of(parts, place, wanted);
     const outcomes = await changes.store((items) => this.#queue.add(workspaceId, items));
-    this.#forgetSometimes(workspaceId, outcomes);
+    this.#old.forgetSometimes(workspaceId, outcomes);
     return outcomes;
+  }
+
+  async requireSize(workspaceId: string, bytes: number): Promise<void> {
+    const { blobs, placeOf } = this.#options;
+    blobs.requireSize(bytes);
+    const { quotaBytes } = await placeOf(workspaceId);
+    if (bytes > quotaBytes) throw quotaExceeded(quotaBytes);
   }
 
   async keep(workspaceId: string, content: Buffer | Readable, hash: string): Promise<KeptSize> {
@@ -207,7 +216,7 @@ export class StoredFiles implements WorkspaceFiles, AsyncDisposable {
     await this.#locks.run(workspaceId, async () => {
       const unnamed = await deleteFiles(this.#options.sql, workspaceId);
       for (const hash of unnamed) await this.#kept.drop(hash);
-      this.#forgotten.delete(workspaceId);
+      this.#old.remove(workspaceId);
       this.#ready.delete(workspaceId);
       this.#log.forget(workspaceId);
     });
@@ -218,16 +227,6 @@ export class StoredFiles implements WorkspaceFiles, AsyncDisposable {
     await this.#kept[Symbol.asyncDispose]();
     await this.#written.close();
     await this.#log[Symbol.asyncDispose]();
-  }
-
-  /** Now and then: the old ones go when many new ones have come. */
-  #forgetSometimes(workspaceId: string, outcomes: readonly ChangeOutcome[]): void {
-    const seqs = outcomes.flatMap((one) => (one instanceof Fault ? [] : [one.seq]));
-    const passed = Math.floor(Math.max(0, ...seqs) / forgetEvery);
-    const before = this.#forgotten.get(workspaceId) ?? 0;
-    if (passed <= before) return;
-    this.#forgotten.set(workspaceId, passed);
-    void this.#forget(workspaceId);
   }
 
   /** Finishes, the first time, what a crash left between the log and the folder. */
@@ -244,13 +243,14 @@ export class StoredFiles implements WorkspaceFiles, AsyncDisposable {
     return place;
   }
 
-  #finish(place: FilePlace): Promise<void> {
-    const { workspaceId, folder } = place;
-    return this.#locks.run(workspaceId, async () => {
-      await folder.clearStaging();
-      for (const record of await readUnwritten(this.#options.sql, workspaceId)) {
-        await this.#commits.finish(place, record);
-      }
+  async #finish(place: FilePlace): Promise<void> {
+    const { workspaceId } = place;
+    const work = () => repair(this.#parts, this.#commits, place);
+    const isDone = await this.#locks.run(workspaceId, work);
+    if (isDone) return;
+    // Not waited for, as it waits for this itself.
+    void this.rescan(workspaceId).catch((err: unknown) => {
+      this.#options.log.warn({ err, workspaceId }, 'a folder could not be compared after a crash');
     });
   }
 
@@ -284,15 +284,5 @@ export class StoredFiles implements WorkspaceFiles, AsyncDisposable {
     this.#written.add(change).catch((err: unknown) => {
       this.#options.log.warn({ err }, 'what a folder holds could not be noted');
     });
-  }
-
-  async #forget(workspaceId: string): Promise<void> {
-    const { sql, changesKept, log } = this.#options;
-    try {
-      const unnamed = await forgetChanges(sql, workspaceId, changesKept);
-      for (const hash of unnamed) await this.#kept.drop(hash);
-    } catch (err) {
-      log.warn({ err, workspaceId }, 'old versions could not be forgotten');
-    }
   }
 }

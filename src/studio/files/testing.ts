@@ -23,11 +23,16 @@ export async function openTestFiles(sql: Database, within = tmpdir()) {
   const workspace = { id, name: 'Test', ownerId: 'usr_1', members: [], path: root, settings: {} };
   await insertWorkspace(sql, { ...workspace, createdAtMs: Date.now(), updatedAtMs: Date.now() });
   const files = await start();
-  return { id, root, files, reopen: start, [Symbol.asyncDispose]: dispose };
+  return { id, root, files, reopen: start, startOn, [Symbol.asyncDispose]: dispose };
 
-  async function start() {
+  function start() {
+    return startOn(sql);
+  }
+
+  /** On tables of which something may fail. */
+  async function startOn(tables: Database) {
     const started = new StoredFiles({
-      sql,
+      sql: tables,
       bus,
       log: silentLog,
       blobs: new Blobs(join(folder, 'blobs'), 1_000_000),

@@ -131,10 +131,11 @@ export class WorkspaceFolder {
     if (failures.has(path)) throw failures.get(path);
   }
 
-  /** Has contents written to the folder's own place, and answers their names; all or none stay. */
+  /** Has contents written to the folder's own place, and answers their names, which begin with the kind. */
   async stage<Item>(
     items: readonly Item[],
     write: (item: Item, target: string) => Promise<void>,
+    kind = 'tmp',
   ): Promise<string[]> {
     await this.requireRoot();
     await this.#makeStaging();
@@ -142,7 +143,7 @@ export class WorkspaceFolder {
     const names: string[] = [];
     try {
       return await sideBySide(items, atOnce, async (item) => {
-        const name = newId('tmp');
+        const name = newId(kind);
         names.push(name);
         await write(item, staging.pathOf(name));
         return name;

@@ -1,54 +1,77 @@
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { Fault } from '../../kit/errors.ts';
-import type { ProgramIdentity } from '../runtimes/runtime.ts';
+import type { ProgramCredential, ProgramIdentity } from '../runtimes/runtime.ts';
 
 const bytesMax = 64 * 1024;
 const urlNames = ['mesh', 'auth', 'gateway', 'registry', 'studio', 'tracer'] as const;
 
 /**
- * The first line of a stream, as soon as it is there; undefined when the stream ends before, for nobody is
- * left to say more. Fault `invalid` for what is no identity; its words hold nothing of it.
+ * Who the program is, as soon as a stream has the line; undefined when the stream ends before, for nobody
+ * is left to say more. A key that comes before it is told to `onCredential`. Fault `invalid` for what is
+ * neither; its words hold nothing of it.
  */
-export async function readIdentity(stream: Readable): Promise<ProgramIdentity | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const line = new Promise<string | undefined>((resolve, reject) => {
-    stream.on('data', (chunk: Buffer) => {
-      const end = chunk.indexOf('\n');
-      chunks.push(end === -1 ? chunk : chunk.subarray(0, end));
-      size += chunk.length;
-      if (end !== -1) resolve(Buffer.concat(chunks).toString('utf8'));
-      if (size > bytesMax) reject(new Fault('invalid', 'the identity is too long'));
-    });
-    stream.once('end', () => {
-      // What stands in a file or a here-document may lack the last line break.
-      const text = Buffer.concat(chunks).toString('utf8').trim();
-      resolve(text === '' ? undefined : text);
-    });
-    stream.once('error', () => resolve(undefined));
-  });
-  const text = await line;
-  return text === undefined ? undefined : parseIdentity(text);
+export async function readIdentity(
+  stream: Readable,
+  onCredential: (credential: ProgramCredential) => void,
+): Promise<ProgramIdentity | undefined> {
+  for await (const line of linesOf(stream)) {
+    const given = parseJson(line);
+    const credential = credentialIn(given);
+    if (!credential) return checkIdentity(given);
+    onCredential(credential);
+  }
+  return undefined;
+}
+
+/** Without empty ones; ends as the stream does. */
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let held = Buffer.alloc(0);
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      held = Buffer.concat([held, chunk]);
+      for (let end = held.indexOf('\n'); end !== -1; end = held.indexOf('\n')) {
+        const line = held.subarray(0, end).toString('utf8');
+        held = held.subarray(end + 1);
+        if (line.trim() !== '') yield line;
+      }
+      if (held.length > bytesMax) throw new Fault('invalid', 'the identity is too long');
+    }
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    return;
+  }
+  // What stands in a file or a here-document may lack the last line break.
+  const rest = held.toString('utf8').trim();
+  if (rest !== '') yield rest;
 }
 
 /** The identity in a file. */
 export async function readIdentityFile(path: string): Promise<ProgramIdentity> {
   try {
-    return parseIdentity(await readFile(path, 'utf8'));
+    return checkIdentity(parseJson(await readFile(path, 'utf8')));
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
     throw new Fault('invalid', `the identity cannot be read from ${path}`, { cause });
   }
 }
 
-function parseIdentity(text: string): ProgramIdentity {
-  let given: unknown;
+function parseJson(text: string): unknown {
   try {
-    given = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new Fault('invalid', 'the identity is not JSON');
   }
+}
+
+function credentialIn(given: unknown): ProgramCredential | undefined {
+  const { credential } = (given ?? {}) as { readonly credential?: Partial<ProgramCredential> };
+  const { apiKey, authUrl } = credential ?? {};
+  const isWhole = typeof apiKey === 'string' && URL.canParse(String(authUrl));
+  return isWhole ? { apiKey, authUrl: String(authUrl) } : undefined;
+}
+
+function checkIdentity(given: unknown): ProgramIdentity {
   const flaw = flawOf(given);
   if (flaw !== undefined) throw new Fault('invalid', `the identity is not complete: ${flaw}`);
   // Checked field by field.

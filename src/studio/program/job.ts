@@ -42,10 +42,15 @@ export function workspaceOf({ workspace, type }: Job): JobWorkspace {
   throw new Fault('invalid', `A task of the type ${type} needs an agent in a workspace.`);
 }
 
+/** The name of a template in a sentence. */
+export function withArticle(template: string): string {
+  return `${/^[aeiou]/.test(template) ? 'an' : 'a'} ${template}`;
+}
+
 /** The refusal of a type that a template does not do. */
 export function cannotDo(template: string, type: string, able: string): Fault {
   return new Fault(
     'unimplemented',
-    `This agent is a ${template} and cannot do tasks of the type ${type}: give it to ${able}.`,
+    `This agent is ${withArticle(template)} and cannot do tasks of the type ${type}: give it to ${able}.`,
   );
 }

@@ -4,8 +4,10 @@
  * the studio, which finds it again.
  */
 import { processEnvironment } from '../../kit/environment.ts';
+import type { ProgramCredential } from '../runtimes/runtime.ts';
 import { readIdentity, readIdentityFile } from './identity.ts';
 import { Program } from './program.ts';
+import { Credential } from './suite/credential.ts';
 
 // Whoever read what this prints may have gone; that ends nothing.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -13,11 +15,24 @@ process.on('SIGHUP', () => {});
 // An unexpected end of one connection must not end all tasks.
 process.on('unhandledRejection', (reason) => complain(wordsOf(reason)));
 
+const loginCheckMs = 60_000;
+
 await run();
 
 async function run(): Promise<void> {
   const file = processEnvironment()['ENNEAD_IDENTITY_FILE'];
-  const reading = file ? readIdentityFile(file) : readIdentity(process.stdin);
+  let credential: Credential | undefined;
+  let isWaiting = true;
+  const onCredential = ({ apiKey, authUrl }: ProgramCredential) => {
+    credential = new Credential({ url: authUrl, apiKey });
+    stayLoggedIn(credential);
+    credential.refused.addEventListener('abort', () => {
+      if (!isWaiting) return;
+      complain('auth refused its key');
+      process.exit(1);
+    });
+  };
+  const reading = file ? readIdentityFile(file) : readIdentity(process.stdin, onCredential);
   const idle = untilAskedToEnd();
   // Its first use takes longest: who waits to be told has the time for it now.
   void fetch('data:,').catch(() => {});
@@ -25,9 +40,10 @@ async function run(): Promise<void> {
     complain(`cannot start: ${wordsOf(error)}`);
     process.exit(1);
   });
+  isWaiting = false;
   // Nobody is left who could say who this is.
   if (!identity) process.exit(0);
-  const program = new Program({ identity, log });
+  const program = new Program({ identity, credential, log });
   const starting = program.start().catch((error: unknown) => {
     complain(`cannot join the mesh: ${wordsOf(error)}`);
     process.exit(1);
@@ -42,6 +58,13 @@ async function run(): Promise<void> {
   await idle;
   await program.end();
   process.exit(0);
+}
+
+/** Who tells the program who it is does not wait for auth then. */
+function stayLoggedIn(credential: Credential): void {
+  const logIn = () => void credential.token().catch(() => {});
+  logIn();
+  setInterval(logIn, loginCheckMs).unref();
 }
 
 function untilAskedToEnd(): Promise<undefined> {

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { json as readJson } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -20,6 +21,8 @@ const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 const file = fileURLToPath(new URL('main.ts', import.meta.url));
 const lifetime = new Lifetime(silentLog);
 const children: ChildProcess[] = [];
+/** The keys that auth was asked to trade. */
+const logins: string[] = [];
 let mesh: Awaited<ReturnType<typeof startMesh>>;
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 let provider: Awaited<ReturnType<typeof startProvider>>;
@@ -53,14 +56,19 @@ afterAll(async () => {
 /** Trades keys as auth does, for tokens that this mesh and this gateway take. */
 async function startAuth(): Promise<string> {
   const server = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => void answer());
     const answer = async () => {
+      const { api_key: key } = (await readJson(request)) as { readonly api_key: string };
+      logins.push(key);
+      if (key === 'revoked-key') {
+        response.writeHead(401).end('{}');
+        return;
+      }
       const sub = 'studio-agt_1';
       const token = await mesh.issuer.sign({ sub, permissions: ['mesh:communicate'] });
       const body = { access_token: token, expires_in: 3600, service: sub };
       response.writeHead(200).end(JSON.stringify(body));
     };
+    void answer();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   lifetime.defer('auth', () => {
@@ -165,6 +173,29 @@ test('a warm program waits, outlives who started it, does tasks and ends when as
   expect(await ended).toBe(0);
   const ask = callerWith(mesh.url, await mesh.tokenOf('usr_one'));
   expect(await ask('GET', '/api/v1/agents/agt_1')).toMatchObject({ status: 404 });
+});
+
+test('a warm program that has its key logs in before it is told who it is, and only then', async () => {
+  const apiKey = 'key-of-the-pool';
+  const warm = start();
+  warm.tell({ credential: { apiKey, authUrl } });
+  await expect.poll(() => logins).toContain(apiKey);
+  warm.tell(identityOf('agt_7', { apiKey }));
+  await expect.poll(() => warm.said.out).toContain('joined the mesh as agt_7');
+  expect(logins.filter((key) => key === apiKey)).toHaveLength(1);
+  // Told with another key, it uses that one.
+  const other = start();
+  other.tell({ credential: { apiKey: 'spare-key', authUrl } });
+  other.tell(identityOf('agt_8', { apiKey: 'own-key' }));
+  await expect.poll(() => other.said.out).toContain('joined the mesh as agt_8');
+  expect(logins).toContain('own-key');
+});
+
+test('a warm program whose key is revoked while it waits ends, and says so without the key', async () => {
+  const warm = start();
+  warm.tell({ credential: { apiKey: 'revoked-key', authUrl } });
+  expect(await warm.ended).toBe(1);
+  expect(warm.said.err).toBe('auth refused its key\n');
 });
 
 test('a mesh that goes away once it has heard the agent does not end it', async () => {

@@ -7,8 +7,9 @@ import {
 } from '../../mesh/agent.ts';
 import { codes, Fault } from '../../kit/errors.ts';
 import type { ProgramIdentity } from '../runtimes/runtime.ts';
+import { tellFailure } from '../tasks/agent-failure.ts';
 import type { AgentAnswer, AgentTaskInput } from '../tasks/task.ts';
-import type { Job, JobWorkspace } from './job.ts';
+import { withArticle, type Job, type JobWorkspace } from './job.ts';
 import { Credential } from './suite/credential.ts';
 import { Model } from './suite/model.ts';
 import { RegistryTools } from './suite/registry-tools.ts';
@@ -22,6 +23,8 @@ import { templateFor } from './templates/templates.ts';
 
 export interface ProgramOptions {
   readonly identity: ProgramIdentity;
+  /** Has logged in already; used when it is the identity's own. */
+  readonly credential?: Credential | undefined;
   /** A line of the agent's log; it holds no secret and nothing of prompts. */
   readonly log: (line: string) => void;
   /** How long tasks may still run once the program is to end; 3,000 unless told. */
@@ -39,7 +42,6 @@ export class Program {
   readonly #template: Template;
   readonly #credential: Credential;
   readonly #stop = new AbortController();
-  readonly #refused = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   #agent: MeshAgent | undefined;
   #isEnding = false;
@@ -48,13 +50,14 @@ export class Program {
     const { apiKey, template, urls } = options.identity;
     this.#options = options;
     this.#template = templateFor(template);
-    const onRefused = (fault: Fault) => this.#refused.abort(fault);
-    this.#credential = new Credential({ url: urls.auth, apiKey, onRefused });
+    const { credential } = options;
+    const isOwn = credential?.apiKey === apiKey;
+    this.#credential = isOwn ? credential : new Credential({ url: urls.auth, apiKey });
   }
 
   /** Aborted when the agent can do nothing any more, with the Fault that says why. */
   get refused(): AbortSignal {
-    return this.#refused.signal;
+    return this.#credential.refused;
   }
 
   /** Joins the mesh and beats once; rejects with the Fault of auth or the mesh that refused. */
@@ -83,7 +86,7 @@ export class Program {
     await agent.setStatus('active').catch((error: unknown) => {
       if (!codes[Fault.from(error).code].retryable) throw error;
     });
-    log(`joined the mesh as ${agentId}, a ${this.#template.name}`);
+    log(`joined the mesh as ${agentId}, ${withArticle(this.#template.name)}`);
   }
 
   /**
@@ -128,7 +131,7 @@ export class Program {
     } catch (error) {
       const fault = this.#faultOf(error, all);
       tell(`failed after ${Date.now() - startedAtMs} ms: ${fault.message}`);
-      throw fault;
+      throw this.#isFromStudio(task.askedBy) ? withReason(fault) : fault;
     } finally {
       done.abort();
     }
@@ -200,6 +203,13 @@ export class Program {
     this.#options.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return new Fault('internal', 'The agent failed for a reason of its own; its log says more.');
   }
+}
+
+/** As the studio reads it; what hands a task back stays what it is. */
+function withReason(fault: Fault): Fault {
+  const { code, reason, cause } = fault;
+  const isOwnEnd = code === 'cancelled' || reason === handBack().reason;
+  return isOwnEnd ? fault : new Fault(code, tellFailure(fault), { cause });
 }
 
 /** Others than the studio may ask, and write what they like. */

@@ -39,6 +39,11 @@ export function answerBytes(headers: IncomingHttpHeaders, { record, open }: Foun
   return new Response(bodyOf(open(range)), { status: 206, headers: part });
 }
 
+/** How many bytes the body is said to have; 0 where it does not say. */
+export function announcedBytes(headers: IncomingHttpHeaders): number {
+  return Number(headers['content-length'] ?? 0) || 0;
+}
+
 /** Node's web streams are those of the platform; only their types differ. */
 function bodyOf(content: Readable): ReadableStream {
   return Readable.toWeb(content) as ReadableStream;

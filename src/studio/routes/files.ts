@@ -3,7 +3,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { AppliedChange, FileRecord, WantedChange, WorkspaceFiles } from '../files/file.ts';
-import { answerBytes } from './bytes.ts';
+import { announcedBytes, answerBytes } from './bytes.ts';
 import type { fileRoutes as routes } from '../schemas/files.ts';
 import { apiDevice } from '../files/own-devices.ts';
 import type { Devices } from '../sync/devices.ts';
@@ -19,7 +19,7 @@ export interface FileHandlerParts {
   readonly workspaces: Pick<Workspaces, 'require'>;
   readonly files: Pick<
     WorkspaceFiles,
-    'list' | 'find' | 'read' | 'apply' | 'versions' | 'usage' | 'lastSeq'
+    'list' | 'find' | 'read' | 'apply' | 'versions' | 'usage' | 'lastSeq' | 'requireSize'
   >;
   readonly devices: Pick<Devices, 'claim'>;
 }
@@ -61,6 +61,7 @@ export function fileHandlers({ workspaces, files, devices }: FileHandlerParts): 
       const { executable, device } = call.query;
       const deviceId = await deviceOf(call, device);
       const path = call.params['*'];
+      await files.requireSize(id, announcedBytes(call.headers));
       const applied = await files.apply(id, {
         ...(await baseFor(files, { id, path, headers: call.headers })),
         deviceId,

@@ -7,7 +7,7 @@ import type { AppliedChange, FileRecord, WantedChange, WorkspaceFiles } from '..
 import { sideBySide } from '../files/side-by-side.ts';
 import { contentsBytesMax, type syncRoutes } from '../schemas/sync.ts';
 import type { SyncParts } from '../sync/sync-session.ts';
-import { answerBytes } from './bytes.ts';
+import { announcedBytes, answerBytes } from './bytes.ts';
 
 type Routes = Pick<
   typeof syncRoutes,
@@ -25,7 +25,8 @@ export function contentHandlers({ workspaces, files, devices }: SyncParts): Hand
     syncChanges: async ({ identity, body: { workspaceId, deviceId, changes } }) => {
       await workspaces.require(identity, workspaceId, 'code:edit');
       await devices.claim({ workspaceId, deviceId, userId: identity.subject });
-      const outcomes = await files.applyAll(
+      const outcomes = await applyEach(
+        files,
         workspaceId,
         changes.map((one) => toWanted(one, deviceId)),
       );
@@ -43,6 +44,7 @@ export function contentHandlers({ workspaces, files, devices }: SyncParts): Hand
       await workspaces.require(call.identity, workspaceId, 'code:edit');
       const known = (await files.kept(workspaceId, [hash])).get(hash);
       if (known !== undefined) return { hash, size: known };
+      await files.requireSize(workspaceId, announcedBytes(call.headers));
       const { size } = await files.keep(workspaceId, call.stream, hash);
       call.setStatus(201);
       return { hash, size };
@@ -65,6 +67,17 @@ export function contentHandlers({ workspaces, files, devices }: SyncParts): Hand
       return { files: found.map(shown), ...(last ? { next: last.path } : {}), lastSeq };
     },
   };
+}
+
+/** What came of each; those that say too little are refused alone. */
+async function applyEach(
+  files: Pick<WorkspaceFiles, 'applyAll'>,
+  workspaceId: string,
+  changes: readonly (WantedChange | Fault)[],
+): Promise<readonly (AppliedChange | Fault | undefined)[]> {
+  const wanted = changes.filter((one): one is WantedChange => !(one instanceof Fault));
+  const outcomes = (await files.applyAll(workspaceId, wanted)).values();
+  return changes.map((one) => (one instanceof Fault ? one : outcomes.next().value));
 }
 
 async function readContents(
@@ -94,7 +107,7 @@ async function readContents(
   return { contents, missing: asked.filter((hash) => !sizes.has(hash)), left };
 }
 
-function toWanted(change: Sent, deviceId: string): WantedChange {
+function toWanted(change: Sent, deviceId: string): WantedChange | Fault {
   const { path, operation, baseHash, hash, content, encoding = 'utf8', ...more } = change;
   const { executable, opId, strict } = more;
   const common = {
@@ -111,7 +124,7 @@ function toWanted(change: Sent, deviceId: string): WantedChange {
     return { ...common, ...executes, ...announced, content: Buffer.from(content, encoding) };
   }
   if (hash !== undefined) return { ...common, ...executes, content: { kept: hash } };
-  throw new Fault('invalid', `body.changes: ${path} needs a content or its hash`, {
+  return new Fault('invalid', `${path} needs a content or its hash`, {
     reason: 'validation_error',
   });
 }

@@ -138,7 +138,7 @@ test('all of a task but its type may be left out, and any able agent does it', a
   await expect.poll(async () => (await read()).body.status).toBe('completed');
   expect((await read()).body).toMatchObject({
     assignedAgent: 'agt_1',
-    requirements: { capabilities: [], resources: { cpu: '0', memory: '0' }, timeout: 600_000 },
+    requirements: { capabilities: [], resources: { cpu: '0m', memory: '0' }, timeout: 600_000 },
     result: { text: 'ran', model: 'm', usage: { promptTokens: 1, completionTokens: 2 } },
     artefacts: [{ kind: 'file', path: 'a.js', hash: 'f00' }, { kind: 'findings' }],
     attempt: 1,

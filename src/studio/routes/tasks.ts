@@ -3,7 +3,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Call, Handler } from '../../kit/http/call.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
 import type { taskRoutes as routes } from '../schemas/tasks.ts';
-import { parseResources } from '../tasks/resources.ts';
+import { parseRequirements } from '../tasks/resources.ts';
 import { showTask } from '../tasks/shown-task.ts';
 import { taskNotFound } from '../tasks/task-faults.ts';
 import type { NewTask, StudioTask, Tasks } from '../tasks/task.ts';
@@ -77,7 +77,7 @@ function requirementsOf(given: NonNullable<GivenTask['requirements']>) {
   const { capabilities, resources, timeout } = given;
   return {
     ...(capabilities && { capabilities }),
-    ...(resources && { resources: parseResources(resources) }),
+    ...(resources && { resources: parseRequirements(resources) }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
   };
 }

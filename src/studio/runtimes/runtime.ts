@@ -23,6 +23,13 @@ export interface ProgramIdentity {
   readonly heartbeatSeconds?: number;
 }
 
+/** By what a warm program logs in at auth before it knows who it is. */
+export interface ProgramCredential {
+  /** Of the agent's own identity. */
+  readonly apiKey: string;
+  readonly authUrl: string;
+}
+
 export interface RuntimeSpec {
   readonly agentId: string;
   readonly resources: Resources;
@@ -46,6 +53,8 @@ export interface RuntimeEnd {
 export interface RunningProgram {
   /** Finds it again after a restart of the suite: `pid:startTime`, a container's or a job's id. */
   readonly reference: string;
+  /** Gives a warm program its key, so that it has logged in by the time it is told. Absent: it cannot. */
+  prepare?(credential: ProgramCredential): void;
   /** Tells a warm program who it is; once. Not for adopted ones. */
   tell(identity: ProgramIdentity): Promise<void>;
   /** Of all its processes; undefined when it has ended. */

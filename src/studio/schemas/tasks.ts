@@ -137,8 +137,14 @@ const task = Type.Object(
     error: Type.Optional(
       Type.Object({
         code: Type.String({
-          description:
-            '`timeout`, `cancelled`, `agent_failed`, `agent_lost`, `no_agent`, `no_test_command`, `deploy_failed`, …',
+          description: [
+            '`timeout`, `cancelled`, `no_agent`, `deploy_failed`, `no_deploy_workflow`.',
+            'Of the agent: `agent_stopped`, `agent_expired`, `agent_out_of_memory`, `agent_exited`, `agent_lost`, …;',
+            '`agent_unavailable` when the mesh could not reach it.',
+            'What it says itself: `answer_malformed`, `file_changed`, `file_unreadable`, `forbidden`, `model_not_found`,',
+            '`no_test_command`, `path_invalid`, `service_failed`, `service_unavailable`, `task_invalid`,',
+            '`test_command_failed`, `type_not_supported`; else `agent_failed`.',
+          ].join(' '),
         }),
         message: Type.String(),
       }),

@@ -85,6 +85,23 @@ describe('A batch of changes', () => {
     expect(again.body).toMatchObject({ results: [{ outcome: 'applied' }], lastSeq: 5 });
   });
 
+  test('refuses an item that says too little alone', async () => {
+    const { id } = await makeWorkspace();
+    const { status, body } = await send(id, [
+      { path: 'first', operation: 'create', content: '1' },
+      { path: 'empty', operation: 'create' },
+      { path: 'last', operation: 'create', content: '2' },
+    ]);
+    expect(status).toBe(200);
+    expect(body.results).toMatchObject([
+      { path: 'first', outcome: 'applied' },
+      { path: 'empty', outcome: 'refused', error: { code: 'VALIDATION_ERROR' } },
+      { path: 'last', outcome: 'applied' },
+    ]);
+    const alone = await send(id, [{ path: 'empty', operation: 'create' }]);
+    expect(alone.body.results).toMatchObject([{ outcome: 'refused' }]);
+  });
+
   test('of a thousand files is stored whole, and its changes have no gaps', async () => {
     const { id, path } = await makeWorkspace();
     const changes = Array.from({ length: 1_000 }, (_, index) => ({

@@ -6,15 +6,24 @@ import { requirePermission } from '../../kit/permissions.ts';
 import type { Agent, Agents } from '../agents/agent.ts';
 import type { Workspace, Workspaces } from '../workspaces/workspace.ts';
 import { nothing } from './agent-loads.ts';
+import { lossOf } from './agent-loss.ts';
 import { missingCapabilities } from './placement.ts';
 import type { StoredTask } from './stored-task.ts';
 import { notDoable } from './task-faults.ts';
 import type { NewTask, TaskRequirements, WorkspaceExtras } from './task.ts';
 import type { TaskEntry } from './task-store.ts';
+import { hasEndedForGood } from './transitions.ts';
 
 export interface AcceptanceParts {
   readonly agents: Pick<Agents, 'require'>;
   readonly workspaces: Pick<Workspaces, 'require'>;
+}
+
+/** A task as it is to be stored. */
+export interface Accepted {
+  readonly entry: TaskEntry;
+  /** Of a task that is not known by its key already: `conflict`, `agent_not_running`. */
+  readonly refusal: Fault | undefined;
 }
 
 const timeoutMsDefault = 10 * 60_000;
@@ -31,7 +40,7 @@ export async function accept(
   { agents, workspaces }: AcceptanceParts,
   identity: Identity,
   wanted: NewTask,
-): Promise<TaskEntry> {
+): Promise<Accepted> {
   const { wantedAgent, input = {} } = wanted;
   checkSize(input);
   const agent =
@@ -61,8 +70,9 @@ export async function accept(
     ...(wantedAgent !== undefined && { wantedAgent }),
     ...(traceparent !== undefined && { traceparent }),
   };
-  if (idempotencyKey === undefined) return { task };
-  return { task, idempotencyKey, requestHash: hashOf(wanted) };
+  const refusal = refusalOf(agent, wanted);
+  if (idempotencyKey === undefined) return { entry: { task }, refusal };
+  return { entry: { task, idempotencyKey, requestHash: hashOf(wanted) }, refusal };
 }
 
 function requirementsOf({ requirements = {} }: NewTask): TaskRequirements {
@@ -94,6 +104,18 @@ function checkAgent(agent: Agent, wanted: NewTask, requirements: TaskRequirement
   if (resources.cpu > cpu || resources.memory > memory) {
     throw notDoable('agent_not_able', 'the agent has less than the resources', { agentId });
   }
+}
+
+/** A task for an agent that has ended, or is about to, would wait in vain. */
+function refusalOf(agent: Agent | undefined, { type }: NewTask): Fault | undefined {
+  // The studio itself deploys.
+  if (!agent || type === 'deploy') return undefined;
+  if (!hasEndedForGood(agent) && agent.status !== 'stopping') return undefined;
+  const { message } = lossOf(agent);
+  return new Fault('conflict', `${message}; give the task to another`, {
+    reason: 'agent_not_running',
+    detail: { agentId: agent.id, status: agent.status },
+  });
 }
 
 /** The settings as they are now, so that every attempt is asked for alike. */

@@ -187,7 +187,7 @@ export class Dispatcher implements AsyncDisposable {
     if (!stored || hasEnded(stored)) return undefined;
     if (assignedAgent === undefined) return stored;
     const agent = await agents.find(assignedAgent);
-    if (!agent || !isSameProcess(agent, run.task)) run.stop('agent_died');
+    if (!agent || !isSameProcess(agent, run.task)) run.lose(agent);
     return stored;
   }
 
@@ -239,8 +239,7 @@ export class Dispatcher implements AsyncDisposable {
 
   #hearAgent(agent: Agent): void {
     for (const run of this.#runs.values()) {
-      if (run.task.assignedAgent === agent.id && !isSameProcess(agent, run.task))
-        run.stop('agent_died');
+      if (run.task.assignedAgent === agent.id && !isSameProcess(agent, run.task)) run.lose(agent);
     }
     if (hasEndedForGood(agent)) this.#track(this.#endVainWaits());
     this.#matchSoon();

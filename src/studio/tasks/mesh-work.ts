@@ -1,6 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Client } from '../../kit/client.ts';
 import type { meshContract } from '../../mesh/contract.ts';
+import { readFailure } from './agent-failure.ts';
 import { outcomeOfAnswer } from './answer.ts';
 import { patiently } from '../../kit/patience.ts';
 import type { StoredTask } from './stored-task.ts';
@@ -103,7 +104,10 @@ function outcomeOf({ status, result, error, taskId }: TaskState): AttemptOutcome
   const { code = 'AGENT_FAILED', message = `the task ${taskId} failed`, details } = error ?? {};
   if (passing.has(code)) return interrupted('agent_unavailable', message);
   if (code === 'TASK_DEADLINE') return failed('timeout', 'the task was not done in time');
-  return failed(code.toLowerCase(), wordsOf(message, details));
+  const words = wordsOf(message, details);
+  if (code !== 'AGENT_FAILED') return failed(code.toLowerCase(), words);
+  const failure = readFailure(words);
+  return failed(failure.code, failure.message);
 }
 
 /** The agent's own words, where there are any. */

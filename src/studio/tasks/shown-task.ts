@@ -1,5 +1,5 @@
 import { nothing } from './agent-loads.ts';
-import { showResources } from './resources.ts';
+import { formatResources } from '../quantities.ts';
 import type { Artefact, StudioTask } from './task.ts';
 
 /** A task as the interface has it. */
@@ -12,7 +12,7 @@ export function showTask(task: StudioTask) {
     priority,
     requirements: {
       capabilities: [...requirements.capabilities],
-      resources: showResources(requirements.resources ?? nothing),
+      resources: formatResources(requirements.resources ?? nothing),
       timeout: requirements.timeoutMs,
     },
     ...(assignedAgent !== undefined && { assignedAgent }),

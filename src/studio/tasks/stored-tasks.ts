@@ -1,5 +1,6 @@
 import type { Bus } from '../../kit/bus/bus.ts';
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
+import type { Fault } from '../../kit/errors.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import type { Log } from '../../kit/log.ts';
@@ -126,11 +127,13 @@ export class StoredTasks implements Tasks, AsyncDisposable {
   }
 
   async add(identity: Identity, wanted: NewTask): Promise<StudioTask> {
-    const entry = await accept(this.#options, identity, wanted);
+    const { entry, refusal } = await accept(this.#options, identity, wanted);
+    if (refusal) return this.#shown(await this.#earlier(entry, refusal));
     if (this.#board.size >= this.#limits.openMax) throw tooManyTasks(this.#limits.openMax);
     const addition: Addition = { entry, isAdded: false };
     await this.#additions.add(addition);
-    return addition.isAdded ? this.#shown(entry.task) : this.#shown(await this.#earlier(entry));
+    if (addition.isAdded) return this.#shown(entry.task);
+    return this.#shown(await this.#earlier(entry, taskNotFound(entry.task.id)));
   }
 
   async list(identity: Identity, query: Parameters<Tasks['list']>[1]): ReturnType<Tasks['list']> {
@@ -191,9 +194,14 @@ export class StoredTasks implements Tasks, AsyncDisposable {
     this.#board.tell(entries.map(({ task }) => task).filter(({ id }) => added.has(id)));
   }
 
-  async #earlier({ task, idempotencyKey = '', requestHash }: TaskEntry): Promise<StoredTask> {
-    const held = await readKeyed(this.#options.sql, task.ownerId, idempotencyKey);
-    if (!held) throw taskNotFound(task.id);
+  /** The task that has the key already; throws the refusal of a new one when there is none. */
+  async #earlier(
+    { task, idempotencyKey, requestHash }: TaskEntry,
+    refusal: Fault,
+  ): Promise<StoredTask> {
+    const { sql } = this.#options;
+    const held = idempotencyKey && (await readKeyed(sql, task.ownerId, idempotencyKey));
+    if (!held) throw refusal;
     if (held.requestHash !== requestHash) throw keyReused(held.task.id);
     return held.task;
   }

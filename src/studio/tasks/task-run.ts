@@ -1,7 +1,9 @@
+import type { Agent } from '../agents/agent.ts';
 import type { Tracer } from '../../kit/trace.ts';
 import { failSpan, SpanKind } from '../../kit/trace.ts';
 import { Fault } from '../../kit/errors.ts';
 import { parseTraceparent } from '../../kit/trace-context.ts';
+import { lossOf } from './agent-loss.ts';
 import { toOpen, type OpenTask, type StoredTask } from './stored-task.ts';
 import { failed, interrupted, type AttemptOutcome, type Work } from './work.ts';
 
@@ -29,6 +31,7 @@ export class TaskRun {
   readonly #ending = new AbortController();
   readonly #leaving = new AbortController();
   #reason: StopReason | undefined;
+  #loss = lossOf(undefined);
   #timer: NodeJS.Timeout | undefined;
 
   constructor(task: OpenTask, options: RunOptions) {
@@ -41,6 +44,12 @@ export class TaskRun {
     if (reason === 'leaving') this.#leaving.abort();
     if (this.#reason === undefined || reason === 'leaving') this.#reason = reason;
     this.#ending.abort();
+  }
+
+  /** Ends it because its agent died, of what it says. */
+  lose(agent: Agent | undefined): void {
+    this.#loss = lossOf(agent);
+    this.stop('agent_died');
   }
 
   /** What came of it; undefined when that is not this run's to say. */
@@ -111,7 +120,8 @@ export class TaskRun {
     if (late?.status === 'completed') return late;
     if (reason === 'timeout') return failed('timeout', 'the task was not done in time');
     if (reason === 'cancelled') return failed('cancelled', 'the task was called off');
-    return interrupted('agent_lost', 'the agent ended while it did the task');
+    const { code, message } = this.#loss;
+    return interrupted(code, message);
   }
 
   /** Who called a task off is promised that its agent is told; the other ends need not wait so long. */

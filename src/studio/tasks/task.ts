@@ -83,7 +83,7 @@ export interface WorkspaceExtras {
 }
 
 export interface TaskFailure {
-  /** `timeout`, `cancelled`, `agent_failed`, `agent_lost`, `no_agent`, `no_test_command`, `no_deploy_workflow`, … */
+  /** As the contract lists them. */
   readonly code: string;
   readonly message: string;
 }

@@ -96,6 +96,62 @@ describe('A task fails', () => {
     expect(ground.mesh.begun).toHaveLength(1);
   });
 
+  test('with the reason that an agent of the studio tells before its words', async () => {
+    const tasks = await start();
+    ground.agents.set({ id: 'agt_1' });
+    const words = 'answer_malformed: The model’s answer is no review.';
+    ground.mesh.work = ({ fail }) => fail('AGENT_FAILED', 'the agent failed', words);
+    const { id } = await tasks.add(ada, task());
+    expect((await untilEnded(tasks, id)).failure).toEqual({
+      code: 'answer_malformed',
+      message: 'The model’s answer is no review.',
+    });
+    ground.mesh.work = ({ fail }) => fail('AGENT_FAILED', 'the agent failed', 'note: no reason');
+    const other = await tasks.add(ada, task());
+    expect((await untilEnded(tasks, other.id)).failure).toEqual({
+      code: 'agent_failed',
+      message: 'note: no reason',
+    });
+  });
+
+  test('with what ended its agent, when each attempt ends it', async () => {
+    const tasks = await start();
+    ground.agents.set({ id: 'agt_1' });
+    const failure = { reason: 'out_of_memory', message: 'it took more than 1Gi', atMs: 1 } as const;
+    const { id } = await tasks.add(ada, task());
+    for (const attempt of [1, 2, 3]) {
+      await expect
+        .poll(async () => {
+          const { status, attempt: now } = await tasks.read(ada, id);
+          return [status, now];
+        })
+        .toEqual(['running', attempt]);
+      ground.agents.set({ id: 'agt_1', status: 'restarting', restarts: attempt, failure });
+      ground.agents.set({ id: 'agt_1', status: 'running' });
+    }
+    const { failure: told } = await untilEnded(tasks, id);
+    expect(told?.code).toBe('agent_out_of_memory');
+    expect(told?.message).toContain('it took more than 1Gi');
+  });
+
+  test.each(['stopping', 'stopped', 'expired', 'failed'] as const)(
+    'at once, unaccepted, when it is for an agent that is %s',
+    async (status) => {
+      const tasks = await start();
+      ground.agents.set({ id: 'agt_1' });
+      const wanted = task({ wantedAgent: 'agt_1', idempotencyKey: `for ${status}` });
+      const known = await tasks.add(ada, wanted);
+      ground.agents.set({ id: 'agt_1', status });
+      await expect(tasks.add(ada, task({ wantedAgent: 'agt_1' }))).rejects.toMatchObject({
+        code: 'conflict',
+        reason: 'agent_not_running',
+        detail: { agentId: 'agt_1', status },
+      });
+      expect((await tasks.add(ada, wanted)).id).toBe(known.id);
+      expect(await tasks.add(ada, task())).toMatchObject({ status: 'queued' });
+    },
+  );
+
   test('after three attempts when its agent cannot be reached', async () => {
     const tasks = await start();
     ground.agents.set({ id: 'agt_1' });

@@ -1,4 +1,5 @@
 import type { Agents } from '../agents/agent.ts';
+import { lossOf } from './agent-loss.ts';
 import { ableAgents } from './placement.ts';
 import type { OpenTask } from './stored-task.ts';
 import type { Lane, TaskQueue } from './task-queue.ts';
@@ -33,8 +34,8 @@ export async function findVainWaits(
     if (wanted === undefined) return lateIn(lane, nowMs - waitMsMax);
     const agent = await agents.find(wanted);
     if (agent && !hasEndedForGood(agent)) return [];
-    const message = `the agent ${wanted} has ended before it did the task`;
-    return lane.tasks.map((task) => ({ task, failure: { code: 'agent_lost', message } }));
+    const failure = lossOf(agent);
+    return lane.tasks.map((task) => ({ task, failure }));
   });
   return (await Promise.all(found)).flat();
 }

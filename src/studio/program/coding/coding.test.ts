@@ -26,7 +26,7 @@ const told = () =>
 test('a task without a prompt, or without a workspace, is refused in plain words', async () => {
   await expect(ask({ input: { prompt: ' ' } })).rejects.toThrow('needs input.prompt');
   await expect(ask({ hasWorkspace: false })).rejects.toThrow('needs an agent in a workspace');
-  expect(() => coder.perform(openJob(suite, 'deploy'))).toThrow(
+  await expect(coder.perform(openJob(suite, 'deploy'))).rejects.toThrow(
     'cannot do tasks of the type deploy',
   );
 });

@@ -5,14 +5,13 @@ export interface CredentialOptions {
   /** Of auth. */
   readonly url: string;
   readonly apiKey: string;
-  /** Called once auth refuses the key for good: nothing can be done any more. */
-  readonly onRefused: (fault: Fault) => void;
 }
 
 /** The agent's own tokens, got from auth for its API key and kept for most of their life. */
 export class Credential {
   readonly #options: CredentialOptions;
   readonly #token: ServiceToken;
+  readonly #refused = new AbortController();
   #subject: string | undefined;
 
   constructor(options: CredentialOptions) {
@@ -21,6 +20,15 @@ export class Credential {
       readApiKey: () => Promise.resolve(options.apiKey),
       exchange: (apiKey) => this.#exchange(apiKey),
     });
+  }
+
+  get apiKey(): string {
+    return this.#options.apiKey;
+  }
+
+  /** Aborted with the Fault once auth refuses the key for good: nothing can be done any more. */
+  get refused(): AbortSignal {
+    return this.#refused.signal;
   }
 
   /** A token that is good now; Fault `unavailable` when auth is away or refuses. */
@@ -46,7 +54,7 @@ export class Credential {
         Fault.codeOf(response.status),
         `auth refused the agent’s API key (HTTP status ${response.status})`,
       );
-      if (fault.code === 'unauthenticated') this.#options.onRefused(fault);
+      if (fault.code === 'unauthenticated') this.#refused.abort(fault);
       throw fault;
     }
     const answer = (await response.json()) as {

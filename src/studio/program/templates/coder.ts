@@ -1,4 +1,3 @@
-import { code } from '../coding/coding.ts';
 import { cannotDo } from '../job.ts';
 import type { Template } from './template.ts';
 import { testJob } from './tester.ts';
@@ -11,9 +10,13 @@ export const coder: Template = {
   resources: { cpu: 1, memory: 512 * 2 ** 20 },
   concurrency: 2,
   taskTypes: ['code_generation', 'refactor', 'test'],
-  perform: (job) => {
+  perform: async (job) => {
     if (job.type === 'test') return testJob(job);
-    if (job.type === 'code_generation' || job.type === 'refactor') return code(job);
-    throw cannotDo('coder', job.type, 'another agent');
+    if (job.type !== 'code_generation' && job.type !== 'refactor') {
+      throw cannotDo('coder', job.type, 'another agent');
+    }
+    // Loaded when it is needed: who spawns an agent waits for all that it loads before.
+    const { code } = await import('../coding/coding.ts');
+    return code(job);
   },
 };

@@ -28,13 +28,14 @@ test('a type of spawn that names no template is an assistant', () => {
 });
 
 test.each([
-  ['assistant', 'deploy'],
-  ['coder', 'deploy'],
-  ['reviewer', 'code_generation'],
-  ['tester', 'code_generation'],
-])('a %s says that it cannot do %s', async (template, type) => {
+  ['an assistant', 'deploy'],
+  ['a coder', 'deploy'],
+  ['a reviewer', 'code_generation'],
+  ['a tester', 'code_generation'],
+])('%s says that it cannot do %s', async (named, type) => {
+  const template = named.split(' ').at(-1) ?? '';
   const refused = ask(template, type, { input: { prompt: 'x' } });
-  await expect(refused).rejects.toThrow(`This agent is a ${template} and cannot do tasks`);
+  await expect(refused).rejects.toThrow(`This agent is ${named} and cannot do tasks`);
 });
 
 test('an assistant answers with the files that the task names', async () => {

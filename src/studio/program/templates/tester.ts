@@ -2,7 +2,6 @@ import { processEnvironment } from '../../../kit/environment.ts';
 import { Fault } from '../../../kit/errors.ts';
 import type { AgentAnswer, TestReport } from '../../tasks/task.ts';
 import { cannotDo, workspaceOf, type Job } from '../job.ts';
-import { runTests } from '../test-runs/test-run.ts';
 import { answerOf } from './answer.ts';
 import type { Template } from './template.ts';
 
@@ -48,6 +47,8 @@ export async function runWorkspaceTests(job: Job): Promise<TestReport> {
   job.tell(`runs ${command[0] ?? ''}`);
   const { signal } = job;
   const environment = processEnvironment();
+  // Loaded when it is needed: who spawns an agent waits for all that it loads before.
+  const { runTests } = await import('../test-runs/test-run.ts');
   return runTests({ command, folder, timeLimitMs, signal, environment });
 }
 

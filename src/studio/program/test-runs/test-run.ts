@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../../../kit/environment.ts';
 import { Fault } from '../../../kit/errors.ts';
+import { readProcess } from '../../../kit/processes/process-table.ts';
+import { endAll, ProcessTree } from '../../../kit/processes/process-tree.ts';
 import type { TestReport } from '../../tasks/task.ts';
 import { KeptText } from './kept-text.ts';
-import { endGroup, type ProcessGroup } from './process-group.ts';
 import { readTestOutput } from './test-output.ts';
 
 export interface TestRunOptions {
@@ -36,7 +37,7 @@ export async function runTests(options: TestRunOptions): Promise<TestReport> {
   const { timeLimitMs, signal } = options;
   signal.throwIfAborted();
   const startedAt = performance.now();
-  const { child, group } = await start(options);
+  const { child, tree } = await start(options);
   const [printed, shown] = [new KeptText(parsedBytesMax), new KeptText(shownBytesMax)];
   child.stdout?.on('data', (chunk: Buffer) => printed.add(chunk));
   for (const stream of [child.stdout, child.stderr]) {
@@ -45,7 +46,7 @@ export async function runTests(options: TestRunOptions): Promise<TestReport> {
   const limitMs = Math.ceil(Math.max(1, Math.min(timeLimitMs, 2 ** 31 - 1)));
   const clock = AbortSignal.timeout(limitMs);
   const exitCode = await untilEnded(child, AbortSignal.any([clock, signal]));
-  await endGroup(group, Math.min(graceMs, limitMs * graceShare));
+  await endAll(await tree, Math.min(graceMs, limitMs * graceShare));
   await closeOutput(child);
   signal.throwIfAborted();
   return {
@@ -75,10 +76,12 @@ async function start({ command, folder, environment }: TestRunOptions) {
       { reason: 'test_command_failed', cause },
     );
   }
-  return {
-    child,
-    group: { leader: child.pid ?? 0, mark: `${name}=${value}` } satisfies ProcessGroup,
-  };
+  const pid = child.pid ?? 0;
+  // Not waited for: what it prints, and its end, are listened to from now on.
+  const tree = readProcess(pid).then(
+    (found) => new ProcessTree({ pid, startedAt: found?.startedAt ?? '' }, `${name}=${value}`),
+  );
+  return { child, tree };
 }
 
 /** The exit code; null when a signal ended it, or it is to be ended. */

@@ -10,7 +10,7 @@ import { StampedLines } from '../stamped-lines.ts';
 import { statusOf, type Cluster } from './cluster.ts';
 import { agentLabel, containerName } from './job-manifest.ts';
 import { endOfPod } from './pod-end.ts';
-import { readQuantity } from './quantity.ts';
+import { readQuantity } from '../../quantities.ts';
 
 type Listener = Parameters<RunningProgram['onLine']>[0];
 
@@ -60,7 +60,7 @@ export class JobProgram implements RunningProgram {
     if (this.#hasEnded || name === undefined) return undefined;
     const { items } = await cluster.metrics.getPodMetrics(namespace).catch(() => ({ items: [] }));
     const usage = items.find(({ metadata }) => metadata.name === name)?.containers[0]?.usage;
-    return usage && { cpu: readQuantity(usage.cpu), memory: readQuantity(usage.memory) };
+    return usage && { cpu: readQuantity(usage.cpu) ?? 0, memory: readQuantity(usage.memory) ?? 0 };
   }
 
   onLine(listener: Listener): void {

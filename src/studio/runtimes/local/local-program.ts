@@ -11,7 +11,7 @@ import {
 import { UsageMeter } from '../../../kit/processes/usage.ts';
 import type { AgentUse, FailureReason } from '../../agents/agent.ts';
 import { runtimeFault } from '../faults.ts';
-import type { ProgramIdentity, RunningProgram, RuntimeEnd } from '../runtime.ts';
+import type { ProgramCredential, ProgramIdentity, RunningProgram, RuntimeEnd } from '../runtime.ts';
 import type { Cgroup } from './cgroups.ts';
 import type { OutputFiles, OutputLine } from './output-files.ts';
 
@@ -53,6 +53,10 @@ export class LocalProgram implements RunningProgram {
     const noted = new Promise<RuntimeEnd>((resolve) => (this.#noteExit = resolve));
     this.ended = this.#settle(options.exit ?? noted);
     options.input?.on('error', () => undefined);
+  }
+
+  prepare(credential: ProgramCredential): void {
+    if (!this.#isTold) this.#options.input?.write(`${JSON.stringify({ credential })}\n`);
   }
 
   async tell(identity: ProgramIdentity): Promise<void> {
