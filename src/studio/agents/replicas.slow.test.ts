@@ -49,6 +49,8 @@ describe.skipIf(!postgres?.isAvailable)(`replicas on one ${postgres?.title}`, ()
 
   /** As `kill -9` would; the lease is over when asked for. */
   async function kill(parts: AgentParts, leaseAgeSeconds: number) {
+    // What it would still write, nobody would after a `kill -9`.
+    await parts.logs.flush();
     await database.query(
       `update studio.agents set replica = 'dead',
          lease_until = now() - $1::integer * interval '1 second' where replica is not null`,
