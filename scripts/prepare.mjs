@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...parts) => join(root, ...parts);
 const stampPath = at('dist', '.stamp');
-const assetPattern = /\.(?:sql|bin|gguf)$/;
+const assetPattern = /\.(?:sql|bin|gguf|wasm)$/;
 
 /** Installs and builds what is missing or stale; ends the process with one sentence if it cannot. */
 export function prepare() {

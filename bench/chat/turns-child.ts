@@ -12,6 +12,8 @@ import type { TurnsHello } from './turns.ts';
 
 const [, , way = '', tokenText = '50', gatewayUrl = ''] = process.argv;
 const tokenCount = Number(tokenText);
+/** A whole run asks nine times in each, so that it ends with 18 messages. */
+const conversationCount = 200;
 
 function chunkOf(delta: object, rest: object = {}): string {
   const choices = [{ index: 0, delta, logprobs: null, finish_reason: null, ...rest }];
@@ -80,7 +82,7 @@ async function startOurs(): Promise<TurnsHello> {
   const url = await listenAnywhere(http);
   const token = await issuer.sign({ sub: 'usr_bench' });
   const ids: string[] = [];
-  for (let count = 0; count < 20; count += 1)
+  for (let count = 0; count < conversationCount; count += 1)
     ids.push((await conversations.create('usr_bench')).id);
   return { url, token, conversations: ids };
 }

@@ -61,7 +61,7 @@ export async function measureTurns(depth: Depth): Promise<Figure[]> {
           goal: atMost(2, 'ms'),
         },
       ],
-      note: 'With the question stored. Wall time: only worth something on a quiet machine.',
+      note: 'With the question stored, in conversations of up to 18 messages. Wall time: only worth something on a quiet machine.',
     },
     {
       title: `CPU time a token, of answers with ${tokenCount}`,

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { Best } from '../../kit/vectors/best.ts';
+import { eachProduct, strideOf } from '../../kit/vectors/row-products.ts';
 import type { MessageVectors } from './vectors-store.ts';
 
 /** A message whose meaning is close to what was asked. */
@@ -17,8 +17,6 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** Multiplications after which other work of the process gets its turn; about 4 ms. */
-const sliceMultiplications = 4_000_000;
 /** Bytes that a message takes beside its vectors, about. */
 const messageBytes = 200;
 
@@ -28,6 +26,7 @@ const messageBytes = 200;
  */
 export class OwnerIndex {
   readonly #dimensions: number;
+  readonly #stride: number;
   #vectors: Int8Array;
   /** One by the length of each row's vector. */
   #scales: Float32Array;
@@ -43,7 +42,8 @@ export class OwnerIndex {
 
   constructor(dimensions: number) {
     this.#dimensions = dimensions;
-    this.#vectors = new Int8Array(16 * dimensions);
+    this.#stride = strideOf(dimensions, Int8Array);
+    this.#vectors = new Int8Array(16 * this.#stride);
     this.#scales = new Float32Array(16);
     this.#messageOf = new Uint32Array(16);
   }
@@ -112,7 +112,7 @@ export class OwnerIndex {
     const scale = scaleOf(vector);
     let best: Near | undefined;
     for (let row = first; this.#messageOf[row] === number && row < this.#rowCount; row += 1) {
-      const product = multiply(this.#vectors, row * this.#dimensions, vector);
+      const product = multiply(this.#vectors, row * this.#stride, vector);
       const score = product * scale * (this.#scales[row] ?? 0);
       if (best && best.score >= score) continue;
       const createdAtMs = this.#createdAtMs[number] ?? 0;
@@ -123,30 +123,25 @@ export class OwnerIndex {
 
   /** The best score of each message and the row that has it. */
   async #score(vector: Int8Array) {
-    const vectors = this.#vectors;
     const scales = this.#scales;
     const messageOf = this.#messageOf;
-    const rowCount = this.#rowCount;
-    const dimensions = this.#dimensions;
     const scale = scaleOf(vector);
     const scores = new Float32Array(this.#ids.length).fill(-2);
     const rows = new Uint32Array(this.#ids.length);
-    const sliceRows = Math.max(1, Math.floor(sliceMultiplications / dimensions));
-    for (let row = 0; row < rowCount; row += 1) {
-      if (row % sliceRows === sliceRows - 1) await setImmediate();
-      const product = multiply(vectors, row * dimensions, vector);
+    const stored = { numbers: this.#vectors, stride: this.#stride, count: this.#rowCount };
+    await eachProduct(stored, vector, (row, product) => {
       const score = product * scale * (scales[row] ?? 0);
       const number = messageOf[row] ?? 0;
-      if (score <= (scores[number] ?? 2)) continue;
+      if (score <= (scores[number] ?? 2)) return;
       scores[number] = score;
       rows[number] = row;
-    }
+    });
     return { scores, rows };
   }
 
   #addRow(number: number, vector: Int8Array): void {
     const row = this.#rowCount;
-    this.#vectors.set(vector, row * this.#dimensions);
+    this.#vectors.set(vector, row * this.#stride);
     this.#scales[row] = scaleOf(vector);
     this.#messageOf[row] = number;
     this.#rowCount += 1;
@@ -154,7 +149,7 @@ export class OwnerIndex {
 
   #grow(): void {
     const capacity = Math.ceil(this.#messageOf.length * 1.5);
-    this.#vectors = grown(this.#vectors, new Int8Array(capacity * this.#dimensions));
+    this.#vectors = grown(this.#vectors, new Int8Array(capacity * this.#stride));
     this.#scales = grown(this.#scales, new Float32Array(capacity));
     this.#messageOf = grown(this.#messageOf, new Uint32Array(capacity));
   }

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { Best } from '../../kit/vectors/best.ts';
+import { eachProduct, strideOf } from '../../kit/vectors/row-products.ts';
 
 /** A chunk's place in its collection. */
 export interface ChunkPlace {
@@ -24,8 +24,6 @@ export interface Seeking {
   readonly among?: ReadonlySet<string> | undefined;
 }
 
-/** Multiplications after which other work of the process gets its turn; about 10 ms. */
-const sliceMultiplications = 8_000_000;
 /** Bytes that a document takes beside its vectors, about. */
 const documentBytes = 120;
 
@@ -37,6 +35,7 @@ export class VectorIndex {
   readonly dimensions: number;
   /** Of the collection, as far as this is built from it. */
   revision: number;
+  readonly #stride: number;
   #vectors: Float32Array;
   /** The number of each row's document. */
   #documentOf: Uint32Array;
@@ -53,8 +52,9 @@ export class VectorIndex {
   }) {
     this.dimensions = options.dimensions;
     this.revision = options.revision;
+    this.#stride = strideOf(options.dimensions, Float32Array);
     const capacity = Math.max(16, options.capacity);
-    this.#vectors = new Float32Array(capacity * this.dimensions);
+    this.#vectors = new Float32Array(capacity * this.#stride);
     this.#documentOf = new Uint32Array(capacity);
     this.#ordinals = new Uint32Array(capacity);
   }
@@ -72,7 +72,7 @@ export class VectorIndex {
   add({ documentId, ordinal, vector }: StoredVector): void {
     if (this.#rowCount === this.#documentOf.length) this.#grow();
     const row = this.#rowCount;
-    this.#vectors.set(vector, row * this.dimensions);
+    this.#vectors.set(vector, row * this.#stride);
     this.#documentOf[row] = this.#numberOf(documentId);
     this.#ordinals[row] = ordinal;
     this.#rowCount += 1;
@@ -88,9 +88,8 @@ export class VectorIndex {
 
   /** The closest documents, each with its closest chunk, the closest first. */
   async search({ vector, limit, minScore, among }: Seeking): Promise<Candidate[]> {
-    const rowCount = this.#rowCount;
     const ordinals = this.#ordinals;
-    const { scores, rows } = await this.#score(vector, rowCount);
+    const { scores, rows } = await this.#score(vector);
     const best = new Best<Candidate>(limit, isBefore);
     for (const [number, documentId] of this.#ids.entries()) {
       const score = scores[number] ?? -Infinity;
@@ -103,21 +102,17 @@ export class VectorIndex {
   }
 
   /** The best score of each document and the row that has it. */
-  async #score(vector: Float32Array, rowCount: number) {
-    const vectors = this.#vectors;
+  async #score(vector: Float32Array) {
     const documentOf = this.#documentOf;
-    const { dimensions } = this;
     const scores = new Float32Array(this.#ids.length).fill(-Infinity);
     const rows = new Uint32Array(this.#ids.length);
-    const sliceRows = Math.max(1, Math.floor(sliceMultiplications / dimensions));
-    for (let row = 0; row < rowCount; row += 1) {
-      if (row % sliceRows === sliceRows - 1) await setImmediate();
-      const score = multiply(vectors, row * dimensions, vector);
+    const stored = { numbers: this.#vectors, stride: this.#stride, count: this.#rowCount };
+    await eachProduct(stored, vector, (row, score) => {
       const number = documentOf[row] ?? 0;
-      if (score <= (scores[number] ?? Infinity)) continue;
+      if (score <= (scores[number] ?? Infinity)) return;
       scores[number] = score;
       rows[number] = row;
-    }
+    });
     return { scores, rows };
   }
 
@@ -131,7 +126,7 @@ export class VectorIndex {
 
   #grow(): void {
     const capacity = Math.ceil(this.#documentOf.length * 1.5);
-    this.#vectors = grown(this.#vectors, new Float32Array(capacity * this.dimensions));
+    this.#vectors = grown(this.#vectors, new Float32Array(capacity * this.#stride));
     this.#documentOf = grown(this.#documentOf, new Uint32Array(capacity));
     this.#ordinals = grown(this.#ordinals, new Uint32Array(capacity));
   }
@@ -140,15 +135,6 @@ export class VectorIndex {
 /** Of equal ones the order is the same every time. */
 export function isBefore(one: Candidate, other: Candidate): boolean {
   return one.documentId < other.documentId;
-}
-
-function multiply(vectors: Float32Array, offset: number, vector: Float32Array): number {
-  let sum = 0;
-  for (let at = 0; at < vector.length; at += 1) {
-    // Both are within their arrays: nothing is undefined here, and a check would cost most.
-    sum += (vectors[offset + at] as number) * (vector[at] as number);
-  }
-  return sum;
 }
 
 function grown<T extends Float32Array | Uint32Array>(from: T, to: T): T {
