@@ -72,3 +72,23 @@ test('who gives up while waiting for a turn leaves the queue, and the others get
   expect(await Promise.all(others)).toEqual(Array.from({ length: 6 }, () => false));
   expect(await passwords.verify(undefined, 'x')).toBe(false);
 });
+
+test('of a crowd everybody gets their own answer, whatever befalls the others', async () => {
+  const passwords = await Passwords.create();
+  const hashed = await passwords.hash('right');
+  const gone = new AbortController();
+  const crowd = Array.from({ length: 40 }, (_, at) => {
+    if (at === 7) return passwords.verify('no hash at all', 'x').catch(() => 'broken');
+    if (at === 30) return passwords.verify(hashed, 'right', gone.signal).catch(() => 'gone');
+    return passwords.verify(hashed, at % 3 === 0 ? 'right' : 'wrong');
+  });
+  gone.abort(new Error('gone'));
+  const answers = await Promise.all(crowd);
+  const wrong = answers.filter((answer, at) => {
+    if (at === 7) return answer !== 'broken';
+    if (at === 30) return answer !== 'gone';
+    return answer !== (at % 3 === 0);
+  });
+  expect(wrong).toEqual([]);
+  expect(await passwords.verify(hashed, 'right')).toBe(true);
+});

@@ -10,6 +10,10 @@ const waitingMax = 128;
 // One of the four threads that hashing shares with signing, files and names stays free.
 const slotsMax = 3;
 
+// Each hash empties the processor's caches: what follows is cheaper where it follows several.
+const crowd = 8;
+const groupMax = 4;
+
 interface Waiter {
   readonly start: () => void;
 }
@@ -22,6 +26,8 @@ interface Waiter {
 export class Passwords {
   readonly #dummyHash: string;
   readonly #waiting = new Set<Waiter>();
+  /** Done, and handed out together. */
+  readonly #held: (() => void)[] = [];
   #freeSlots = hashesAtOnce();
 
   private constructor(dummyHash: string) {
@@ -65,7 +71,17 @@ export class Passwords {
       return await work();
     } finally {
       this.#leave();
+      await this.#gather();
     }
+  }
+
+  /** While a crowd waits, the next hash is never far: then results are handed out a few at a time. */
+  #gather(): Promise<void> {
+    const released = new Promise<void>((resolve) => this.#held.push(resolve));
+    if (this.#waiting.size < crowd || this.#held.length >= groupMax) {
+      for (const release of this.#held.splice(0)) release();
+    }
+    return released;
   }
 
   async #enter(signal: AbortSignal | undefined): Promise<void> {
