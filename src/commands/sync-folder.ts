@@ -5,7 +5,9 @@ import { Fault } from '../kit/errors.ts';
 import { hashStream } from '../studio/files/blobs.ts';
 import { DiskStamps } from '../studio/files/disk-stamps.ts';
 import { ignoreFile, IgnoreRules } from '../studio/files/ignore-rules.ts';
+import { folderOf } from '../studio/files/folder-anchor.ts';
 import { conflictPath, flawOf } from '../studio/files/paths.ts';
+import { sideBySide } from '../studio/files/side-by-side.ts';
 import { WorkspaceFolder, type StagedFile } from '../studio/files/workspace-folder.ts';
 import type { BaseFile } from './sync-index.ts';
 
@@ -25,6 +27,8 @@ export interface Received extends Incoming {
   readonly path: string;
   readonly expected: LocalState;
 }
+
+const atOnce = 16;
 
 /** The folder of this machine; nothing outside it is read or written, and no link is followed. */
 export class SyncFolder {
@@ -114,31 +118,20 @@ export class SyncFolder {
    */
   async receive(files: readonly Received[]): Promise<Map<string, boolean | Error>> {
     const outcomes = new Map<string, boolean | Error>();
-    const reachable: Received[] = [];
-    for (const file of files) {
-      try {
-        await this.#folder.makeParents(file.path);
-        await this.#folder.requirePlace(file.path);
-        reachable.push(file);
-      } catch (error) {
-        outcomes.set(file.path, toError(error));
-      }
-    }
+    const fail = (path: string) => (error: unknown) => void outcomes.set(path, toError(error));
+    await this.#makeRoom(files, fail);
+    const reachable = files.filter(({ path }) => !outcomes.has(path));
     if (reachable.length === 0) return outcomes;
-    const names = await this.#folder.stage(reachable, async (file, target) => {
-      try {
-        await download(file, target);
-      } catch (error) {
-        outcomes.set(file.path, toError(error));
-      }
-    });
+    const names = await this.#folder.stage(reachable, (file, target) =>
+      download(file, target).catch(fail(file.path)),
+    );
     const staged: StagedFile[] = [];
-    for (const [index, { path, executable: isExecutable, expected }] of reachable.entries()) {
-      if (outcomes.has(path)) continue;
+    const come = [...reachable.entries()].filter(([, { path }]) => !outcomes.has(path));
+    await sideBySide(come, atOnce, async ([index, { path, executable, expected }]) => {
       const isExpected = isSame(await this.stateOf(path), expected);
-      if (isExpected) staged.push({ name: names[index] ?? '', path, isExecutable });
+      if (isExpected) staged.push({ name: names[index] ?? '', path, isExecutable: executable });
       outcomes.set(path, isExpected);
-    }
+    });
     const failures = await this.#folder.place(staged);
     for (const [path, error] of failures) outcomes.set(path, toError(error));
     const placed = new Set(staged.map(({ name }) => name));
@@ -165,6 +158,20 @@ export class SyncFolder {
     const outcome = (await this.receive([incoming])).get(target);
     if (outcome instanceof Error) throw outcome;
     return outcome ? target : undefined;
+  }
+
+  /** Makes the folders of files, each once, and sees that nothing else lies where the files go. */
+  async #makeRoom(
+    files: readonly Received[],
+    fail: (path: string) => (error: unknown) => void,
+  ): Promise<void> {
+    const made = new Map<string, Promise<void>>();
+    await sideBySide(files, atOnce, async ({ path }) => {
+      const folder = folderOf(path);
+      const making = made.get(folder) ?? this.#folder.makeParents(path);
+      made.set(folder, making);
+      await making.then(() => this.#folder.requirePlace(path)).catch(fail(path));
+    });
   }
 
   async #freePath(path: string, deviceId: string): Promise<string> {

@@ -93,6 +93,9 @@ export interface FoundFile {
   readonly open: (range?: { readonly start: number; readonly end: number }) => Readable;
 }
 
+/** Content by its hash. */
+export type KeptFile = KeptSize & Pick<FoundFile, 'open'>;
+
 /**
  * The files of all workspaces: on disk below each one's path, their log and versions in SQL and a store by
  * hash. Paths outside, through symlinks, or that differ from another only by case are `invalid`
@@ -120,10 +123,10 @@ export interface WorkspaceFiles {
   requireSize(workspaceId: string, bytes: number): Promise<void>;
   /** Keeps content for changes to come, for a day; stored before it resolves. */
   keep(workspaceId: string, content: Buffer | Readable, hash: string): Promise<KeptSize>;
-  /** Of some hashes those that a change may name as kept, with the sizes of the contents. */
-  kept(workspaceId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Of some hashes those that a change may name as kept, with the contents. */
+  kept(workspaceId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, KeptFile>>;
   /** Content that is kept; `not_found` (`content_missing`). */
-  readKept(workspaceId: string, hash: string): Promise<Omit<FoundFile, 'record'> & KeptSize>;
+  readKept(workspaceId: string, hash: string): Promise<KeptFile>;
   /** The newest first. */
   versions(workspaceId: string, path: string, limit: number): Promise<readonly FileVersion[]>;
   /** Behind `after`, oldest first; undefined when so old ones are no longer kept. */

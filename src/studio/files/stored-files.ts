@@ -14,6 +14,7 @@ import type {
   FileRecord,
   FileVersion,
   FoundFile,
+  KeptFile,
   KeptSize,
   WantedChange,
   WorkspaceFiles,
@@ -159,15 +160,20 @@ export class StoredFiles implements WorkspaceFiles, AsyncDisposable {
     return this.#kept.keep(await this.#open(workspaceId), content, hash);
   }
 
-  kept(workspaceId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    return this.#kept.find(workspaceId, hashes);
+  async kept(workspaceId: string, hashes: readonly string[]): Promise<Map<string, KeptFile>> {
+    const { blobs } = this.#options;
+    const sizes = await this.#kept.find(workspaceId, hashes);
+    const entries = Array.from(sizes, ([hash, size]): [string, KeptFile] => [
+      hash,
+      { size, open: (range) => blobs.read(hash, range) },
+    ]);
+    return new Map(entries);
   }
 
-  async readKept(workspaceId: string, hash: string) {
-    const size = (await this.#kept.find(workspaceId, [hash])).get(hash);
-    if (size === undefined) throw contentMissing(hash);
-    const { blobs } = this.#options;
-    return { size, open: (range?: { start: number; end: number }) => blobs.read(hash, range) };
+  async readKept(workspaceId: string, hash: string): Promise<KeptFile> {
+    const found = (await this.kept(workspaceId, [hash])).get(hash);
+    if (!found) throw contentMissing(hash);
+    return found;
   }
 
   versions(workspaceId: string, path: string, limit: number): Promise<readonly FileVersion[]> {

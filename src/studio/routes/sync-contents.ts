@@ -3,7 +3,13 @@ import type { Static } from 'typebox';
 import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
 import { toContent } from '../sync/messages.ts';
-import type { AppliedChange, FileRecord, WantedChange, WorkspaceFiles } from '../files/file.ts';
+import type {
+  AppliedChange,
+  FileRecord,
+  KeptFile,
+  WantedChange,
+  WorkspaceFiles,
+} from '../files/file.ts';
 import { sideBySide } from '../files/side-by-side.ts';
 import { contentsBytesMax, type syncRoutes } from '../schemas/sync.ts';
 import type { SyncParts } from '../sync/sync-session.ts';
@@ -43,7 +49,7 @@ export function contentHandlers({ workspaces, files, devices }: SyncParts): Hand
       const { hash } = call.params;
       await workspaces.require(call.identity, workspaceId, 'code:edit');
       const known = (await files.kept(workspaceId, [hash])).get(hash);
-      if (known !== undefined) return { hash, size: known };
+      if (known) return { hash, size: known.size };
       await files.requireSize(workspaceId, announcedBytes(call.headers));
       const { size } = await files.keep(workspaceId, call.stream, hash);
       call.setStatus(201);
@@ -81,30 +87,29 @@ async function applyEach(
 }
 
 async function readContents(
-  files: Pick<WorkspaceFiles, 'kept' | 'readKept'>,
+  files: Pick<WorkspaceFiles, 'kept'>,
   workspaceId: string,
   hashes: readonly string[],
 ) {
   const asked = [...new Set(hashes)];
-  const sizes = await files.kept(workspaceId, asked);
+  const kept = await files.kept(workspaceId, asked);
   let room = contentsBytesMax;
-  const taken: string[] = [];
+  const taken: { readonly hash: string; readonly file: KeptFile }[] = [];
   const left: string[] = [];
   for (const hash of asked) {
-    const size = sizes.get(hash);
-    if (size === undefined) continue;
-    if (size > inlineBytesMax || size > room) {
+    const file = kept.get(hash);
+    if (!file) continue;
+    if (file.size > inlineBytesMax || file.size > room) {
       left.push(hash);
       continue;
     }
-    room -= size;
-    taken.push(hash);
+    room -= file.size;
+    taken.push({ hash, file });
   }
-  const contents = await sideBySide(taken, atOnce, async (hash) => {
-    const { open } = await files.readKept(workspaceId, hash);
-    return { hash, ...toContent(await buffer(open())) };
+  const contents = await sideBySide(taken, atOnce, async ({ hash, file }) => {
+    return { hash, ...toContent(await buffer(file.open())) };
   });
-  return { contents, missing: asked.filter((hash) => !sizes.has(hash)), left };
+  return { contents, missing: asked.filter((hash) => !kept.has(hash)), left };
 }
 
 function toWanted(change: Sent, deviceId: string): WantedChange | Fault {
