@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
-import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
+import { generateImage, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DialectName } from './dialects/dialect.ts';
@@ -25,6 +25,7 @@ beforeAll(async () => {
       apiKey: 'up-key',
       models: [
         { name: `m-${dialect}`, capabilities: ['chat', 'tools', 'json', 'vision', 'reasoning'] },
+        { name: `i-${dialect}`, capabilities: ['image'] },
       ],
     });
   }
@@ -77,6 +78,8 @@ function answer(
     if (!body.stream) return json(anthropicAnswer(mayCall));
     return write('text/event-stream', sse(anthropicPieces(mayCall), true));
   }
+  if (path.endsWith('/images/generations')) return json(openAiImages);
+  if (path.includes('/i-gemini:')) return json(geminiImages);
   if (path.includes(':generateContent')) return json(gemini(mayCall));
   if (path.includes(':streamGenerateContent')) {
     return write('text/event-stream', sse(geminiPieces(mayCall)));
@@ -87,6 +90,22 @@ function answer(
     lines.map((line) => `${JSON.stringify(line)}\n`),
   );
 }
+
+const openAiImages = {
+  created: 1_700_000_000,
+  data: [{ b64_json: 'cGljdHVyZQ==', revised_prompt: 'A cat.' }],
+  usage: { input_tokens: 3, output_tokens: 272, total_tokens: 275 },
+};
+
+const geminiImages = {
+  candidates: [
+    {
+      content: { parts: [{ inlineData: { mimeType: 'image/png', data: 'cGljdHVyZQ==' } }] },
+      finishReason: 'STOP',
+    },
+  ],
+  usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 272 },
+};
 
 function hasResult(body: unknown): boolean {
   return /"role":"tool"|tool_result|functionResponse/.test(JSON.stringify(body));
@@ -400,4 +419,32 @@ describe.each(dialectNames)('a provider that speaks %s answers', (dialect) => {
       expect((await streamed.totalUsage).outputTokens).toBe(14);
     },
   );
+});
+
+describe('images', () => {
+  test.each(['openai', 'gemini'])("OpenAI's client, of %s", async (dialect) => {
+    const asked = { prompt: 'a cat', n: 1, size: '1024x1024' };
+    const made = await openai.images.generate({ model: `i-${dialect}`, ...asked });
+    expect(made.data?.[0]?.b64_json).toBe('cGljdHVyZQ==');
+    expect(made.usage).toMatchObject({ input_tokens: 3, output_tokens: 272, total_tokens: 275 });
+  });
+
+  test.each(['anthropic', 'ollama'])("OpenAI's client is refused those of %s", async (dialect) => {
+    const asking = openai.images.generate({ model: `i-${dialect}`, prompt: 'a cat' });
+    await expect(asking).rejects.toMatchObject({
+      status: 400,
+      param: 'model',
+      code: 'unsupported_capability',
+    });
+  });
+
+  test('the AI SDK with its openai provider', async () => {
+    const provider = createOpenAI({ apiKey: gateway.user, baseURL: `${gateway.url}/v1` });
+    const { image } = await generateImage({
+      model: provider.image('i-openai'),
+      prompt: 'a cat',
+      maxRetries: 0,
+    });
+    expect(image.base64).toBe('cGljdHVyZQ==');
+  });
 });

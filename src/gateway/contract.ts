@@ -4,6 +4,7 @@ import { budgetRoutes } from './schemas/budgets.ts';
 import { cacheRoutes } from './schemas/cache.ts';
 import { completionRoutes } from './schemas/completions.ts';
 import { healthRoutes } from './schemas/health.ts';
+import { imageRoutes } from './schemas/images.ts';
 import { otherFaceRoutes } from './schemas/other-faces.ts';
 import { providerRoutes } from './schemas/providers.ts';
 import { routeRoutes } from './schemas/route.ts';
@@ -19,6 +20,7 @@ export const gatewayContract = {
   routes: {
     ...completionRoutes,
     ...otherFaceRoutes,
+    ...imageRoutes,
     ...routeRoutes,
     ...providerRoutes,
     ...cacheRoutes,

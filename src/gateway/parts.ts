@@ -4,11 +4,16 @@ import { modelsContract } from '../models/contract.ts';
 import { Cache } from './cache/cache.ts';
 import type { Eviction } from './cache/cache-entry.ts';
 import type { GatewaySettings } from './config.ts';
+import type { Embeddings, EmbeddingRequest } from './conversation/embedding.ts';
+import type { ImageRequest, Images } from './conversation/image.ts';
 import { dialects } from './dialects/dialects.ts';
 import { budgetTopic, cacheTopic } from './events.ts';
 import { Attempts } from './exchange/attempts.ts';
-import { EmbeddingExchange } from './exchange/embedding.ts';
+import { embeddingErrand } from './exchange/embedding.ts';
+import { ErrandExchange } from './exchange/errand-exchange.ts';
 import { Exchange } from './exchange/exchange.ts';
+import { imageErrand } from './exchange/image.ts';
+import type { ExchangeParts } from './exchange/parts.ts';
 import { openGuardrails } from './guardrails/open-guardrails.ts';
 import { Probes } from './measure/probes.ts';
 import { Stations } from './measure/stations.ts';
@@ -35,7 +40,8 @@ export interface GatewayParts extends AsyncDisposable {
   readonly money: Money;
   readonly metrics: GatewayMetrics;
   readonly exchange: Exchange;
-  readonly embeddings: EmbeddingExchange;
+  readonly embeddings: ErrandExchange<EmbeddingRequest, Embeddings>;
+  readonly images: ErrandExchange<ImageRequest, Images>;
 }
 
 /** Opens everything; rejects when a setting, the database or a key file does not allow it. */
@@ -83,8 +89,6 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
     lookAgain: () => local.lookAgain(),
     deadlineMs: config.deadlineSeconds * 1_000,
   };
-  const exchange = new Exchange(exchangeParts);
-  const embeddings = new EmbeddingExchange(exchangeParts, providers);
   return {
     host,
     providers,
@@ -96,8 +100,18 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
     cache,
     money,
     metrics,
-    exchange,
-    embeddings,
+    ...openExchanges(exchangeParts, providers),
+  };
+}
+
+/** All that is asked of models. */
+function openExchanges(parts: ExchangeParts, providers: Providers) {
+  // Pictures are slow and dear: nobody is asked for one that somebody else is making.
+  const attempts = new Attempts(parts.stations, { hedgeAfterMs: undefined });
+  return {
+    exchange: new Exchange(parts),
+    embeddings: new ErrandExchange(embeddingErrand, parts, providers),
+    images: new ErrandExchange(imageErrand, { ...parts, attempts }, providers),
   };
 }
 

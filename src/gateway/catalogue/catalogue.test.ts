@@ -68,6 +68,29 @@ test('a tier holds from its first token and for the whole request', () => {
   expect(priceOf({ inputTokens: 1000, outputTokens: 1 }, prices)).toBe(0.003_004);
 });
 
+test('pictures have a price of their own where the catalogue has one', () => {
+  const question = { provider: 'openai', baseUrl: '', model: 'gpt-image-1.5', at };
+  const { prices } = catalogue.find(question);
+  const usage = { inputTokens: 0, outputTokens: 1_000_000, imageTokens: 900_000, images: 1 };
+  const expected = calcPrice(
+    { output_tokens: 1_000_000, output_image_tokens: 900_000 },
+    'gpt-image-1.5',
+    { providerId: 'openai', timestamp: at },
+  );
+  expect(priceOf(usage, prices!)).toBeCloseTo(expected!.total_price, 10);
+  expect(priceOf(usage, prices!)).toBeGreaterThan(priceOf({ ...usage, imageTokens: 0 }, prices!));
+});
+
+test('a picture costs its price where no tokens were counted, or tokens cost nothing', () => {
+  const counted = { inputTokens: 10, outputTokens: 1_000, imageTokens: 1_000, images: 3 };
+  const guessed = { ...counted, isEstimated: true };
+  const both = { input: 5, output: 40, perImage: 0.04 };
+  expect(priceOf(guessed, both)).toBe(0.12);
+  expect(priceOf(counted, both)).toBe(0.040_05);
+  expect(priceOf(counted, { input: 0, output: 0, perImage: 0.04 })).toBe(0.12);
+  expect(priceOf(guessed, { input: 5, output: 40 })).toBe(0.040_05);
+});
+
 test('a price that changes with the hour is that of its hour', () => {
   const find = (hour: string) =>
     catalogue.find({

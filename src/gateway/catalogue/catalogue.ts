@@ -86,6 +86,7 @@ function pricesAt(price: ModelPrice, inputTokens: number): Omit<Prices, 'tiers'>
     cachedInput: at('cache_read_mtok'),
     cacheWrite: at('cache_write_mtok'),
     longCacheWrite: at('cache_write_1h_mtok'),
+    imageOutput: at('output_image_mtok'),
   };
   const known = Object.entries(optional).filter(([, value]) => value !== undefined);
   return {
@@ -107,6 +108,7 @@ function amountAt(amount: Amount, inputTokens: number): number | undefined {
 const tokenKeys = [
   'input_mtok',
   'output_mtok',
+  'output_image_mtok',
   'cache_read_mtok',
   'cache_write_mtok',
   'cache_write_1h_mtok',

@@ -17,8 +17,12 @@ export function priceOf(usage: Usage, prices: Prices): number {
  * sums of dollars gather what binary fractions cannot hold.
  */
 export function picodollarsOf(usage: Usage, prices: Prices): number {
-  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
-  const { input, output, cachedInput, cacheWrite, longCacheWrite } = tierOf(prices, inputTokens);
+  const { inputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
+  if (usage.images !== undefined && isPaidByImage(usage, prices)) {
+    return usage.images * wholePrice((prices.perImage ?? 0) * tokensOfPrice);
+  }
+  const tier = tierOf(prices, inputTokens);
+  const { input, cachedInput, cacheWrite, longCacheWrite } = tier;
   const longTokens = Math.min(usage.longCacheWriteTokens ?? 0, cacheWriteTokens);
   const shortTokens = cacheWriteTokens - longTokens;
   // Some providers count what they cache outside the prompt: never below nothing.
@@ -26,13 +30,32 @@ export function picodollarsOf(usage: Usage, prices: Prices): number {
   const shortWrite = cacheWrite ?? input;
   return (
     plainTokens * wholePrice(input) +
-    outputTokens * wholePrice(output) +
+    picodollarsOfOutput(usage, tier) +
     cachedInputTokens * wholePrice(cachedInput ?? input) +
     shortTokens * wholePrice(shortWrite) +
     longTokens * wholePrice(longCacheWrite ?? shortWrite)
   );
 }
 
+/** By the picture is what was not counted in tokens, or whose tokens have no price. */
+function isPaidByImage({ isEstimated }: Usage, { perImage, input, output }: Prices): boolean {
+  if (perImage === undefined) return false;
+  return isEstimated === true || (input === 0 && output === 0);
+}
+
+function picodollarsOfOutput({ outputTokens, imageTokens }: Usage, prices: TierPrices): number {
+  const { output, imageOutput } = prices;
+  if (imageTokens === undefined || imageOutput === undefined) {
+    return outputTokens * wholePrice(output);
+  }
+  const plainTokens = Math.max(0, outputTokens - imageTokens);
+  return plainTokens * wholePrice(output) + imageTokens * wholePrice(imageOutput);
+}
+
+type TierPrices = Omit<Prices, 'tiers'>;
+
+/** Prices are for so many tokens. */
+const tokensOfPrice = 1e6;
 const picodollars = 1e12;
 const decimals = 1e6;
 const dust = 1e-6;
@@ -45,9 +68,9 @@ function wholePrice(price: number): number {
 }
 
 /** The prices of a request with so much input: the last tier that it reaches, else the base. */
-function tierOf(prices: Prices, inputTokens: number): Omit<Prices, 'tiers'> {
+function tierOf(prices: Prices, inputTokens: number): TierPrices {
   if (!prices.tiers) return prices;
-  let found: Omit<Prices, 'tiers'> = prices;
+  let found: TierPrices = prices;
   for (const tier of prices.tiers) if (inputTokens >= tier.fromInputTokens) found = tier;
   return found;
 }

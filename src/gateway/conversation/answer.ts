@@ -17,6 +17,10 @@ export interface Usage {
   readonly longCacheWriteTokens?: number | undefined;
   /** Of the output. */
   readonly reasoningTokens?: number | undefined;
+  /** Of the output, pictures. */
+  readonly imageTokens?: number | undefined;
+  /** Pictures that were made. */
+  readonly images?: number | undefined;
   /** Counted here from the text, because the provider did not get to say. */
   readonly isEstimated?: boolean | undefined;
 }

@@ -1,6 +1,7 @@
 import type { ServerEvent } from '../../kit/sse.ts';
 import type { Answer, AnswerEvent, Usage } from '../conversation/answer.ts';
 import type { EmbeddingRequest, Embeddings } from '../conversation/embedding.ts';
+import type { ImageRequest, Images } from '../conversation/image.ts';
 import type { ChatRequest } from '../conversation/request.ts';
 import type { ErrorAnswer, UpstreamFailure } from './failure.ts';
 
@@ -68,11 +69,18 @@ export interface Dialect {
   readonly continuesAnswers: boolean;
   /** Absent where the dialect knows no embeddings. */
   readonly embeddings?: EmbeddingDialect;
+  /** Absent where the dialect makes no pictures. */
+  readonly images?: ImageDialect;
 }
 
-export interface EmbeddingDialect {
-  unsupported(request: EmbeddingRequest): string | undefined;
-  write(request: EmbeddingRequest, model: string): UpstreamRequest;
+/** How something that is no chat is asked for. */
+export interface ErrandDialect<Request, Made> {
+  /** The first field that this dialect, or the model of that name upstream, has no words for. */
+  unsupported(request: Request, model: string): string | undefined;
+  write(request: Request, model: string): UpstreamRequest;
   /** Throws `UpstreamError` for what is no answer. */
-  read(body: unknown, request: EmbeddingRequest): Embeddings;
+  read(body: unknown, request: Request): Made;
 }
+
+export type EmbeddingDialect = ErrandDialect<EmbeddingRequest, Embeddings>;
+export type ImageDialect = ErrandDialect<ImageRequest, Images>;

@@ -2,6 +2,7 @@ import type { Dialect } from './dialect.ts';
 import { readAnswer, readBodyUsage } from './gemini/answer.ts';
 import { geminiEmbeddings } from './gemini/embeddings.ts';
 import { readFailure } from './gemini/failure.ts';
+import { geminiImages } from './gemini/images.ts';
 import { ContentReader } from './gemini/reader.ts';
 import { writeChat } from './gemini/request.ts';
 import { findUnsupported } from './gemini/unsupported.ts';
@@ -25,6 +26,7 @@ export const geminiDialect: Dialect = {
   openWatch: () => new ReadingWatch(new ContentReader(), 'events'),
   readFailure,
   embeddings: geminiEmbeddings,
+  images: geminiImages,
 };
 
 function chatPath(model: string, isStream: boolean): string {

@@ -3,6 +3,7 @@ import { readAnswer, readUsage } from './openai/answer.ts';
 import { chatPath, findUnsupported, writeChat } from './openai/chat-body.ts';
 import { openAiEmbeddings } from './openai/embeddings.ts';
 import { readFailure } from './openai/failure.ts';
+import { openAiImages } from './openai/images.ts';
 import { OpenAiReader } from './openai/reader.ts';
 import { OpenAiWatch } from './openai/watch.ts';
 
@@ -22,4 +23,5 @@ export const openAiDialect: Dialect = {
   // Some servers would, each by a flag of its own; the others answer anew.
   continuesAnswers: false,
   embeddings: openAiEmbeddings,
+  images: openAiImages,
 };

@@ -24,9 +24,9 @@ describe.each(['gemini', 'ollama'] as const)('embeddings of %s', (name) => {
   });
 
   test('refuse what they have no word for', () => {
-    expect(dialect.unsupported({ ...request, input: [[1, 2]] })).toBe('input');
-    expect(dialect.unsupported({ ...request, extras: { task: 'x' } })).toBe('task');
-    expect(dialect.unsupported(request)).toBeUndefined();
+    expect(dialect.unsupported({ ...request, input: [[1, 2]] }, 'm')).toBe('input');
+    expect(dialect.unsupported({ ...request, extras: { task: 'x' } }, 'm')).toBe('task');
+    expect(dialect.unsupported(request, 'm')).toBeUndefined();
   });
 
   test.each([

@@ -46,13 +46,8 @@ export class Asking {
     return this.parts.attempts;
   }
 
-  attemptOptions({ cancellation, startedAt }: PreparedAsk): AttemptOptions {
-    const { metrics, deadlineMs } = this.parts;
-    return {
-      cancellation,
-      deadlineAt: startedAt + deadlineMs,
-      onFailure: ({ target, failure }) => metrics.attempted(target.provider.name, failure.kind),
-    };
+  attemptOptions(asked: PreparedAsk): AttemptOptions {
+    return attemptOptions(asked, this.parts);
   }
 
   provenance({ provider, model }: Target, cost?: number): Provenance {
@@ -64,4 +59,16 @@ export class Asking {
       cache: this.cached.mark,
     };
   }
+}
+
+/** Until when providers are asked, and where their failures are counted. */
+export function attemptOptions(
+  { cancellation, startedAt }: Pick<PreparedAsk, 'cancellation' | 'startedAt'>,
+  { metrics, deadlineMs }: Pick<ExchangeParts, 'metrics' | 'deadlineMs'>,
+): AttemptOptions {
+  return {
+    cancellation,
+    deadlineAt: startedAt + deadlineMs,
+    onFailure: ({ target, failure }) => metrics.attempted(target.provider.name, failure.kind),
+  };
 }

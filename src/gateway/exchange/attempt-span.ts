@@ -5,11 +5,14 @@ import type { Trip } from '../measure/stations.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Outgoing } from '../upstream/upstreams.ts';
 
+/** What a provider is asked for, by OpenTelemetry's names. */
+export type Operation = 'chat' | 'embeddings' | 'generate_content';
+
 /** Starts the span of one attempt at a provider (OpenTelemetry's conventions for generative AI). */
 export function startAttemptSpan(
   tracer: Tracer,
   parent: Span,
-  { target, operation }: { readonly target: Target; readonly operation: 'chat' | 'embeddings' },
+  { target, operation }: { readonly target: Target; readonly operation: Operation },
 ): Span {
   const { provider, model } = target;
   return tracer.start(`${operation} ${model.name}`, {
@@ -19,6 +22,7 @@ export function startAttemptSpan(
       'gen_ai.operation.name': operation,
       'gen_ai.provider.name': provider.name,
       'gen_ai.request.model': model.name,
+      ...(operation === 'generate_content' && { 'gen_ai.output.type': 'image' }),
     },
   });
 }

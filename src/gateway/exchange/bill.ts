@@ -4,7 +4,7 @@ import { priceOf } from '../catalogue/prices.ts';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
 import type { Estimate, Purse, Reservation, Spend } from '../money/purse.ts';
 import type { Target } from '../providers/provider.ts';
-import type { Plan } from '../routing/plan.ts';
+import type { Candidate, Plan } from '../routing/plan.ts';
 import type { PreparedAsk } from './ask.ts';
 
 /** How a request ended that took something. */
@@ -29,14 +29,23 @@ export interface BillParts {
   readonly metrics: GatewayMetrics;
 }
 
+/** Whose request it is. */
+export type Billed = Pick<PreparedAsk, 'payer' | 'startedAt' | 'span'>;
+
 const outputTokensDefault = 1_024;
 const nothing = { tokens: 0, dollars: 0 };
 
 /** Holds what a request may spend until `close` or `abandon`; at once for who has no budget. */
-export function openBill(asked: PreparedAsk, plan: Plan, parts: BillParts): Bill | Promise<Bill> {
-  const reservation = parts.purse.reserve(asked.payer, new LikelyMost(asked, plan));
-  if (!(reservation instanceof Promise)) return new Bill(asked, reservation, parts);
-  return reservation.then((held) => new Bill(asked, held, parts));
+export function openBill(billed: Billed, likely: Estimate, parts: BillParts): Bill | Promise<Bill> {
+  const reservation = parts.purse.reserve(billed.payer, likely);
+  if (!(reservation instanceof Promise)) return new Bill(billed, reservation, parts);
+  return reservation.then((held) => new Bill(billed, held, parts));
+}
+
+/** The most that a chat is likely to take. */
+export function mostOf({ request }: PreparedAsk, { inputTokens, candidates }: Plan): Estimate {
+  const outputTokens = (request.maxTokens ?? outputTokensDefault) * (request.choices ?? 1);
+  return new LikelyMost({ inputTokens, outputTokens }, candidates);
 }
 
 /** Writes down that the cache answered: a request, and neither tokens nor money. Done when it is. */
@@ -58,12 +67,12 @@ export async function billHit(
 
 /** What one request spends. */
 export class Bill {
-  readonly #asked: PreparedAsk;
+  readonly #asked: Billed;
   readonly #reservation: Reservation;
   readonly #parts: BillParts;
   #isClosed = false;
 
-  constructor(asked: PreparedAsk, reservation: Reservation, parts: BillParts) {
+  constructor(asked: Billed, reservation: Reservation, parts: BillParts) {
     this.#asked = asked;
     this.#reservation = reservation;
     this.#parts = parts;
@@ -116,22 +125,20 @@ export class Bill {
   }
 }
 
-/** The most that a request is likely to take; dollars are reckoned only for who has a budget. */
-class LikelyMost implements Estimate {
+/** What a request is likely to take at most; dollars are reckoned only for who has a budget. */
+export class LikelyMost implements Estimate {
   readonly tokens: number;
   readonly #usage: Usage;
-  readonly #plan: Plan;
+  readonly #candidates: readonly Candidate[];
 
-  constructor({ request }: PreparedAsk, plan: Plan) {
-    const { inputTokens } = plan;
-    const outputTokens = (request.maxTokens ?? outputTokensDefault) * (request.choices ?? 1);
-    this.tokens = inputTokens + outputTokens;
-    this.#usage = { inputTokens, outputTokens };
-    this.#plan = plan;
+  constructor(usage: Usage, candidates: readonly Candidate[]) {
+    this.tokens = usage.inputTokens + usage.outputTokens;
+    this.#usage = usage;
+    this.#candidates = candidates;
   }
 
   get dollars(): number {
-    const { candidates } = this.#plan;
-    return Math.max(...candidates.map(({ target }) => priceOf(this.#usage, target.model.prices)));
+    const prices = this.#candidates.map(({ target }) => target.model.prices);
+    return Math.max(...prices.map((price) => priceOf(this.#usage, price)));
   }
 }

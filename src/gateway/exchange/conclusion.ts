@@ -35,7 +35,7 @@ export function conclude(attempts: readonly FailedAttempt[]): Fault {
     const reason = 'provider_unreachable';
     return new Fault('unavailable', message, { reason, detail, retryAfter: retryAfter ?? 2 });
   }
-  const options = { reason: 'provider_error', detail };
+  const options = { reason: is('oversized') ? 'answer_too_large' : 'provider_error', detail };
   if (retryAfter === undefined) return new Fault('upstream', message, options);
   return new Fault('unavailable', message, { ...options, retryAfter });
 }

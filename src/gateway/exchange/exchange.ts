@@ -5,7 +5,7 @@ import type { Lookup } from '../cache/answer-cache.ts';
 import type { Plan } from '../routing/plan.ts';
 import { noHeaders, prepare, type ChatAsk, type PreparedAsk } from './ask.ts';
 import { Asking } from './asking.ts';
-import { openBill } from './bill.ts';
+import { mostOf, openBill } from './bill.ts';
 import { Course } from './course.ts';
 import { giveHit, tellHit } from './hits.ts';
 import type { ExchangeParts, TellHead } from './parts.ts';
@@ -74,7 +74,7 @@ export class Exchange {
       if (lookup.state === 'miss') held = lookup.fill;
       const planned = this.#planOrLookAgain(asked);
       const plan = planned instanceof Promise ? await planned : planned;
-      const opened = openBill(asked, plan, this.#parts);
+      const opened = openBill(asked, mostOf(asked, plan), this.#parts);
       const bill = opened instanceof Promise ? await opened : opened;
       const asking = new Asking({ parts: this.#parts, plan, bill, course, lookup });
       held = asking;

@@ -6,6 +6,7 @@ import type { Target } from '../providers/provider.ts';
 import type { Plan } from '../routing/plan.ts';
 import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
 import { fetchWhole } from '../upstream/whole-answer.ts';
+import { closeAborted } from './aborted.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
 import type { Won } from './attempts.ts';
@@ -44,7 +45,7 @@ export async function askWhole(
       (target, trip, cancellation) => receive(asked, { target, trip, cancellation }, asking),
     );
   } catch (error) {
-    if (asked.cancellation.isCancelled) closeAborted(asking);
+    if (asked.cancellation.isCancelled) closeAborted(asking, plan.inputTokens);
     throw error;
   }
   const { value, target } = won;
@@ -64,14 +65,6 @@ function close({ value, target, trip }: Won<Received>, { bill, course, parts }: 
   const closed = bill.close({ target, usage, outcome: 'complete' });
   course.count();
   return closed;
-}
-
-/** A provider that was asked has read the prompt, whether anybody waits for its answer or not. */
-function closeAborted({ bill, course, plan }: Asking): void {
-  if (!course.target) return;
-  const usage = { inputTokens: plan.inputTokens, outputTokens: 0, isEstimated: true };
-  bill.close({ target: course.target, usage, outcome: 'aborted' });
-  course.count();
 }
 
 async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Promise<Received> {

@@ -1,5 +1,4 @@
 import type { Answer } from '../conversation/answer.ts';
-import type { EmbeddingRequest } from '../conversation/embedding.ts';
 import type { ChatRequest, Message } from '../conversation/request.ts';
 import type { AnswerGuard, Guardrail, StreamGuard } from './guardrail.ts';
 
@@ -26,25 +25,27 @@ export function guardRequest(
   return { request: guarded, answer: guards.length > 0 ? joinGuards(guards) : undefined };
 }
 
-/**
- * Takes texts that are to become vectors through the same rules, as messages of a chat; token numbers
- * are not looked at. The same object when nothing changed.
- */
-export function guardEmbedding(
+/** Texts that are no messages, and the fields beside them. */
+export interface LooseTexts {
+  readonly model: string;
+  readonly texts: readonly string[];
+  readonly fields: ChatRequest['extras'];
+}
+
+/** Takes texts through the same rules, as messages of a chat; undefined when nothing changed. */
+export function guardTexts(
   guardrails: readonly Guardrail[],
-  request: EmbeddingRequest,
-): EmbeddingRequest {
-  if (guardrails.length === 0) return request;
-  const { model, input, extras } = request;
-  const messages = input.map((text): Message => ({
+  { model, texts, fields }: LooseTexts,
+): LooseTexts | undefined {
+  if (guardrails.length === 0) return undefined;
+  const messages = texts.map((text): Message => ({
     role: 'user',
-    parts: [{ type: 'text', text: typeof text === 'string' ? text : '' }],
+    parts: [{ type: 'text', text }],
   }));
-  const chat: ChatRequest = { model, messages, tools: [], isStream: false, extras };
+  const chat: ChatRequest = { model, messages, tools: [], isStream: false, extras: fields };
   const guarded = guardrails.reduce((sent, guardrail) => guardrail.inspectRequest(sent), chat);
-  if (guarded === chat) return request;
-  const texts = input.map((text, at) => (typeof text === 'string' ? textOf(guarded, at) : text));
-  return { ...request, input: texts, extras: guarded.extras };
+  if (guarded === chat) return undefined;
+  return { model, texts: texts.map((_, at) => textOf(guarded, at)), fields: guarded.extras };
 }
 
 function textOf({ messages }: ChatRequest, at: number): string {

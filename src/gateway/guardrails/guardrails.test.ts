@@ -6,8 +6,10 @@ import { readConfig, type Environment } from '../../kit/config.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Answer, AnswerEvent } from '../conversation/answer.ts';
 import type { AssistantPart, ChatRequest, Message } from '../conversation/request.ts';
+import { embeddingErrand } from '../exchange/embedding.ts';
+import { imageErrand } from '../exchange/image.ts';
 import { guardrailSettings } from './guardrail-settings.ts';
-import { guardEmbedding, guardRequest, type GuardedRequest } from './guarding.ts';
+import { guardRequest, type GuardedRequest } from './guarding.ts';
 import { openGuardrails } from './open-guardrails.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ennead-guardrails-'));
@@ -312,15 +314,26 @@ test('finding personal data takes linear time', () => {
 });
 
 test('texts that are to become vectors go through the same rules', () => {
+  const { guard: guardTexts } = embeddingErrand;
   const request = { model: 'e', input: ['a@x.org', [1, 2], 'b@x.org a@x.org'], extras: {} };
-  expect(guardEmbedding(open(all), request).input).toEqual([
+  expect(guardTexts(open(all), request).input).toEqual([
     '[EMAIL_1]',
     [1, 2],
     '[EMAIL_2] [EMAIL_1]',
   ]);
-  expect(guardEmbedding(open({ GATEWAY_REDACT: 'card' }), request)).toBe(request);
-  expect(guardEmbedding([], request)).toBe(request);
-  const fault = faultOf(() => guardEmbedding(open({ GATEWAY_DENY_WORDS: 'x.org' }), request));
+  expect(guardTexts(open({ GATEWAY_REDACT: 'card' }), request)).toBe(request);
+  expect(guardTexts([], request)).toBe(request);
+  const fault = faultOf(() => guardTexts(open({ GATEWAY_DENY_WORDS: 'x.org' }), request));
+  expect(fault.reason).toBe('guardrail_refused');
+});
+
+test('prompts of pictures go through the same rules', () => {
+  const { guard: guardPrompt } = imageErrand;
+  const request = { model: 'p', prompt: 'a card for a@x.org', options: { user: 'b@x.org' } };
+  const guarded = guardPrompt(open(all), request);
+  expect(guarded).toMatchObject({ prompt: 'a card for [EMAIL_1]', options: { user: '[EMAIL_2]' } });
+  expect(guardPrompt(open({ GATEWAY_REDACT: 'card' }), request)).toBe(request);
+  const fault = faultOf(() => guardPrompt(open({ GATEWAY_DENY_WORDS: 'x.org' }), request));
   expect(fault.reason).toBe('guardrail_refused');
 });
 

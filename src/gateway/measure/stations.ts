@@ -51,7 +51,12 @@ class Station {
 }
 
 /** Kinds that say something of the request, not of the provider. */
-const innocent = new Set<UpstreamFailure['kind']>(['rejected', 'too-long', 'filtered']);
+const innocent = new Set<UpstreamFailure['kind']>([
+  'rejected',
+  'too-long',
+  'filtered',
+  'oversized',
+]);
 
 /** Measures every target from its real traffic, and says which of them may be asked. */
 export class Stations implements Standings {

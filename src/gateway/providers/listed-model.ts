@@ -82,7 +82,10 @@ function priceOf(own: ModelSettings, known: Prices | undefined) {
   return prices ? { prices } : { prices: freePrices, isPriceUnknown: true };
 }
 
-/** An operator's own price ends what the catalogue says of tiers, its own input price of caches too. */
+/**
+ * An operator's own price ends what the catalogue says of tiers, its own input price of caches too, its
+ * own output price of pictures, and a price for one picture alone what it says of tokens.
+ */
 function ownPrices(own: ModelSettings, known: Prices | undefined): Prices | undefined {
   const cacheWrite = own.cacheWriteCostPerMToken;
   const given = present({
@@ -91,11 +94,15 @@ function ownPrices(own: ModelSettings, known: Prices | undefined): Prices | unde
     cachedInput: own.cachedInputCostPerMToken,
     cacheWrite,
     longCacheWrite: cacheWrite,
+    perImage: own.costPerImage,
   });
-  if (Object.keys(given).length === 0) return undefined;
-  const { tiers: _tiers, ...base } = known ?? freePrices;
-  if (own.inputCostPerMToken === undefined) return { ...base, ...given };
-  return { input: own.inputCostPerMToken, output: base.output, ...given };
+  const names = Object.keys(given);
+  if (names.length === 0) return undefined;
+  if (names.length === 1 && given.perImage !== undefined) return { ...freePrices, ...given };
+  const { tiers: _tiers, imageOutput, ...base } = known ?? freePrices;
+  const kept = own.outputCostPerMToken === undefined ? present({ imageOutput }) : {};
+  if (own.inputCostPerMToken === undefined) return { ...base, ...kept, ...given };
+  return { input: own.inputCostPerMToken, output: base.output, ...kept, ...given };
 }
 
 /** The fields that have a value. */

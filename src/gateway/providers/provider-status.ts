@@ -45,6 +45,7 @@ function describeModel(model: Model) {
     costPerMToken: blended(prices),
     inputCostPerMToken: prices.input,
     outputCostPerMToken: prices.output,
+    ...(prices.perImage === undefined ? {} : { costPerImage: prices.perImage }),
     contextWindow: model.contextWindow,
     ...(maxOutput === undefined ? {} : { maxOutput }),
     ...(isPriceUnknown ? { isPriceUnknown: true as const } : {}),
@@ -124,7 +125,7 @@ export function describeSettings(provider: Provider, hidden: string) {
 }
 
 function describeModelSettings(model: Model) {
-  const { cachedInput, cacheWrite } = model.prices;
+  const { cachedInput, cacheWrite, perImage } = model.prices;
   return {
     name: model.name,
     capabilities: [...model.capabilities],
@@ -132,6 +133,7 @@ function describeModelSettings(model: Model) {
     outputCostPerMToken: model.prices.output,
     ...(cachedInput === undefined ? {} : { cachedInputCostPerMToken: cachedInput }),
     ...(cacheWrite === undefined ? {} : { cacheWriteCostPerMToken: cacheWrite }),
+    ...(perImage === undefined ? {} : { costPerImage: perImage }),
     quality: model.quality,
     contextWindow: model.contextWindow,
     ...(model.maxOutput === undefined ? {} : { maxOutput: model.maxOutput }),

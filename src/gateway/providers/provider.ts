@@ -24,6 +24,10 @@ export interface Prices {
   readonly cacheWrite?: number | undefined;
   /** Written to it for an hour; `cacheWrite` when absent. */
   readonly longCacheWrite?: number | undefined;
+  /** Written as pictures; the output price when absent. */
+  readonly imageOutput?: number | undefined;
+  /** One picture, where no tokens are counted or none have a price. */
+  readonly perImage?: number | undefined;
   /** Prices of requests whose input has at least so many tokens, in ascending order. */
   readonly tiers?: readonly ({ readonly fromInputTokens: number } & Omit<Prices, 'tiers'>)[];
 }

@@ -25,6 +25,13 @@ export const ModelSettings = Type.Object({
   outputCostPerMToken: Type.Optional(Price),
   cachedInputCostPerMToken: Type.Optional(Price),
   cacheWriteCostPerMToken: Type.Optional(Price),
+  costPerImage: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1_000,
+      description: 'US dollars, where the provider counts no tokens of it',
+    }),
+  ),
   quality: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   contextWindow: Type.Optional(Tokens),
   maxOutput: Type.Optional(Tokens),

@@ -3,7 +3,6 @@ import type { PushedAnswer } from '../../kit/pushed-answer.ts';
 import { WrittenJson, type WrittenBytes } from '../../kit/written-json.ts';
 import type { gatewayContract } from '../contract.ts';
 import { noHeaders, type Body, type ChatAsk } from '../exchange/ask.ts';
-import type { EmbeddingExchange } from '../exchange/embedding.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Provenance } from '../exchange/parts.ts';
 import { anthropicFace } from '../faces/anthropic.ts';
@@ -11,7 +10,10 @@ import type { Face } from '../faces/face.ts';
 import { openAiFace } from '../faces/openai.ts';
 import { ItemMemory } from '../faces/responses/item-memory.ts';
 import { responsesFace } from '../faces/responses.ts';
+import type { GatewayParts } from '../parts.ts';
+import { automaticModel } from '../routing/router.ts';
 import type { EmbeddingBody } from '../schemas/other-faces.ts';
+import { tellErrand, tellProvenance, toErrand } from './provenance.ts';
 
 type ChatHandlers = Pick<
   Handlers<typeof gatewayContract>,
@@ -21,7 +23,10 @@ type ChatHandlers = Pick<
 type AnyCall = Omit<Call, 'params' | 'query' | 'body'> & { readonly body: Body };
 
 /** The routes that ask a model. */
-export function chatHandlers(exchange: Exchange, embeddings: EmbeddingExchange): ChatHandlers {
+export function chatHandlers({
+  exchange,
+  embeddings,
+}: Pick<GatewayParts, 'exchange' | 'embeddings'>): ChatHandlers {
   const items = new ItemMemory();
   const answer = (call: AnyCall, face: Face, isAnnotated = false) =>
     answerChat(exchange, toAsk(call, face, isAnnotated), call);
@@ -31,21 +36,10 @@ export function chatHandlers(exchange: Exchange, embeddings: EmbeddingExchange):
     messages: (call) => answer(call, anthropicFace),
     responses: (call) => answer(call, items.faceOf(responsesFace, call.identity.subject)),
     embeddings: async (call) => {
-      const { body, identity, span, cancellation } = call;
-      const {
-        embeddings: made,
-        target,
-        cost,
-        attempts,
-      } = await embeddings.embed({
-        request: toEmbeddingRequest(body),
-        payer: { subject: identity.subject, name: identity.name },
-        span,
-        cancellation,
-        startedAt: performance.now(),
-      });
-      const [provider, model] = [target.provider.name, target.model.name];
-      tellProvenance(call, { provider, model, cost, attempts });
+      const { body } = call;
+      const brought = await embeddings.run(toErrand(call, toEmbeddingRequest(body)));
+      tellErrand(call, brought);
+      const { made } = brought;
       return new WrittenJson({
         object: 'list',
         data: made.vectors.map((vector, index) => ({
@@ -97,28 +91,7 @@ function anthropicHeaders(headers: Call['headers']): Readonly<Record<string, str
   return passed;
 }
 
-function tellProvenance(
-  call: Pick<Call, 'setHeader'>,
-  { provider, model, cost, attempts, cache }: Provenance,
-): void {
-  call.setHeader('x-gateway-provider', provider);
-  call.setHeader('x-gateway-model', headerText(model));
-  call.setHeader('x-gateway-attempts', String(attempts));
-  if (cost !== undefined) call.setHeader('x-gateway-cost', String(cost));
-  if (!cache) return;
-  call.setHeader('x-cache', cache.state);
-  call.setHeader('x-cache-age', String(cache.ageSeconds));
-  call.setHeader('x-cache-key', cache.key);
-  if (cache.similarity !== undefined)
-    call.setHeader('x-cache-similarity', cache.similarity.toFixed(4));
-}
-
-/** A header's value is printable ASCII (RFC 9110, section 5.5); an operator's names may be more. */
-function headerText(name: string): string {
-  return /^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
-}
-
-function toEmbeddingRequest({ model = 'auto-route', input, dimensions, ...rest }: EmbeddingBody) {
+function toEmbeddingRequest({ model = automaticModel, input, dimensions, ...rest }: EmbeddingBody) {
   // Answered here, whatever the provider sends.
   const { encoding_format: _, ...extras } = rest as Record<string, unknown>;
   return { model, input: toInputs(input), dimensions, extras };

@@ -8,6 +8,7 @@ import { budgetHandlers } from './budgets.ts';
 import { cacheHandlers } from './cache.ts';
 import { chatHandlers } from './chats.ts';
 import { healthHandlers } from './health.ts';
+import { imageHandlers } from './images.ts';
 import { modelHandlers } from './models.ts';
 import { providerHandlers } from './providers.ts';
 import { routeHandlers } from './route.ts';
@@ -23,7 +24,8 @@ export function gatewayHandlers(parts: GatewayParts): Handlers<typeof gatewayCon
     localUrl: parts.local.url,
   };
   return {
-    ...chatHandlers(parts.exchange, parts.embeddings),
+    ...chatHandlers(parts),
+    ...imageHandlers(parts),
     ...modelHandlers(providers),
     ...routeHandlers({ router, readQuestion: (body) => questionOf(openAiFace, body) }),
     ...providerHandlers({ providers, sources, log }),

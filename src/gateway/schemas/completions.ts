@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 
 /** OpenAI's APIs say null for what is absent. */
-const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
+export const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 
 export const bodyBytesMax = 32 * 1024 * 1024;

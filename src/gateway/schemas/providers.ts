@@ -18,6 +18,7 @@ const ListedModel = Type.Object({
   }),
   inputCostPerMToken: dollars,
   outputCostPerMToken: dollars,
+  costPerImage: Type.Optional(dollars),
   contextWindow: Type.Integer({ description: 'tokens of prompt and answer together' }),
   maxOutput: Type.Optional(
     Type.Integer({ description: 'tokens of one answer, where it is known' }),
@@ -55,6 +56,7 @@ const ConfiguredModel = Type.Object({
   outputCostPerMToken: dollars,
   cachedInputCostPerMToken: Type.Optional(dollars),
   cacheWriteCostPerMToken: Type.Optional(dollars),
+  costPerImage: Type.Optional(dollars),
   quality: Type.Number(),
   contextWindow: Type.Integer(),
   maxOutput: Type.Optional(Type.Integer()),

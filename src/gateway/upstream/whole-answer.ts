@@ -14,6 +14,7 @@ export interface WholeAnswerLimits {
   readonly timeoutMs: number;
 }
 
+/** Ten pictures of the largest kind, as base64, have about 40 MiB. */
 const answerBytesMax = 64 * 1024 * 1024;
 
 /** Sends a request and waits for all of its answer; rejects with UpstreamError when there is none. */
@@ -64,8 +65,8 @@ class Collector implements UpstreamListener {
   data(chunk: Buffer): void {
     this.#size += chunk.length;
     if (this.#size > answerBytesMax) {
-      const message = `the answer of ${this.#provider} is too large`;
-      this.#ongoing?.abort(UpstreamError.of('broken', message));
+      const message = `the answer of ${this.#provider} has more than 64 MiB`;
+      this.#ongoing?.abort(UpstreamError.of('oversized', message));
       return;
     }
     this.#chunks.push(chunk);

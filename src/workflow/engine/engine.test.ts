@@ -125,9 +125,9 @@ describe('an execution that goes wrong', () => {
     expect(await run('slow')).toMatchObject({ status: 'failed', retryable: true });
   });
 
-  it('refuses an output that is no JSON, or larger than 1 MiB', async () => {
+  it('refuses an output that is no JSON, or larger than 8 MiB', async () => {
     const large = makeComponent('Large', {
-      run: () => ({ kind: 'done', output: 'x'.repeat(2 ** 20) }),
+      run: () => ({ kind: 'done', output: 'x'.repeat(2 ** 23) }),
     });
     const odd = makeComponent('Odd', { run: () => ({ kind: 'done', output: 1n }) });
     ground.plans.set('large', makePlan({ nodes: { a: large }, edges: [] }));

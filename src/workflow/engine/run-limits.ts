@@ -5,7 +5,7 @@ import type { StoredExecution } from './execution-row.ts';
 import type { History } from './recovery.ts';
 
 /** Bytes of JSON, counted as UTF-16 units. */
-const outputMax = 1024 * 1024;
+const outputMax = 8 * 1024 * 1024;
 const outputsMax = 32 * 1024 * 1024;
 
 /** What an execution may still use. */
@@ -49,7 +49,7 @@ export class RunLimits {
   /** Throws `too_large` for an output that the journal does not take. */
   checkOutput(output: string): void {
     if (output.length > outputMax) {
-      throw tooLarge('the output of a node has at most 1 MiB', 'output_too_large');
+      throw tooLarge('the output of a node has at most 8 MiB', 'output_too_large');
     }
     this.#outputBytes += output.length;
     if (this.#outputBytes > outputsMax) {

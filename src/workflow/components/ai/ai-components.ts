@@ -1,16 +1,15 @@
 import type { EmbeddingsClient } from '../../../kit/vectors/embed-texts.ts';
 import type { Component } from '../component.ts';
 import { createEmbeddings } from './embeddings.ts';
-import { createImageGen, type ImageGenDependencies } from './image-gen.ts';
+import { createImageGen, type ImagesClient } from './image-gen.ts';
 import { createLlmNode, type CompletionsClient } from './llm-node.ts';
 import { createVectorSearch, type VectorSearchDependencies } from './vector-search.ts';
 
 export interface AiDependencies extends VectorSearchDependencies {
   /** The client of the gateway's contract. */
-  readonly gateway: CompletionsClient & ImageGenDependencies['gateway'];
+  readonly gateway: CompletionsClient & ImagesClient;
   /** The client of the models' contract. */
   readonly models: EmbeddingsClient;
-  readonly makeImage?: ImageGenDependencies['makeImage'];
 }
 
 /** What asks models. */
@@ -19,6 +18,6 @@ export function aiComponents(dependencies: AiDependencies): readonly Component[]
     createLlmNode(dependencies.gateway),
     createVectorSearch(dependencies),
     createEmbeddings(dependencies.models),
-    createImageGen(dependencies),
+    createImageGen(dependencies.gateway),
   ];
 }

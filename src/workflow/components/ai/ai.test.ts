@@ -185,11 +185,14 @@ describe('VectorSearch', () => {
 });
 
 describe('ImageGen', () => {
-  const usage = { model: 'pixels', promptTokens: 0, completionTokens: 0, cost: 0.04 };
-  const makeImage: AiDependencies['makeImage'] = async ({ provider: name, model, size }) => ({
-    url: `https://images.test/${name}/${model}/${size}`,
-    usage,
-  });
+  const base64 = Buffer.from('\u0089PNG picture').toString('base64');
+  const made = (image: unknown, fields = {}) => json({ created: 1, data: [image], ...fields });
+  const offer = () => {
+    const models = [
+      { name: 'pixels', capabilities: ['image'], inputCostPerMToken: 5, outputCostPerMToken: 40 },
+    ];
+    return gateway.put('painter', { dialect: 'openai', baseUrl: `${provider.url}/v1`, models });
+  };
 
   test('without a provider that makes images it says so', async () => {
     await expect(run('ImageGen', { prompt: 'a cat' })).rejects.toMatchObject({
@@ -198,15 +201,70 @@ describe('ImageGen', () => {
     });
   });
 
-  test('with one it asks it, where the gateway can', async () => {
-    const models = [{ name: 'pixels', capabilities: ['image'] }];
-    await gateway.put('painter', { dialect: 'openai', baseUrl: `${provider.url}/v1`, models });
-    await expect(run('ImageGen', { prompt: 'a cat' })).rejects.toMatchObject({
-      reason: 'images_not_available',
+  test('a model that makes none, or that nobody has, is refused', async () => {
+    await offer();
+    const lost = run('ImageGen', { prompt: 'a cat', model: 'lost' });
+    await expect(lost).rejects.toMatchObject({ code: 'not_found', reason: 'model_not_found' });
+    await gateway.put('painter', {
+      dialect: 'openai',
+      baseUrl: `${provider.url}/v1`,
+      models: [{ name: 'talker', capabilities: ['chat'] }],
     });
-    dependencies = { ...dependencies, makeImage };
-    const done = await run('ImageGen', { prompt: 'a cat', size: '512x512' });
-    expect(done.output).toEqual({ image_url: 'https://images.test/painter/pixels/512x512' });
-    expect(done.usage).toEqual(usage);
+    const talker = run('ImageGen', { prompt: 'a cat', model: 'talker' });
+    await expect(talker).rejects.toMatchObject({
+      code: 'invalid',
+      reason: 'unsupported_capability',
+    });
+  });
+
+  test('a provider that takes too long, or forbids the prompt', async () => {
+    await offer();
+    provider.script(() => {});
+    const late = run('ImageGen', { prompt: 'a cat' }, { timeoutMs: 300 });
+    await expect(late).rejects.toMatchObject({ code: 'deadline', reason: 'model_timeout' });
+    provider.script(json({ error: { message: 'no', code: 'moderation_blocked' } }, 400));
+    const forbidden = run('ImageGen', { prompt: 'a cat' });
+    await expect(forbidden).rejects.toMatchObject({ code: 'invalid', reason: 'content_filter' });
+  });
+
+  test.each([
+    [{ url: 'https://images.test/1.png' }, 'https://images.test/1.png'],
+    [{ b64_json: base64 }, `data:image/png;base64,${base64}`],
+    [{ b64_json: '/9j/AA==' }, 'data:image/jpeg;base64,/9j/AA=='],
+    [{ b64_json: 'UklGRgAA' }, 'data:image/webp;base64,UklGRgAA'],
+  ])('the image %j is %s', async (image, url) => {
+    await offer();
+    provider.script(made(image));
+    const { output } = await run('ImageGen', { prompt: 'a cat' });
+    expect(output.image_url).toBe(url);
+  });
+
+  test('the image comes with its model, its tokens and its cost', async () => {
+    await offer();
+    const image = { url: 'https://images.test/1', revised_prompt: 'A small cat.' };
+    const usage = { input_tokens: 10, output_tokens: 1_000, total_tokens: 1_010 };
+    provider.script(made(image, { usage }));
+    const settings = { size: '512x512', quality: 'low', format: 'webp' };
+    const done = await run('ImageGen', { prompt: { of: 'a cat' }, model: 'pixels', ...settings });
+    expect(done.output).toEqual({
+      image_url: 'https://images.test/1',
+      revisedPrompt: 'A small cat.',
+      model: 'pixels',
+      provider: 'painter',
+      usage: { promptTokens: 10, completionTokens: 1_000, totalTokens: 1_010, cost: 0.040_05 },
+    });
+    expect(done.usage).toEqual({
+      model: 'pixels',
+      promptTokens: 10,
+      completionTokens: 1_000,
+      cost: 0.040_05,
+    });
+    expect(provider.received.at(-1)?.body).toEqual({
+      model: 'pixels',
+      prompt: '{"of":"a cat"}',
+      size: '512x512',
+      quality: 'low',
+      output_format: 'webp',
+    });
   });
 });

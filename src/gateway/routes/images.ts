@@ -1,0 +1,69 @@
+import { Fault } from '../../kit/errors.ts';
+import type { Call, Handlers } from '../../kit/http/call.ts';
+import { WrittenJson } from '../../kit/written-json.ts';
+import type { gatewayContract } from '../contract.ts';
+import type { Usage } from '../conversation/answer.ts';
+import type { ImageRequest, Images } from '../conversation/image.ts';
+import { ownFields } from '../exchange/ask.ts';
+import type { ErrandAnswer } from '../exchange/errand.ts';
+import type { GatewayParts } from '../parts.ts';
+import { automaticModel } from '../routing/router.ts';
+import type { ImageBody } from '../schemas/images.ts';
+import { tellErrand, toErrand } from './provenance.ts';
+
+type ImageHandlers = Pick<Handlers<typeof gatewayContract>, 'images' | 'openAiImages'>;
+type ImageCall = Omit<Call, 'params' | 'query' | 'body'> & { readonly body: ImageBody };
+
+/** The routes that make images. */
+export function imageHandlers({ images }: Pick<GatewayParts, 'images'>): ImageHandlers {
+  const make = async (call: ImageCall) => {
+    const brought = await images.run(toErrand(call, toImageRequest(call.body)));
+    tellErrand(call, brought);
+    return brought;
+  };
+  return {
+    images: async (call) => new WrittenJson(withProvenance(await make(call))),
+    openAiImages: async (call) => {
+      const { made, bytes, target } = await make(call);
+      return new WrittenJson(target.provider.dialect === 'openai' ? bytes : made.said);
+    },
+  };
+}
+
+/** Throws `invalid` for what would go to no provider, or come back as no single answer. */
+function toImageRequest(body: ImageBody): ImageRequest {
+  const { model, prompt, n, ...rest } = body;
+  const options: Record<string, unknown> = rest;
+  if (options['stream'] === true) throw unsupported('stream');
+  for (const name of ownFields) {
+    if (options[name] !== undefined && options[name] !== null) throw unsupported(name);
+    delete options[name];
+  }
+  return { model: model ?? automaticModel, prompt, count: n ?? undefined, options };
+}
+
+function unsupported(param: string): Fault {
+  return new Fault('invalid', `${param} is not supported for images`, {
+    reason: 'unsupported_parameter',
+    detail: { param },
+  });
+}
+
+function withProvenance({ made, target, usage, cost }: ErrandAnswer<Images>) {
+  const { usage: counted } = made.said;
+  return {
+    created: Math.floor(Date.now() / 1_000),
+    ...made.said,
+    model: target.model.name,
+    provider: target.provider.name,
+    usage: { ...(counted as object | null | undefined), ...countsOf(usage), cost },
+  };
+}
+
+function countsOf({ inputTokens, outputTokens }: Usage) {
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+  };
+}
