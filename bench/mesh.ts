@@ -1,8 +1,7 @@
 // What the mesh costs beside the bare things: a discovery among 10,000 agents, a durable registration,
 // calls over gRPC with mutual TLS, the stream of activity to many, and a task that is passed on.
-// `--only=<part>` measures one of them.
 import { quick, whole } from './foundation/depth.ts';
-import { printReport, type Part } from './harness/report.ts';
+import { printReport } from './harness/report.ts';
 import { measureDiscovery } from './mesh/discovery.ts';
 import { measureFanOut } from './mesh/fan-out.ts';
 import { measureForwarding } from './mesh/forwarding.ts';
@@ -10,16 +9,11 @@ import { measureGrpc } from './mesh/grpc.ts';
 import { measureRegistration } from './mesh/registration.ts';
 
 const depth = process.argv.includes('--quick') ? quick : whole;
-const only = process.argv
-  .find((argument) => argument.startsWith('--only='))
-  ?.slice('--only='.length);
 
-const parts: readonly Part[] = [
+await printReport([
   ['discovery', () => measureDiscovery(depth)],
   ['registration', () => measureRegistration(depth)],
   ['gRPC', () => measureGrpc(depth)],
   ['fan-out', () => measureFanOut(depth)],
   ['forwarding', () => measureForwarding(depth)],
-];
-
-await printReport(parts.filter(([what]) => only === undefined || what === only));
+]);

@@ -1,6 +1,6 @@
 // What the models service costs beside node-llama-cpp alone: tokens a second, the time to the first one,
 // reading of prompts, memory, and what HTTP adds to a request.
-import { rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
 import { quick, whole } from './foundation/depth.ts';
 import { printReport } from './harness/report.ts';
 import { measureHttp } from './models/http-cost.ts';
@@ -9,6 +9,7 @@ import { measureMemory, measureReading, measureWriting } from './models/speed.ts
 
 const depth = process.argv.includes('--quick') ? quick : whole;
 const { files, folder } = await writeModels();
+process.on('exit', () => rmSync(folder, { recursive: true }));
 
 await printReport([
   ...files.flatMap((file) => [
@@ -18,4 +19,3 @@ await printReport([
   ]),
   ['the cost of HTTP', () => measureHttp(files, depth)],
 ]);
-await rm(folder, { recursive: true });

@@ -1,23 +1,17 @@
 // What the registry costs beside the bare things: a call through it beside the official client, a
 // discovery among 10,000 connections, the watching of 1,000 servers, and the memory of a connection.
-// `--only=<part>` measures one of them.
 import { quick, whole } from './foundation/depth.ts';
-import { printReport, type Part } from './harness/report.ts';
+import { printReport } from './harness/report.ts';
 import { measureCalls } from './registry/calls.ts';
 import { measureDiscovery } from './registry/discovery.ts';
 import { measureWatching } from './registry/watching.ts';
 
 const depth = process.argv.includes('--quick') ? quick : whole;
-const only = process.argv
-  .find((argument) => argument.startsWith('--only='))
-  ?.slice('--only='.length);
 
-const parts: readonly Part[] = [
+await printReport([
   ['http', () => measureCalls('http', depth)],
   ['stdio', () => measureCalls('stdio', depth)],
   ['everything', () => measureCalls('everything', depth)],
   ['discovery', () => measureDiscovery(depth)],
   ['watching', () => measureWatching(depth)],
-];
-
-await printReport(parts.filter(([what]) => only === undefined || what === only));
+]);
