@@ -48,6 +48,7 @@ async function pidsLeft(): Promise<number[]> {
 test('the time limit ends all that the command started', async () => {
   const report = await run(`${stubborn} setInterval(() => {}, 1e3);`, { timeLimitMs: 1_999.5 });
   expect(report).toMatchObject({ exitCode: null });
+  expect(report.output).toContain('Ended at its time limit of 2.0 s.');
   // The grace is no more than what is left for telling it.
   expect(report.durationMs).toBeLessThan(2_900);
   await expect.poll(pidsLeft).toEqual([]);
@@ -73,6 +74,12 @@ test('the command sees nothing that the agent was told for itself', async () => 
   expect(exitCode).toBe(0);
   const names = Object.keys(JSON.parse(output)).filter((name) => name !== 'ENNEAD_TEST_RUN');
   expect(names.toSorted()).toEqual(['CI', 'PATH']);
+});
+
+test('of one that was killed the output says so', async () => {
+  const report = await run(`console.log('so far'); process.kill(process.pid, 'SIGKILL');`);
+  expect(report).toMatchObject({ exitCode: null });
+  expect(report.output).toMatch(/^so far\n\nEnded by SIGKILL, .*memory\.\n$/);
 });
 
 test('of much output the end is kept', async () => {

@@ -31,7 +31,8 @@ const graceShare = 0.05;
 
 /**
  * Runs a test command in a process group of its own, and ends all of it with the command, at the time
- * limit, and when it is called off. Its exit code is in the report as it is; null when it was killed.
+ * limit, and when it is called off. Its exit code is in the report as it is; null when it was killed, and then
+ * the output ends with why.
  */
 export async function runTests(options: TestRunOptions): Promise<TestReport> {
   const { timeLimitMs, signal } = options;
@@ -45,10 +46,11 @@ export async function runTests(options: TestRunOptions): Promise<TestReport> {
   }
   const limitMs = Math.ceil(Math.max(1, Math.min(timeLimitMs, 2 ** 31 - 1)));
   const clock = AbortSignal.timeout(limitMs);
-  const exitCode = await untilEnded(child, AbortSignal.any([clock, signal]));
+  const { exitCode, killedBy } = await untilEnded(child, AbortSignal.any([clock, signal]));
   await endAll(await tree, Math.min(graceMs, limitMs * graceShare));
   await closeOutput(child);
   signal.throwIfAborted();
+  if (exitCode === null) shown.add(Buffer.from(`\n${whyStopped(killedBy, limitMs)}\n`));
   return {
     ...readTestOutput(printed.text()),
     exitCode,
@@ -84,16 +86,29 @@ async function start({ command, folder, environment }: TestRunOptions) {
   return { child, tree };
 }
 
-/** The exit code; null when a signal ended it, or it is to be ended. */
-async function untilEnded(child: ChildProcess, stop: AbortSignal): Promise<number | null> {
-  const ended = new Promise<number | null>((resolve) => {
-    child.once('exit', (code) => resolve(code));
+interface End {
+  /** Null when a signal ended it, or it is to be ended. */
+  readonly exitCode: number | null;
+  readonly killedBy: NodeJS.Signals | null;
+}
+
+async function untilEnded(child: ChildProcess, stop: AbortSignal): Promise<End> {
+  const ended = new Promise<End>((resolve) => {
+    child.once('exit', (exitCode, killedBy) => resolve({ exitCode, killedBy }));
   });
-  const stopped = new Promise<null>((resolve) => {
-    if (stop.aborted) resolve(null);
-    stop.addEventListener('abort', () => resolve(null), { once: true });
+  const stopped = new Promise<End>((resolve) => {
+    const give = () => resolve({ exitCode: null, killedBy: null });
+    if (stop.aborted) give();
+    stop.addEventListener('abort', give, { once: true });
   });
   return Promise.race([ended, stopped]);
+}
+
+/** For the end of the output, where its reader looks. */
+function whyStopped(killedBy: NodeJS.Signals | null, limitMs: number): string {
+  if (killedBy === null) return `Ended at its time limit of ${(limitMs / 1_000).toFixed(1)} s.`;
+  const guess = killedBy === 'SIGKILL' ? ', as the system does to who takes too much memory' : '';
+  return `Ended by ${killedBy}${guess}.`;
 }
 
 /** What was printed last is still on its way when the process ends. */
