@@ -16,6 +16,9 @@ export async function openBare(modelPath: string): Promise<Way> {
     threads,
     flashAttention: 'auto',
   });
+  // As llama.cpp's own programs and the runtime begin a prompt.
+  const { bos, shouldPrependBosToken } = model.tokens;
+  const begin = bos !== null && shouldPrependBosToken ? [bos] : [];
   const idle = Array.from({ length: sequences }, () => context.getSequence());
   return {
     modelPid: () => process.pid,
@@ -23,7 +26,7 @@ export async function openBare(modelPath: string): Promise<Way> {
       const sequence = idle.pop();
       if (!sequence) throw new Error('more requests than sequences');
       await sequence.clearHistory();
-      const tokens = model.tokenize(text);
+      const tokens = [...begin, ...model.tokenize(text)];
       let count = 0;
       for await (const token of sequence.evaluate(tokens, { temperature: 0 })) {
         if (count === 0) onFirst();
