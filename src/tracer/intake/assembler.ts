@@ -52,6 +52,8 @@ export class Assembler {
   #completedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #open: OpenCompletion | undefined;
+  /** The completion at hand leaves some for the next, with cells of their own. */
+  #isPartOfMore = false;
   #loading = new Set<string>();
 
   constructor(settings: IntakeSettings, post: (reply: IntakeReply) => void) {
@@ -94,8 +96,12 @@ export class Assembler {
       openTraces: this.#assembly.openCount,
       openSpans: this.#assembly.openSpans,
     });
-    if (this.#open || this.#loading.size > 0) return;
     if (performance.now() - this.#completedAt < completionSpacingMs) return;
+    this.#completeNext(nowMs);
+  }
+
+  #completeNext(nowMs: number): void {
+    if (this.#open || this.#loading.size > 0) return;
     const isWritten = ({ lastWrite, newSpans }: OpenTrace) =>
       newSpans === 0 && lastWrite <= this.#writtenNumber;
     const complete = this.#assembly.takeComplete(nowMs, isWritten, completionMax);
@@ -112,6 +118,8 @@ export class Assembler {
       trace.markCounted(heads);
       this.#assembly.keepLate(trace);
     }
+    // To wait would spare nothing.
+    if (this.#isPartOfMore) this.#completeNext(Date.now());
   }
 
   /** A completion is not stored: it is tried again, after a look at what has changed. */
@@ -240,7 +248,9 @@ export class Assembler {
     }
     this.#open = this.#completing.build(traces);
     this.#completedAt = performance.now();
-    for (const trace of traces.slice(this.#open.traces.length)) this.#assembly.putBack(trace);
+    const left = traces.slice(this.#open.traces.length);
+    for (const trace of left) this.#assembly.putBack(trace);
+    this.#isPartOfMore = left.length > 0;
     this.#post({ kind: 'complete', completion: this.#open.completion });
   }
 

@@ -8,13 +8,9 @@ import {
   findForsaken,
   loadOpenTraces,
   readChunks,
-  vacuumOpenTraces,
   writeSpans,
   type OpenPlace,
 } from './trace-store.ts';
-
-/** Rows of open traces that may lie dead. */
-const goneRowsMax = 20_000;
 
 /** Traces taken up at once. */
 const pageSize = 5_000;
@@ -29,7 +25,6 @@ export interface Loaded {
 /** What intake does in the database: few statements, each all or nothing. */
 export class SpanWriter {
   readonly #database: Database;
-  #goneRows = 0;
 
   constructor(database: Database) {
     this.#database = database;
@@ -54,9 +49,7 @@ export class SpanWriter {
       ctes: [...additions.ctes, ...errors.ctes],
       parameters: [...additions.parameters, ...errors.parameters],
     });
-    if (!isDone) return traceIds;
-    await this.#tidy(traceIds.length);
-    return undefined;
+    return isDone ? undefined : traceIds;
   }
 
   async load(traceIds: readonly string[]): Promise<Loaded> {
@@ -65,14 +58,6 @@ export class SpanWriter {
     const ids = new Set(traces.flatMap((trace) => trace.chunks));
     const chunks = await readChunks(this.#database, [...ids]);
     return { traces, chunks, gone: traceIds.filter((traceId) => !found.has(traceId)) };
-  }
-
-  /** The embedded database has nobody else who would; a server's autovacuum does it. */
-  async #tidy(goneRows: number): Promise<void> {
-    this.#goneRows += goneRows;
-    if (this.#database.dialect !== 'pglite' || this.#goneRows < goneRowsMax) return;
-    this.#goneRows = 0;
-    await vacuumOpenTraces(this.#database);
   }
 
   /** Ids of open traces that came before a time, page by page. */

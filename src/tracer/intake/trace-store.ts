@@ -215,11 +215,6 @@ export interface ForsakenQuery {
   readonly limit: number;
 }
 
-/** Gives the space of rows that have gone back; they come and go within seconds. */
-export async function vacuumOpenTraces(database: Database): Promise<void> {
-  await database.query('vacuum tracer.open_trace');
-}
-
 /** Which of these traces were complete before, on any day that is kept. */
 export async function findCompleted(
   database: Database,

@@ -91,6 +91,29 @@ export async function countTraces(
   return row ?? { total: 0, failed: 0 };
 }
 
+/** How many traces are kept, whatever they are. */
+export async function countEveryTrace(
+  database: Database,
+  { oldestDay, receivedAfterMs }: TraceFilter,
+): Promise<number> {
+  const { where, parameters } = conditions({ oldestDay, receivedAfterMs });
+  const [row] = await database.query<{ total: number }>(
+    `select
+       (select coalesce(sum(traces), 0)::bigint from tracer.day_total where day > $1)
+       + (select count(*) from tracer.trace where day = $1 and received_at >= $2)
+       + (select count(*) from tracer.open_trace t where ${where} and ${isNotComplete}) as total`,
+    parameters,
+  );
+  return row?.total ?? 0;
+}
+
+const keptBy = new Set(['receivedAfterMs', 'oldestDay']);
+
+/** Whether a filter lets every trace pass that is kept. */
+export function isEveryTrace(filter: TraceFilter): boolean {
+  return Object.entries(filter).every(([name, value]) => value === undefined || keptBy.has(name));
+}
+
 /** Ids of the traces that match and of which some part lies between two times, the newest first. */
 export async function findTraceIds(
   database: Database,

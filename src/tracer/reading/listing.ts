@@ -3,7 +3,14 @@ import type { ListQuery, TraceSummaryAnswer } from '../schemas/traces.ts';
 import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from '../intake/days.ts';
 import { unpackTags } from '../trace/tags.ts';
-import { countTraces, listTraces, type ListedRow, type TraceFilter } from './list-store.ts';
+import {
+  countEveryTrace,
+  countTraces,
+  isEveryTrace,
+  listTraces,
+  type ListedRow,
+  type TraceFilter,
+} from './list-store.ts';
 
 /** How rows number what became of a trace. */
 export const statuses: readonly TraceStatus[] = ['success', 'error', 'timeout'];
@@ -31,19 +38,31 @@ export async function listing(database: Database, query: ListQuery, nowMs: numbe
   const filter = filterOf(query, nowMs);
   const { limit = pageSizeDefault } = query;
   const offset = query.offset ?? ((query.page ?? 1) - 1) * limit;
-  const [rows, { total }, rate] = await Promise.all([
+  const [rows, { total, isCapped }, rate] = await Promise.all([
     listTraces(database, filter, { limit, offset }),
-    countTraces(database, filter, countMax),
+    totalOf(database, filter),
     query.status === 'error' ? errorRateOf(database, filter) : undefined,
   ]);
   return {
     traces: rows.map(describe),
-    total: Math.min(total, countMax),
-    ...(total > countMax ? { isTotalCapped: true } : {}),
+    total,
+    ...(isCapped ? { isTotalCapped: true } : {}),
     page: Math.floor(offset / limit) + 1,
     pageSize: limit,
     ...(rate === undefined ? {} : { errorRate: rate }),
   };
+}
+
+/** How many traces match; all together are counted as they come. */
+async function totalOf(
+  database: Database,
+  filter: TraceFilter,
+): Promise<{ readonly total: number; readonly isCapped: boolean }> {
+  if (isEveryTrace(filter)) {
+    return { total: await countEveryTrace(database, filter), isCapped: false };
+  }
+  const { total } = await countTraces(database, filter, countMax);
+  return { total: Math.min(total, countMax), isCapped: total > countMax };
 }
 
 /** Of the traces that match but for their status, the newest 10,000 at most, the share that failed. */

@@ -63,7 +63,7 @@ export const traceRoutes = {
       response: {
         200: Type.Object({
           traces: Type.Array(traceSummary),
-          total: Type.Integer({ description: 'counted up to 10,000' }),
+          total: Type.Integer({ description: 'counted up to 10,000 where there is a filter' }),
           isTotalCapped: Type.Optional(Type.Boolean({ description: 'true when there are more' })),
           page: Type.Integer({ description: 'from 1' }),
           pageSize: Type.Integer(),
