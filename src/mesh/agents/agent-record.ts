@@ -15,6 +15,8 @@ export class AgentRecord implements Agent {
   readonly row: AgentRow;
   /** As its metadata say. */
   readonly region: string | undefined;
+  /** In seconds; beside the row, for all agents are looked through for it again and again. */
+  readonly heartbeatInterval: number;
   status: AgentStatus;
   revision: number;
   lastSeenMs: number;
@@ -30,6 +32,7 @@ export class AgentRecord implements Agent {
     this.capabilitySet = new Set(row.capabilities);
     const { region } = row.metadata;
     this.region = typeof region === 'string' ? region : undefined;
+    this.heartbeatInterval = row.heartbeatInterval;
     this.status = row.status;
     this.revision = row.revision;
     this.lastSeenMs = row.lastSeenMs;
@@ -66,10 +69,6 @@ export class AgentRecord implements Agent {
 
   get registeredAtMs(): number {
     return this.row.registeredAtMs;
-  }
-
-  get heartbeatInterval(): number {
-    return this.row.heartbeatInterval;
   }
 
   get publicKey(): string | undefined {
