@@ -1,6 +1,6 @@
 import type { Call, Handlers } from '../../kit/http/call.ts';
 import type { PushedAnswer } from '../../kit/pushed-answer.ts';
-import { WrittenJson, type WrittenBytes } from '../../kit/written-json.ts';
+import type { WrittenBytes } from '../../kit/written-json.ts';
 import type { gatewayContract } from '../contract.ts';
 import { noHeaders, type Body, type ChatAsk } from '../exchange/ask.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -11,22 +11,17 @@ import { openAiFace } from '../faces/openai.ts';
 import { ItemMemory } from '../faces/responses/item-memory.ts';
 import { responsesFace } from '../faces/responses.ts';
 import type { GatewayParts } from '../parts.ts';
-import { automaticModel } from '../routing/router.ts';
-import type { EmbeddingBody } from '../schemas/other-faces.ts';
-import { tellErrand, tellProvenance, toErrand } from './provenance.ts';
+import { tellProvenance } from './provenance.ts';
 
 type ChatHandlers = Pick<
   Handlers<typeof gatewayContract>,
-  'completions' | 'openAiCompletions' | 'messages' | 'responses' | 'embeddings'
+  'completions' | 'openAiCompletions' | 'messages' | 'responses'
 >;
 
 type AnyCall = Omit<Call, 'params' | 'query' | 'body'> & { readonly body: Body };
 
 /** The routes that ask a model. */
-export function chatHandlers({
-  exchange,
-  embeddings,
-}: Pick<GatewayParts, 'exchange' | 'embeddings'>): ChatHandlers {
+export function chatHandlers({ exchange }: Pick<GatewayParts, 'exchange'>): ChatHandlers {
   const items = new ItemMemory();
   const answer = (call: AnyCall, face: Face, isAnnotated = false) =>
     answerChat(exchange, toAsk(call, face, isAnnotated), call);
@@ -35,22 +30,6 @@ export function chatHandlers({
     openAiCompletions: (call) => answer(call, openAiFace),
     messages: (call) => answer(call, anthropicFace),
     responses: (call) => answer(call, items.faceOf(responsesFace, call.identity.subject)),
-    embeddings: async (call) => {
-      const { body } = call;
-      const brought = await embeddings.run(toErrand(call, toEmbeddingRequest(body)));
-      tellErrand(call, brought);
-      const { made } = brought;
-      return new WrittenJson({
-        object: 'list',
-        data: made.vectors.map((vector, index) => ({
-          object: 'embedding',
-          index,
-          embedding: body.encoding_format === 'base64' ? toBase64(vector) : vector,
-        })),
-        model: made.model,
-        usage: { prompt_tokens: made.inputTokens, total_tokens: made.inputTokens },
-      });
-    },
   };
 }
 
@@ -89,22 +68,4 @@ function anthropicHeaders(headers: Call['headers']): Readonly<Record<string, str
     if (typeof value === 'string') passed[name] = value;
   }
   return passed;
-}
-
-function toEmbeddingRequest({ model = automaticModel, input, dimensions, ...rest }: EmbeddingBody) {
-  // Answered here, whatever the provider sends.
-  const { encoding_format: _, ...extras } = rest as Record<string, unknown>;
-  return { model, input: toInputs(input), dimensions, extras };
-}
-
-function toInputs(input: EmbeddingBody['input']): readonly (string | readonly number[])[] {
-  if (typeof input === 'string') return [input];
-  const isTokens = typeof input[0] === 'number';
-  // The schema allows lists of one kind only.
-  return isTokens ? [input as number[]] : (input as string[] | number[][]);
-}
-
-/** Little-endian floats of 32 bits, as OpenAI's clients ask for by default. */
-function toBase64(vector: readonly number[]): string {
-  return Buffer.from(Float32Array.from(vector).buffer).toString('base64');
 }

@@ -74,3 +74,20 @@ test.each(['vectors', undefined])('the model %s answers vectors, at their price'
   });
   expect(answer.headers.get('x-gateway-cost')).toBe('0.008');
 });
+
+test.each([
+  ['fallbacks', ['words']],
+  ['routing_strategy', 'quality'],
+  ['cache', { enabled: false }],
+])('%s, which is of chats, is refused by name', async (param, value) => {
+  const answer = await ask({ model: 'vectors', [param]: value });
+  expect(answer.status).toBe(400);
+  expect(answer.body.error).toMatchObject({ param, code: 'unsupported_parameter' });
+  expect(first.received).toEqual([]);
+});
+
+test('fields that the gateway does not know go to the provider', async () => {
+  await ask({ model: 'vectors', user: 'somebody', cache: null });
+  expect(first.received[0]?.body).toMatchObject({ user: 'somebody' });
+  expect(first.received[0]?.body).not.toHaveProperty('cache');
+});

@@ -1,14 +1,13 @@
-import { Fault } from '../../kit/errors.ts';
 import type { Call, Handlers } from '../../kit/http/call.ts';
 import { WrittenJson } from '../../kit/written-json.ts';
 import type { gatewayContract } from '../contract.ts';
 import type { Usage } from '../conversation/answer.ts';
 import type { ImageRequest, Images } from '../conversation/image.ts';
-import { ownFields } from '../exchange/ask.ts';
 import type { ErrandAnswer } from '../exchange/errand.ts';
 import type { GatewayParts } from '../parts.ts';
 import { automaticModel } from '../routing/router.ts';
 import type { ImageBody } from '../schemas/images.ts';
+import { passedFields, unsupported } from './passed-fields.ts';
 import { tellErrand, toErrand } from './provenance.ts';
 
 type ImageHandlers = Pick<Handlers<typeof gatewayContract>, 'images' | 'openAiImages'>;
@@ -33,20 +32,9 @@ export function imageHandlers({ images }: Pick<GatewayParts, 'images'>): ImageHa
 /** Throws `invalid` for what would go to no provider, or come back as no single answer. */
 function toImageRequest(body: ImageBody): ImageRequest {
   const { model, prompt, n, ...rest } = body;
-  const options: Record<string, unknown> = rest;
-  if (options['stream'] === true) throw unsupported('stream');
-  for (const name of ownFields) {
-    if (options[name] !== undefined && options[name] !== null) throw unsupported(name);
-    delete options[name];
-  }
+  const options = passedFields(rest, 'images');
+  if (options['stream'] === true) throw unsupported('stream', 'images');
   return { model: model ?? automaticModel, prompt, count: n ?? undefined, options };
-}
-
-function unsupported(param: string): Fault {
-  return new Fault('invalid', `${param} is not supported for images`, {
-    reason: 'unsupported_parameter',
-    detail: { param },
-  });
 }
 
 function withProvenance({ made, target, usage, cost }: ErrandAnswer<Images>) {

@@ -7,6 +7,7 @@ import type { Provider } from '../providers/provider.ts';
 import { budgetHandlers } from './budgets.ts';
 import { cacheHandlers } from './cache.ts';
 import { chatHandlers } from './chats.ts';
+import { embeddingHandlers } from './embeddings.ts';
 import { healthHandlers } from './health.ts';
 import { imageHandlers } from './images.ts';
 import { modelHandlers } from './models.ts';
@@ -25,6 +26,7 @@ export function gatewayHandlers(parts: GatewayParts): Handlers<typeof gatewayCon
   };
   return {
     ...chatHandlers(parts),
+    ...embeddingHandlers(parts),
     ...imageHandlers(parts),
     ...modelHandlers(providers),
     ...routeHandlers({ router, readQuestion: (body) => questionOf(openAiFace, body) }),
