@@ -25,6 +25,7 @@ export interface Loaded {
 /** What intake does in the database: few statements, each all or nothing. */
 export class SpanWriter {
   readonly #database: Database;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(database: Database) {
     this.#database = database;
@@ -32,7 +33,7 @@ export class SpanWriter {
 
   /** Stores spans; answers the revisions of their traces' rows. */
   write(write: Pick<Write, 'day' | 'body' | 'rows'>): Promise<WrittenRevision[]> {
-    return writeSpans(this.#database, write);
+    return this.#inTurn(() => writeSpans(this.#database, write));
   }
 
   /** Stores complete traces; answers undefined when done, else those to load before it can be. */
@@ -45,10 +46,11 @@ export class SpanWriter {
     }
     const additions = applyAdditions(completion.additions, 3);
     const errors = logErrors(completion.errors, 3 + additions.parameters.length);
-    const isDone = await completeTraces(this.#database, completion, {
+    const parts = {
       ctes: [...additions.ctes, ...errors.ctes],
       parameters: [...additions.parameters, ...errors.parameters],
-    });
+    };
+    const isDone = await this.#inTurn(() => completeTraces(this.#database, completion, parts));
     return isDone ? undefined : traceIds;
   }
 
@@ -70,5 +72,13 @@ export class SpanWriter {
       yield page.map(({ traceId }) => traceId);
       after = last;
     }
+  }
+
+  /** The embedded database has one session: so whoever reads waits for one statement of intake at most. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#database.dialect !== 'pglite') return work();
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => {});
+    return result;
   }
 }
