@@ -14,11 +14,12 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Runs upkeep until a condition holds; answers what it did to which table. */
-async function keepUntil(isDone: () => Promise<boolean>): Promise<string[]> {
+/** Runs upkeep until a condition holds; answers what it did, or tried to do, to which table. */
+async function keepUntil(isDone: () => Promise<boolean>, broken?: string): Promise<string[]> {
   const done: string[] = [];
   const run = async <Row>(text: string): Promise<StatementResult<Row>> => {
     if (/^(vacuum|analyze).* kept\./.test(text)) done.push(text);
+    if (broken && text.endsWith(broken)) throw new Error('an index is broken');
     const rows = await database.query<Row>(text);
     return { rows } as StatementResult<Row>;
   };
@@ -77,4 +78,16 @@ test("a table's own thresholds are kept to", async () => {
   const done = await keepUntil(async () => (await factsOf('witness')).estimate === 100);
   expect(done.join()).not.toContain('patient');
   expect((await factsOf('patient')).dead).toBe(200);
+});
+
+test('a table that fails keeps none from the others', async () => {
+  await makeTable('a_broken', 100);
+  await makeTable('b_sound', 100);
+  const isKept = async () => (await factsOf('b_sound')).estimate === 100;
+  const done = await keepUntil(isKept, 'kept.a_broken');
+  expect(done.slice(0, 2)).toEqual([
+    'vacuum (analyze) kept.a_broken',
+    'vacuum (analyze) kept.b_sound',
+  ]);
+  expect((await factsOf('a_broken')).estimate).toBe(-1);
 });

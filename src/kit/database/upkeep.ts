@@ -82,16 +82,28 @@ export class Upkeep {
       if (rows.some((table) => table.needs_analysis)) await this.#connections.run(sampling, []);
       for (const table of rows) {
         if (this.#isStopped) return;
-        await this.#connections.run(workOn(table), []);
+        await this.#workOn(table);
       }
     } catch (error) {
-      // A table may be dropped before its turn comes.
-      if (!this.#isStopped) this.#log?.warn({ err: error }, 'the upkeep of the database failed');
+      this.#log?.warn({ err: error }, 'the upkeep of the database failed');
+    }
+  }
+
+  /** One that fails, or was dropped before its turn came, keeps none from the others. */
+  async #workOn(table: DueTable): Promise<void> {
+    try {
+      await this.#connections.run(statementFor(table), []);
+    } catch (error) {
+      this.#log?.warn({ err: error, table: table.name }, 'the upkeep of a table failed');
     }
   }
 }
 
-function workOn({ name, needs_vacuum: needsVacuum, needs_analysis: needsAnalysis }: DueTable) {
+function statementFor({
+  name,
+  needs_vacuum: needsVacuum,
+  needs_analysis: needsAnalysis,
+}: DueTable): string {
   if (!needsVacuum) return `analyze ${name}`;
   return needsAnalysis ? `vacuum (analyze) ${name}` : `vacuum ${name}`;
 }

@@ -74,7 +74,7 @@ export class SpanWriter {
     }
   }
 
-  /** The embedded database has one session: so whoever reads waits for one statement of intake at most. */
+  /** The embedded database has one session: so whoever reads waits for one write at most. */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#database.dialect !== 'pglite') return work();
     const result = this.#last.then(work);

@@ -37,9 +37,6 @@ export function applyAdditions(
   return { ctes, parameters };
 }
 
-/** Whether two histograms may stand one behind the other, which `merge_bins` would do too, but later. */
-const isShort = '(cardinality(c.bins) + cardinality(excluded.bins) <= 320)';
-
 type Place = (values: readonly unknown[], type: string) => string;
 
 function addedCells(level: Level, columns: CellColumns, place: Place): string {
@@ -56,9 +53,6 @@ function addedCells(level: Level, columns: CellColumns, place: Place): string {
       count = c.count + excluded.count,
       errors = c.errors + excluded.errors,
       sum = c.sum + excluded.sum,
-      (bins, bin_counts) = (
-        select c.bins || excluded.bins, c.bin_counts || excluded.bin_counts where ${isShort}
-        union all
-        select m.merged, m.merged_counts from tracer.merge_bins(
-          c.bins, c.bin_counts, excluded.bins, excluded.bin_counts) as m where not ${isShort}))`;
+      (bins, bin_counts) = (select m.merged, m.merged_counts from tracer.merge_bins(
+        c.bins, c.bin_counts, excluded.bins, excluded.bin_counts) as m))`;
 }
