@@ -1,5 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import fastJson from 'fast-json-stringify';
 import { existsSync, readFileSync } from 'node:fs';
+import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
 import { pathsOf } from '../src/kit/contract.ts';
 import { describeContract } from '../src/kit/openapi.ts';
@@ -25,6 +27,20 @@ describe.each(contracts)('the contract of %s', (name, contract) => {
     );
     expect(errors ?? []).toEqual([]);
     expect(valid).toBe(true);
+  });
+
+  test('has schemas that can be compiled, which the edge does when they are first needed', () => {
+    for (const route of Object.values(contract.routes)) {
+      const title = `${route.method} ${pathsOf(route)[0]}`;
+      const { response, ...requests } = route.schema;
+      for (const [httpStatus, answer] of Object.entries(response)) {
+        const write = fastJson(answer);
+        expect(write, `${title} ${httpStatus}`).toBeTypeOf('function');
+      }
+      for (const part of Object.values(requests)) {
+        expect(Compile(part).Check, title).toBeTypeOf('function');
+      }
+    }
   });
 
   test('has each method and path once', () => {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from './recent-entries.ts';
 
 export interface Rate {
   /** Sustained requests per minute: the refill. */
@@ -35,7 +35,7 @@ export class RateLimiter {
   readonly #rate: Rate;
   readonly #tokensPerMs: number;
   readonly #reserve: number;
-  readonly #buckets = new LRUCache<string, Bucket>({ max: keysMax });
+  readonly #buckets = recentEntries<Bucket>(keysMax);
 
   constructor(rate: Rate) {
     this.#rate = rate;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from '../../kit/recent-entries.ts';
 import type { Log } from '../../kit/log.ts';
 import { RateLimiter, type Allowance } from '../../kit/rate-limit.ts';
 import { AttemptLimit, refusalOf, type AttemptRate } from './attempt-limits.ts';
@@ -41,7 +41,7 @@ export class LeasedLimit implements AsyncDisposable {
   readonly #rate: AttemptRate;
   readonly #limit: AttemptLimit;
   readonly #options: LeasedLimitOptions;
-  readonly #leases = new LRUCache<string, Lease>({ max: keysMax });
+  readonly #leases = recentEntries<Lease>(keysMax);
   readonly #alone: RateLimiter;
   readonly #sweep: NodeJS.Timeout;
   #isAlone = false;

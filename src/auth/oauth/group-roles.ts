@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from '../../kit/recent-entries.ts';
 import { Fault } from '../../kit/errors.ts';
 import { findUser, narrowUser } from '../accounts/user-store.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
@@ -58,7 +58,7 @@ const ownOrigin: Origin = { ip: '', userAgent: '' };
 export class RoleSync {
   readonly #options: RoleSyncOptions;
   /** Users who came through no provider; that never changes. */
-  readonly #local = new LRUCache<string, true>({ max: localUsersMax });
+  readonly #local = recentEntries<true>(localUsersMax);
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(options: RoleSyncOptions) {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from '../../kit/recent-entries.ts';
 import type { ConversationNews, Conversations } from '../conversations/conversation.ts';
 import type { AgentProgress, Orchestrations } from '../orchestrations/orchestration.ts';
 import type { Turn, TurnEvent, Turns } from '../turns/turn.ts';
@@ -27,7 +27,7 @@ export class Channel implements Disposable {
   readonly #tabsByOwner = new Map<string, Set<Tab>>();
   readonly #tabsByAgent = new Map<string, Set<Tab>>();
   /** By turn. */
-  readonly #places = new LRUCache<string, AnswerPlace>({ max: placesMax });
+  readonly #places = recentEntries<AnswerPlace>(placesMax);
   readonly #endings: readonly (() => void)[];
   readonly #orchestrations: ChannelParts['orchestrations'];
   readonly #socketOpened: NonNullable<ChannelParts['socketOpened']>;

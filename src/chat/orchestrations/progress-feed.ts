@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from '../../kit/recent-entries.ts';
 import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
 import { Outlet } from '../../kit/bus/outlet.ts';
 import { newId } from '../../kit/ids.ts';
@@ -32,7 +32,7 @@ export class ProgressFeed implements AsyncDisposable {
   readonly #outlet: Outlet<ProgressEvent>;
   readonly #listeners = new Set<Listener>();
   /** Tasks whose end was told: to all, or to their owner only. */
-  readonly #ended = new LRUCache<string, 'all' | 'owner'>({ max: rememberedMax });
+  readonly #ended = recentEntries<'all' | 'owner'>(rememberedMax);
   #subscription: Subscription | undefined;
 
   constructor(options: ProgressFeedOptions) {

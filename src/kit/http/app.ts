@@ -9,6 +9,7 @@ import type { Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import { formMediaType, parseFormBody } from './form-body.ts';
 import { parseJsonBody } from './json-body.ts';
+import { compileSerializer } from './serializer.ts';
 import { boundBody } from './streamed-body.ts';
 import { compileValidator, isBodyOptional } from './validation.ts';
 
@@ -65,6 +66,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   if (options.streamsBodies) boundBodies(app, requestTimeout);
   app.setErrorHandler(options.refuse);
   app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler(compileSerializer);
   app.removeAllContentTypeParsers();
   addParser(app, 'application/json', parseJsonBody);
   addParser(app, formMediaType, parseFormBody);

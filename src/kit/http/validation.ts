@@ -9,9 +9,19 @@ import { convertTexts } from '../text-values.ts';
 /**
  * Compiles a TypeBox schema into Fastify's validator. Parameters and queries arrive as text and are
  * converted; bodies are taken as they are, less the fields that the schema does not know, unless it
- * says `additionalProperties: true`. Defaults are filled in.
+ * says `additionalProperties: true`. Defaults are filled in. Compiled when the first request needs it.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  let validate: ((value: unknown) => Validated) | undefined;
+  return (value: unknown) => {
+    validate ??= makeValidator(schema, httpPart);
+    return validate(value);
+  };
+};
+
+type Validated = { readonly value: unknown } | { readonly error: Fault };
+
+function makeValidator(schema: TSchema, httpPart: string | undefined) {
   const validator = Compile(schema);
   const part = httpPart === 'querystring' ? 'query' : (httpPart ?? 'body');
   const isText = part !== 'body';
@@ -19,13 +29,13 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   // Fastify says null where there is no body.
   const nothing = !isText && isBodyOptional(schema) ? {} : undefined;
   const hasDefaults = JSON.stringify(schema).includes('"default":');
-  return (value: unknown) => {
+  return (value: unknown): Validated => {
     const converted = isText ? convertTexts(schema, value) : (value ?? nothing ?? value);
     const filled = hasDefaults ? validator.Default(converted) : converted;
     if (validator.Check(filled)) return { value: keep(filled) };
     return { error: validationFault(part, findFlaws(validator.Errors(filled), schema)) };
   };
-};
+}
 
 /** Whether an object without any of its known fields would do, so that no body at all does too. */
 export function isBodyOptional(schema: TSchema): boolean {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { Fault } from '../errors.ts';
 import { invalidToken } from './claims.ts';
 import type { Identity } from './identity.ts';
 import type { Verifier } from './verifier.ts';
+import { recentEntries } from '../recent-entries.ts';
 
 /** An access token got for an API key. */
 export interface ExchangedToken {
@@ -26,8 +26,8 @@ const lifeShare = 0.8;
 export class Authenticator {
   readonly #verifier: Verifier;
   readonly #exchange: ExchangeApiKey;
-  readonly #tokens = new LRUCache<string, string>({ max: keysMax });
-  readonly #refused = new LRUCache<string, Fault>({ max: keysMax, ttl: refusalTtlMs });
+  readonly #tokens = recentEntries<string>(keysMax);
+  readonly #refused = recentEntries<Fault>(keysMax, { ttl: refusalTtlMs });
   readonly #pending = new Map<string, Promise<string>>();
   readonly #isApiKey: (text: string) => boolean;
 

@@ -2,7 +2,7 @@ import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
 import { Outlet } from '../../kit/bus/outlet.ts';
 import { newsRetention } from '../../kit/bus/table-replica.ts';
 import type { Log } from '../../kit/log.ts';
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from '../../kit/recent-entries.ts';
 import { agentsTopic } from '../events.ts';
 import { isFinal, type AgentState } from './agent-record.ts';
 import { readLiveAgents, type AgentSql } from './agent-store.ts';
@@ -25,7 +25,7 @@ export class AgentDirectory implements AsyncDisposable {
   readonly #outlet: Outlet<AgentNews>;
   readonly #topic: Topic<AgentNews>;
   readonly #live = new Map<string, AgentState>();
-  readonly #ended = new LRUCache<string, number>({ max: endedMax });
+  readonly #ended = recentEntries<number>(endedMax);
   readonly #listeners = new Set<(state: AgentState) => void>();
   readonly #waiters = new Map<string, Set<() => void>>();
   #subscription: Subscription | undefined;

@@ -1,13 +1,11 @@
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from '../../kit/recent-entries.ts';
 import type { DiskFile } from './workspace-folder.ts';
 
 const knownMax = 200_000;
 
 /** What files held when they were last read, by what tells that they may have changed since. */
 export class DiskStamps {
-  readonly #known = new LRUCache<string, { readonly stamp: string; readonly hash: string }>({
-    max: knownMax,
-  });
+  readonly #known = recentEntries<{ readonly stamp: string; readonly hash: string }>(knownMax);
 
   /** The hash of a file that is as it was; undefined when it has to be read. */
   hashOf(workspaceId: string, path: string, { stamp }: DiskFile): string | undefined {

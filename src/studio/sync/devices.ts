@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from '../../kit/recent-entries.ts';
 import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import { Fault } from '../../kit/errors.ts';
@@ -45,7 +45,7 @@ export class Devices implements AsyncDisposable {
   /** Connections by workspace and device. */
   readonly #connected = new Map<string, number>();
   /** Whose devices are, by workspace and device. */
-  readonly #owners = new LRUCache<string, string>({ max: ownersMax });
+  readonly #owners = recentEntries<string>(ownersMax);
   #subscription: Subscription | undefined;
 
   constructor(options: DevicesOptions) {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from '../../kit/recent-entries.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
 import type { Log } from '../../kit/log.ts';
 import { AgentLoads } from './agent-loads.ts';
@@ -28,7 +28,7 @@ export class TaskBoard implements AsyncDisposable {
   readonly #options: BoardOptions;
   readonly #news: TaskNews;
   readonly #held = new Map<string, Held>();
-  readonly #ended = new LRUCache<string, true>({ max: endedMax });
+  readonly #ended = recentEntries<true>(endedMax);
   /** Tasks that wait for a certain agent. */
   readonly #waiting = new Map<string, number>();
   readonly #listeners = new Set<TaskListener>();

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { recentEntries } from '../../kit/recent-entries.ts';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
@@ -52,7 +52,7 @@ const attemptsMax = 5;
 export class WorkspaceDirectory implements Workspaces, AsyncDisposable {
   readonly #options: DirectoryOptions;
   readonly #topic: Topic<WorkspaceNews>;
-  readonly #known = new LRUCache<string, Workspace>({ max: cachedMax });
+  readonly #known = recentEntries<Workspace>(cachedMax);
   readonly #listeners = new Set<WorkspaceListener>();
   /** Counts what was heard, so that nothing older is kept. */
   #heardCount = 0;
