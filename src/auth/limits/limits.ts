@@ -57,6 +57,7 @@ export class Limits implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.login[Symbol.asyncDispose]();
     await this.validationByAddress[Symbol.asyncDispose]();
     await this.#allowances[Symbol.asyncDispose]();
   }

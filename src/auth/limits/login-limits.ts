@@ -5,7 +5,8 @@ import type { Sql } from '../tables.ts';
 import type { AllowanceGrant } from './allowance-store.ts';
 import type { Allowances } from './allowances.ts';
 import { AttemptLimit } from './attempt-limits.ts';
-import { beginLogin, type LoginUser } from './login-store.ts';
+import type { LoginUser } from './login-store.ts';
+import { LoginStarts } from './login-starts.ts';
 
 /** Who tries to log in from where. */
 export interface LoginSource {
@@ -41,8 +42,8 @@ const windowSeconds = 15 * 60;
  * does not count: nobody can lock somebody out by wrong passwords. An account that does not exist
  * counts like any other.
  */
-export class LoginLimits {
-  readonly #options: LoginLimitsOptions;
+export class LoginLimits implements AsyncDisposable {
+  readonly #starts: LoginStarts;
   readonly #byPair: AttemptLimit;
   readonly #byAccount: AttemptLimit;
   readonly #byAddress: AttemptLimit;
@@ -51,7 +52,7 @@ export class LoginLimits {
     const { allowances, attempts, attemptsPerAccount, attemptsPerAddress } = options;
     const limit = (name: string, most: number) =>
       new AttemptLimit(name, { attempts: most, windowSeconds }, allowances);
-    this.#options = options;
+    this.#starts = new LoginStarts(options.sql, options.addressKnownMs);
     this.#byPair = limit('login pair', attempts);
     this.#byAccount = limit('login account', attemptsPerAccount);
     this.#byAddress = limit('login address', attemptsPerAddress);
@@ -63,10 +64,9 @@ export class LoginLimits {
    */
   async take({ usernameKey, addressKey }: LoginSource): Promise<LoginVerdict> {
     const account = createHash('sha256').update(usernameKey).digest('base64url');
-    const start = await beginLogin(this.#options.sql, {
+    const start = await this.#starts.begin({
       usernameKey,
       addressKey,
-      since: new Date(Date.now() - this.#options.addressKnownMs),
       account: this.#byAccount.askFor(account),
       address: this.#byAddress.askFor(addressKey),
       pair: this.#byPair.askFor(`${account} ${addressKey}`),
@@ -82,6 +82,10 @@ export class LoginLimits {
     const allowance = limit.allowanceOf(grant);
     const refusal = allowance.isAllowed ? undefined : limit.refusal(allowance);
     return { found: start.found, allowance, refusal };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#starts[Symbol.asyncDispose]();
   }
 }
 

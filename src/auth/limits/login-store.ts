@@ -14,13 +14,11 @@ export interface LoginUser {
   readonly hasSecondFactor: boolean;
 }
 
-/** Who tries to log in, from where, and what that takes of the buckets. */
+/** Who tries to log in, from where, and the buckets that it takes from. */
 export interface LoginAsk {
   /** The form in which usernames are compared, of somebody or nobody. */
   readonly usernameKey: string;
   readonly addressKey: string;
-  /** An address is known to a user who has logged in from it since. */
-  readonly since: Date;
   readonly account: AllowanceAsk;
   readonly address: AllowanceAsk;
   readonly pair: AllowanceAsk;
@@ -52,23 +50,29 @@ interface StartRow {
 }
 
 /**
- * Looks up the user of a name and takes one attempt of every bucket that counts, or none when one of
- * them is empty: one statement, the same for everybody and nobody.
+ * Looks up the users of names, and for each login takes one attempt of every bucket that counts, or
+ * none when one of them is empty: one statement, the same for everybody and nobody. An address is
+ * known to a user who has logged in from it since. The asks differ in nothing but their keys.
  */
-export async function beginLogin(sql: Sql, ask: LoginAsk): Promise<LoginStart> {
-  // In the order in which all who ask for several buckets lock them.
-  const asks = [ask.account, ask.address, ask.pair];
+export async function beginLogins(
+  sql: Sql,
+  asks: readonly LoginAsk[],
+  since: Date,
+): Promise<LoginStart[]> {
+  const buckets = asks.map(({ account, address, pair }) => [account, address, pair]);
+  const kinds = buckets[0] ?? [];
   const { rows } = await raw<StartRow>`
-    select * from auth.begin_login(
-      ${ask.usernameKey}, ${ask.addressKey}, ${ask.since},
-      ${asks.map(({ key }) => key)}::text[],
-      ${asks.map(({ spacingSeconds }) => spacingSeconds)}::float8[],
-      ${asks.map(({ attempts }) => attempts)}::float8[])
+    select * from auth.begin_logins(
+      ${asks.map(({ usernameKey }) => usernameKey)}::text[],
+      ${asks.map(({ addressKey }) => addressKey)}::text[], ${since},
+      ${buckets.flat().map(({ key }) => key)}::text[],
+      ${kinds.map(({ spacingSeconds }) => spacingSeconds)}::float8[],
+      ${kinds.map(({ attempts }) => attempts)}::float8[])
   `.execute(sql);
-  const [row] = rows;
-  const grants = row ? grantsOf(row) : [];
-  const [pair, address, account] = grants.toReversed();
-  return { found: row && userOf(row), account, address, pair };
+  return rows.map((row) => {
+    const [pair, address, account] = grantsOf(row).toReversed();
+    return { found: userOf(row), account, address, pair };
+  });
 }
 
 function userOf(row: StartRow): LoginUser | undefined {

@@ -33,25 +33,45 @@ interface StateRow extends Pick<SessionRow, 'id' | 'user_id' | 'client_id' | 'ge
   readonly full_in: number;
 }
 
+/** A session that is to begin. */
+export interface Opening {
+  readonly session: NewSession;
+  /** The hash that the password was checked with; null where the user has none. */
+  readonly passwordHash: string | null;
+  /** What the audit is to say of it. */
+  readonly record: AuditRecord;
+}
+
 /**
- * Opens a session with its first refresh token, notes the login and appends its event, in one
- * statement; answers the event's number. Undefined, and nothing happened, when the user is gone or
- * disabled by now, or no longer has the password that the login was checked with.
+ * Opens sessions with their first refresh tokens, notes the logins and appends their events, all in
+ * one statement; answers the events' numbers. Undefined, and nothing happened, for a user who is gone
+ * or disabled by now, or no longer has the password that the login was checked with.
  */
-export async function insertSession(
+export async function insertSessions(
   sql: Sql,
-  session: NewSession,
-  { passwordHash, record }: { readonly passwordHash: string | null; readonly record: AuditRecord },
-): Promise<number | undefined> {
+  openings: readonly Opening[],
+): Promise<(number | undefined)[]> {
+  const sessions = openings.map(({ session }) => session);
+  const records = openings.map(({ record }) => record);
   const { rows } = await raw<{ seq: number | null }>`
-    select auth.open_session(
-      ${session.id}, ${session.user_id}, ${passwordHash}, ${session.client_id},
-      ${session.created_at}, ${session.expires_at}, ${session.token_hash},
-      ${record.event_type}, ${record.user_id}, ${record.occurred_at}, ${record.ip},
-      ${record.user_agent}, ${record.client_id}, ${JSON.stringify(record.metadata)},
-      ${digestOf(record)}) as seq
+    select seq from auth.open_sessions(
+      ${sessions.map(({ id }) => id)}::text[],
+      ${sessions.map(({ user_id }) => user_id)}::text[],
+      ${openings.map(({ passwordHash }) => passwordHash)}::text[],
+      ${sessions.map(({ client_id }) => client_id)}::text[],
+      ${sessions.map(({ created_at }) => created_at)}::timestamptz[],
+      ${sessions.map(({ expires_at }) => expires_at)}::timestamptz[],
+      ${sessions.map(({ token_hash }) => token_hash)}::bytea[],
+      ${records.map(({ event_type }) => event_type)}::text[],
+      ${records.map(({ user_id }) => user_id)}::text[],
+      ${records.map(({ occurred_at }) => occurred_at)}::timestamptz[],
+      ${records.map(({ ip }) => ip)}::text[],
+      ${records.map(({ user_agent }) => user_agent)}::text[],
+      ${records.map(({ client_id }) => client_id)}::text[],
+      ${records.map(({ metadata }) => JSON.stringify(metadata))}::text[],
+      ${records.map(digestOf)}::bytea[])
   `.execute(sql);
-  return rows[0]?.seq ?? undefined;
+  return rows.map(({ seq }) => seq ?? undefined);
 }
 
 /** A session with its user, in one statement. */

@@ -12,12 +12,12 @@ import {
 } from '../limits/attempt-limits.ts';
 import {
   findSession,
-  insertSession,
   revokeSession,
   takeRefresh,
   type FoundSession,
   type SessionState,
 } from './session-store.ts';
+import { Openings } from './openings.ts';
 import { Rotations } from './rotations.ts';
 import { hashToken, openSuccessor, sealSuccessor, standingOf } from './successors.ts';
 import type { Sql, UserRow } from '../tables.ts';
@@ -61,10 +61,12 @@ const graceMs = 10_000;
 /** Login sessions: each is a family of refresh tokens of which one at a time is good. */
 export class Sessions implements AsyncDisposable {
   readonly #options: SessionsOptions;
+  readonly #openings: Openings;
   readonly #rotations: Rotations;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#openings = new Openings(options.sql);
     this.#rotations = new Rotations(options.sql, options.rate);
   }
 
@@ -87,9 +89,9 @@ export class Sessions implements AsyncDisposable {
     const grant = this.#grantOf(user, { id: session.id, clientId });
     const pair = await this.#signPair(grant, session.expires_at);
     const row = { ...session, token_hash: hashToken(pair.refreshToken) };
-    const { sql, audit } = this.#options;
-    const isOpen = await audit.recordWith(event, (record) =>
-      insertSession(sql, row, { passwordHash: user.password_hash, record }),
+    const passwordHash = user.password_hash;
+    const isOpen = await this.#options.audit.recordWith(event, (record) =>
+      this.#openings.open({ session: row, passwordHash, record }),
     );
     return isOpen ? pair : undefined;
   }
@@ -128,8 +130,11 @@ export class Sessions implements AsyncDisposable {
     });
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#rotations[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([
+      this.#openings[Symbol.asyncDispose](),
+      this.#rotations[Symbol.asyncDispose](),
+    ]);
   }
 
   /** The session, when it goes on and the token is its good one or the one before. */
