@@ -61,7 +61,6 @@ function isBuildCurrent() {
 function build() {
   say('building …');
   rmSync(at('dist'), { recursive: true, force: true });
-  rmSync(at('node_modules', '.cache', 'ennead', 'build.tsbuildinfo'), { force: true });
   const stamp = sourceStamp();
   const tsc = at('node_modules', 'typescript', 'bin', 'tsc');
   run(process.execPath, [tsc, '-p', at('tsconfig.build.json')], 'the build failed');
