@@ -25,6 +25,14 @@ export async function appendAuditRecords(
 ): Promise<number> {
   const { rows } = await raw<{ seq: number }>`
     select auth.append_audit(
+      ${auditArrays(records)}) as seq
+  `.execute(sql);
+  return rows[0]?.seq ?? 0;
+}
+
+/** Events as `auth.append_audit` takes them: an array for each column, and one of their digests. */
+export function auditArrays(records: readonly AuditRecord[]) {
+  return raw`
       ${records.map(({ event_type }) => event_type)}::text[],
       ${records.map(({ user_id }) => user_id)}::text[],
       ${records.map(({ occurred_at }) => occurred_at)}::timestamptz[],
@@ -32,9 +40,7 @@ export async function appendAuditRecords(
       ${records.map(({ user_agent }) => user_agent)}::text[],
       ${records.map(({ client_id }) => client_id)}::text[],
       ${records.map(({ metadata }) => JSON.stringify(metadata))}::text[],
-      ${records.map(digestOf)}::bytea[]) as seq
-  `.execute(sql);
-  return rows[0]?.seq ?? 0;
+      ${records.map(digestOf)}::bytea[]`;
 }
 
 /** Appends an event when the transaction ends, so that the chain is locked no longer than that. */

@@ -64,7 +64,7 @@ export class LoginLimits implements AsyncDisposable {
    */
   async take({ usernameKey, addressKey }: LoginSource): Promise<LoginVerdict> {
     const account = createHash('sha256').update(usernameKey).digest('base64url');
-    const start = await this.#starts.begin({
+    const start = await this.#starts.ask({
       usernameKey,
       addressKey,
       account: this.#byAccount.askFor(account),

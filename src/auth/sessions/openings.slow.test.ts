@@ -108,7 +108,7 @@ test('of a group only those open whose user is as the password check saw them', 
     openingOf(ada, null),
     openingOf(grace, grace.password_hash),
   ];
-  const numbers = await Promise.all(group.map((opening) => openings.open(opening)));
+  const numbers = await Promise.all(group.map((opening) => openings.ask(opening)));
   const [, first = 0] = numbers;
   expect(first).toBeGreaterThan(0);
   expect(numbers).toEqual([undefined, first, undefined, first + 1, undefined, first + 2]);
@@ -135,7 +135,7 @@ test('replicas that open sessions of the same users at once do not wait in a cir
   await using here = new Openings(sql);
   await using there = new Openings(sql);
   const openAll = (openings: Openings, users: readonly UserRow[]) =>
-    users.map((user) => openings.open(openingOf(user, user.password_hash)));
+    users.map((user) => openings.ask(openingOf(user, user.password_hash)));
   for (let round = 0; round < 10; round += 1) {
     const opened = [...openAll(here, many), ...openAll(there, many.toReversed())];
     for (const number of await Promise.all(opened)) expect(number).toBeGreaterThan(0);

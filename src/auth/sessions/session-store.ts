@@ -1,6 +1,5 @@
 import { sql as raw } from 'kysely';
-import type { AuditRecord } from '../audit/audit-store.ts';
-import { digestOf } from '../audit/chain.ts';
+import { auditArrays, type AuditRecord } from '../audit/audit-store.ts';
 import type { AttemptRate } from '../limits/attempt-limits.ts';
 import type { SessionRow, Sql, UserRow } from '../tables.ts';
 
@@ -62,14 +61,7 @@ export async function insertSessions(
       ${sessions.map(({ created_at }) => created_at)}::timestamptz[],
       ${sessions.map(({ expires_at }) => expires_at)}::timestamptz[],
       ${sessions.map(({ token_hash }) => token_hash)}::bytea[],
-      ${records.map(({ event_type }) => event_type)}::text[],
-      ${records.map(({ user_id }) => user_id)}::text[],
-      ${records.map(({ occurred_at }) => occurred_at)}::timestamptz[],
-      ${records.map(({ ip }) => ip)}::text[],
-      ${records.map(({ user_agent }) => user_agent)}::text[],
-      ${records.map(({ client_id }) => client_id)}::text[],
-      ${records.map(({ metadata }) => JSON.stringify(metadata))}::text[],
-      ${records.map(digestOf)}::bytea[])
+      ${auditArrays(records)})
   `.execute(sql);
   return rows.map(({ seq }) => seq ?? undefined);
 }

@@ -91,7 +91,7 @@ export class Sessions implements AsyncDisposable {
     const row = { ...session, token_hash: hashToken(pair.refreshToken) };
     const passwordHash = user.password_hash;
     const isOpen = await this.#options.audit.recordWith(event, (record) =>
-      this.#openings.open({ session: row, passwordHash, record }),
+      this.#openings.ask({ session: row, passwordHash, record }),
     );
     return isOpen ? pair : undefined;
   }
@@ -104,7 +104,7 @@ export class Sessions implements AsyncDisposable {
   async refresh(claims: RefreshClaims, options: RefreshOptions): Promise<TokenPair> {
     if (options.scope !== undefined) await this.#requireScope(claims, options);
     const refreshToken = await this.#signSuccessor(claims);
-    const rotated = await this.#rotations.rotate({
+    const rotated = await this.#rotations.ask({
       sessionId: claims.sessionId,
       hash: hashToken(claims.token),
       successorHash: hashToken(refreshToken),
