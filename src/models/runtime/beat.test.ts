@@ -5,7 +5,7 @@ import { Beat } from './beat.ts';
 /** Requests by name, and in which order they went on. */
 function openBeat(...names: readonly string[]) {
   const beat = new Beat();
-  const members = new Map(names.map((name) => [name, beat.join()]));
+  const members = new Map(names.map((name, number) => [name, beat.join(number)]));
   const gone: string[] = [];
   const memberOf = (name: string) => {
     const member = members.get(name);
@@ -35,7 +35,7 @@ describe('the requests of one model', () => {
     expect(beat.gone).toEqual(['a', 'a', 'a']);
   });
 
-  test('go on together, once each of them has its token', async () => {
+  test('go on together in the order of their sequences, once each of them has its token', async () => {
     const beat = openBeat('a', 'b', 'c');
     beat.step('a');
     beat.step('b');
@@ -44,14 +44,14 @@ describe('the requests of one model', () => {
     expect(beat.gone).toEqual(['a']);
     beat.step('a');
     await settle();
-    expect(beat.gone).toEqual(['a', 'b', 'c', 'a']);
+    expect(beat.gone).toEqual(['a', 'a', 'b', 'c']);
     beat.step('b');
     beat.step('a');
     await settle();
     expect(beat.gone).toHaveLength(4);
     beat.step('c');
     await settle();
-    expect(beat.gone.slice(4)).toEqual(['b', 'a', 'c']);
+    expect(beat.gone.slice(4)).toEqual(['a', 'b', 'c']);
   });
 
   test('wait neither for one that has not taken a step nor for one that rests', async () => {

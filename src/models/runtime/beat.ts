@@ -6,19 +6,28 @@ export interface BeatMember {
   readonly rest: () => void;
 }
 
+interface Ready {
+  readonly number: number;
+  readonly go: () => void;
+}
+
 /**
- * Keeps the requests of one model in step. The binding evaluates what is asked for at the moment, so
- * without it a request that is a microsecond late misses the batch, and eight requests take nearly
- * eight times as long as one.
+ * Keeps the requests of one model in step, in the order of their sequences. The binding evaluates what is
+ * asked for at the moment, so without it a request that is a microsecond late misses the batch; and
+ * llama.cpp takes the tokens of a batch together only while the numbers of their sequences go up by one
+ * (`llama_batch_allocr::split_equal`). Otherwise eight requests take nearly eight times as long as one.
  */
 export class Beat {
   /** Requests that wait for a token. */
   #outstanding = 0;
-  readonly #ready: (() => void)[] = [];
+  readonly #ready: Ready[] = [];
   #isReleasing = false;
 
-  /** One that nobody waits for before its first step, so that no prompt holds up the others. */
-  join(): BeatMember {
+  /**
+   * One, with the number of its sequence, that nobody waits for before its first step, so that no prompt
+   * holds up the others.
+   */
+  join(number: number): BeatMember {
     let isAwaited = false;
     const rest = () => {
       if (!isAwaited) return;
@@ -29,16 +38,16 @@ export class Beat {
     const step = () => {
       rest();
       isAwaited = true;
-      if (this.#outstanding > 0 || this.#ready.length > 0) return this.#enterTogether();
+      if (this.#outstanding > 0 || this.#ready.length > 0) return this.#enterTogether(number);
       this.#outstanding++;
       return undefined;
     };
     return { step, rest };
   }
 
-  #enterTogether(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#ready.push(resolve);
+  #enterTogether(number: number): Promise<void> {
+    return new Promise((go) => {
+      this.#ready.push({ number, go });
       this.#releaseWhenComplete();
     });
   }
@@ -49,9 +58,9 @@ export class Beat {
     // First the binding has to see that nobody asks it for anything, else it goes on with half of them.
     setImmediate(() => {
       this.#isReleasing = false;
-      const ready = this.#ready.splice(0);
+      const ready = this.#ready.splice(0).toSorted((one, other) => one.number - other.number);
       this.#outstanding += ready.length;
-      for (const resolve of ready) resolve();
+      for (const { go } of ready) go();
     });
   }
 }

@@ -37,7 +37,7 @@ export async function complete(
   try {
     return await run({ ...options, ...place, open, work, prompt, answer, maxTokens });
   } finally {
-    open.pool.give(place.sequence, options.subject);
+    open.pool.give(place, options.subject);
   }
 }
 
@@ -91,9 +91,9 @@ async function run(task: Run): Promise<GenerateEnd> {
 
 /** Reads the last block of the prompt and writes token by token, in step with the other requests. */
 async function write(task: Run, lastBlock: Token[]) {
-  const { open, prompt, answer, signal, maxTokens, sequence } = task;
+  const { open, prompt, answer, signal, maxTokens, sequence, number } = task;
   const recent = prompt.tokens.slice(-penalisedTokens);
-  const beat = open.beat.join();
+  const beat = open.beat.join(number);
   let firstAt: number | undefined;
   let completionTokens = 0;
   try {

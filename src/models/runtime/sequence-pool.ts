@@ -4,12 +4,13 @@ import { Fault } from '../../kit/errors.ts';
 /** A sequence that a request holds. */
 export interface Place {
   readonly sequence: LlamaContextSequence;
+  /** Its number among the model's sequences. */
+  readonly number: number;
   /** So many of the prompt's first tokens stand in it already. */
   readonly sharedTokens: number;
 }
 
-interface IdleSequence {
-  readonly sequence: LlamaContextSequence;
+interface IdleSequence extends Omit<Place, 'sharedTokens'> {
   /** Whose text it still holds. */
   readonly owner: string | undefined;
 }
@@ -21,24 +22,39 @@ interface IdleSequence {
 export class SequencePool {
   /** The longest unused one comes first. */
   readonly #idle: IdleSequence[];
+  readonly #held = new Set<number>();
 
   constructor(sequences: readonly LlamaContextSequence[]) {
-    this.#idle = sequences.map((sequence) => ({ sequence, owner: undefined }));
+    this.#idle = sequences.map((sequence, number) => ({ sequence, number, owner: undefined }));
   }
 
-  /** The one that shares the longest beginning with the prompt; without an owner none does. */
+  /**
+   * The one that shares the longest beginning with the prompt; without an owner none does. Where none
+   * does, one beside those that are held: llama.cpp evaluates sequences of successive numbers together.
+   */
   take(tokens: Token[], owner: string | undefined): Place {
     const shares = this.#idle.map((idle) =>
       owner !== undefined && idle.owner === owner ? countShared(idle.sequence, tokens) : 0,
     );
     const sharedTokens = Math.max(0, ...shares);
-    const [taken] = this.#idle.splice(Math.max(0, shares.indexOf(sharedTokens)), 1);
+    const at = sharedTokens > 0 ? shares.indexOf(sharedTokens) : this.#findBesideHeld();
+    const [taken] = this.#idle.splice(at, 1);
     if (!taken) throw new Fault('internal', 'no sequence is free');
-    return { sequence: taken.sequence, sharedTokens };
+    const { sequence, number } = taken;
+    this.#held.add(number);
+    return { sequence, number, sharedTokens };
   }
 
-  give(sequence: LlamaContextSequence, owner: string | undefined): void {
-    this.#idle.push({ sequence, owner });
+  give({ sequence, number }: Place, owner: string | undefined): void {
+    this.#held.delete(number);
+    this.#idle.push({ sequence, number, owner });
+  }
+
+  #findBesideHeld(): number {
+    const neighbours = this.#idle.map(
+      ({ number }) => Number(this.#held.has(number - 1)) + Number(this.#held.has(number + 1)),
+    );
+    return neighbours.indexOf(Math.max(0, ...neighbours));
   }
 }
 

@@ -1,0 +1,62 @@
+import type { LlamaContextSequence, Token } from 'node-llama-cpp';
+import { expect, test } from 'vitest';
+import { SequencePool, type Place } from './sequence-pool.ts';
+
+const tokensOf = (text: string) => Array.from(text, (letter) => letter.charCodeAt(0) as Token);
+
+/** A sequence that holds a text, a token to a letter: a stand-in for what the pool asks of one. */
+function holding(text: string): LlamaContextSequence {
+  const held = tokensOf(text);
+  const sequence = {
+    needsCheckpoints: false,
+    nextTokenIndex: held.length,
+    compareContextTokens: (tokens: Token[]) => {
+      const different = tokens.findIndex((token, at) => token !== held[at]);
+      return { firstDifferentIndex: different < 0 ? tokens.length : different };
+    },
+  };
+  return sequence as unknown as LlamaContextSequence;
+}
+
+function openPool(texts: readonly string[]) {
+  const pool = new SequencePool(texts.map(holding));
+  // All were used, in their order, by the same subject.
+  const places = texts.map(() => pool.take([], undefined));
+  for (const place of places) pool.give(place, 'ada');
+  return pool;
+}
+
+const numbersOf = (places: readonly Place[]) => places.map(({ number }) => number);
+
+test('who asked before gets the sequence with the longest beginning of the prompt', () => {
+  const pool = openPool(['good day', 'good evening', 'goodbye']);
+  const prompt = tokensOf('good evening to you');
+  expect(pool.take(prompt, 'ada')).toMatchObject({ number: 1, sharedTokens: 12 });
+  expect(pool.take(prompt, 'bob')).toMatchObject({ sharedTokens: 0 });
+});
+
+test('the last token of a prompt is never shared: what follows is sampled from it', () => {
+  const pool = openPool(['good day']);
+  expect(pool.take(tokensOf('good day'), 'ada')).toMatchObject({ sharedTokens: 7 });
+});
+
+test('others get the longest unused one, or one beside those in use', () => {
+  const pool = openPool(['a', 'b', 'c', 'd', 'e', 'f']);
+  const [first, second, third] = [0, 1, 2].map(() => pool.take([], 'bob'));
+  if (!first || !second || !third) throw new Error('no sequence');
+  expect(numbersOf([first, second, third])).toEqual([0, 1, 2]);
+  pool.give(second, 'bob');
+  expect(pool.take([], 'cleo').number).toBe(1);
+  pool.give(first, 'bob');
+  pool.give(third, 'bob');
+  // 1 is still in use; of its neighbours, 0 was given back before 2, and 3 is beside neither.
+  expect(numbersOf([pool.take([], 'dan'), pool.take([], 'dan')])).toEqual([0, 2]);
+});
+
+test('with none in use, the longest unused one goes first', () => {
+  const pool = openPool(['a', 'b', 'c']);
+  const place = pool.take([], 'bob');
+  pool.give(place, 'bob');
+  expect(place.number).toBe(0);
+  expect(pool.take([], 'bob').number).toBe(1);
+});
