@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
-import { Server } from 'socket.io';
-import { WebSocketServer } from 'ws';
+import { Server, type Socket } from 'socket.io';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { ScriptedChat, startChannel } from '../../src/chat/channel/testing.ts';
 import { serveOrders } from '../harness/measured-child.ts';
 import type { PushHello } from './push.ts';
@@ -58,9 +58,15 @@ async function listen(server: HttpServer): Promise<string> {
   return `ws://127.0.0.1:${port}`;
 }
 
-async function startWs(): Promise<Source> {
+/** A library that is attached to a server: who listens, and how one of them is told something. */
+interface Attached<Client> {
+  readonly sockets: () => Iterable<Client>;
+  readonly send: (socket: Client, data: ReturnType<typeof tokenOf>) => void;
+}
+
+async function startBare<Client>(attach: (http: HttpServer) => Attached<Client>): Promise<Source> {
   const http = createServer();
-  const server = new WebSocketServer({ server: http, perMessageDeflate: false });
+  const { sockets, send } = attach(http);
   let seq = 0;
   return {
     url: await listen(http),
@@ -68,30 +74,29 @@ async function startWs(): Promise<Source> {
     tell: (token) => {
       seq += 1;
       let user = 0;
-      for (const socket of server.clients) {
+      for (const socket of sockets()) {
         user += 1;
-        socket.send(JSON.stringify({ event: 'chat_response', data: tokenOf(user, token, seq) }));
+        send(socket, tokenOf(user, token, seq));
       }
     },
   };
 }
 
-async function startSocketIo(): Promise<Source> {
-  const http = createServer();
-  const io = new Server(http, { perMessageDeflate: false, serveClient: false });
-  let seq = 0;
-  return {
-    url: await listen(http),
-    tokens: [],
-    tell: (token) => {
-      seq += 1;
-      let user = 0;
-      for (const socket of io.sockets.sockets.values()) {
-        user += 1;
-        socket.emit('chat_response', tokenOf(user, token, seq));
-      }
-    },
-  };
+function startWs(): Promise<Source> {
+  return startBare((server) => {
+    const { clients } = new WebSocketServer({ server, perMessageDeflate: false });
+    const send = (socket: WebSocket, data: object) =>
+      socket.send(JSON.stringify({ event: 'chat_response', data }));
+    return { sockets: () => clients, send };
+  });
+}
+
+function startSocketIo(): Promise<Source> {
+  return startBare((server) => {
+    const io = new Server(server, { perMessageDeflate: false, serveClient: false });
+    const send = (socket: Socket, data: object) => socket.emit('chat_response', data);
+    return { sockets: () => io.sockets.sockets.values(), send };
+  });
 }
 
 const starters: Readonly<Record<string, () => Promise<Source>>> = {

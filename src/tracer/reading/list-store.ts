@@ -107,6 +107,22 @@ export async function countEveryTrace(
   return row?.total ?? 0;
 }
 
+/** How many of the traces that are kept have failed; read from the index of those. */
+export async function countEveryFailed(
+  database: Database,
+  { oldestDay, receivedAfterMs }: TraceFilter,
+): Promise<number> {
+  const { where, parameters } = conditions({ oldestDay, receivedAfterMs });
+  const [row] = await database.query<{ failed: number }>(
+    `select
+       (select count(*) from tracer.trace t where ${where} and status > 0)
+       + (select count(*) from tracer.open_trace t where ${where} and status > 0 and ${isNotComplete})
+       as failed`,
+    parameters,
+  );
+  return row?.failed ?? 0;
+}
+
 const keptBy = new Set(['receivedAfterMs', 'oldestDay']);
 
 /** Whether a filter lets every trace pass that is kept. */

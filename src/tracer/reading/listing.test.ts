@@ -12,22 +12,30 @@ let database: Database;
 beforeAll(async () => {
   database = await openTracerDatabase();
   await preparePartitions(database, nowMs - 7 * dayMs);
+  await preparePartitions(database, nowMs - dayMs);
   await preparePartitions(database, nowMs);
 });
 
 afterAll(() => database[Symbol.asyncDispose]());
 
+interface Stored {
+  readonly count: number;
+  readonly receivedAtMs: number;
+  /** 0 success, 1 error, 2 timeout. */
+  readonly status?: number;
+}
+
 /** Stores complete traces that came at a time, as intake does. */
-async function store(name: string, count: number, receivedAtMs: number): Promise<void> {
+async function store(name: string, { count, receivedAtMs, status = 0 }: Stored): Promise<void> {
   const day = Math.floor(receivedAtMs / dayMs);
   await database.query(
     `insert into tracer.trace (trace_id, day, start_us, end_us, received_at, network_us,
        processing_us, span_count, error_count, bottlenecks, completions, status, is_partial,
        name, service, agent, agents, terms, chunks)
      select gen_random_uuid(), $1::integer, $2::bigint * 1000 + n, $2::bigint * 1000 + n + 500,
-       $2::bigint, 0, 500, 1, 0, 0, 1, 0, false, $3::text, 'shop', '', '{}', '{}', '{}'
+       $2::bigint, 0, 500, 1, 0, 0, 1, $5::integer, false, $3::text, 'shop', '', '{}', '{}', '{}'
      from generate_series(1, $4::integer) as n`,
-    [day, receivedAtMs, name, count],
+    [day, receivedAtMs, name, count, status],
   );
   await database.query(
     `insert into tracer.day_total as t (day, traces, spans) values ($1, $2, $2)
@@ -37,9 +45,9 @@ async function store(name: string, count: number, receivedAtMs: number): Promise
 }
 
 test('all traces together are counted to the last one, and what is past its time is not', async () => {
-  await store('past', 3, nowMs - 7 * dayMs - hourMs);
-  await store('oldest', 4, nowMs - 7 * dayMs + hourMs);
-  await store('crowd', 10_050, nowMs - hourMs);
+  await store('past', { count: 3, receivedAtMs: nowMs - 7 * dayMs - hourMs, status: 1 });
+  await store('oldest', { count: 4, receivedAtMs: nowMs - 7 * dayMs + hourMs });
+  await store('crowd', { count: 10_050, receivedAtMs: nowMs - hourMs });
   const all = await listing(database, {}, nowMs);
   expect(all).toMatchObject({ total: 10_054, page: 1, pageSize: 100 });
   expect(all).not.toHaveProperty('isTotalCapped');
@@ -54,4 +62,13 @@ test('traces that match a filter are counted up to 10,000', async () => {
   const few = await listing(database, { name: 'oldest' }, nowMs);
   expect(few.total).toBe(4);
   expect(few).not.toHaveProperty('isTotalCapped');
+});
+
+test('the share that failed is of all traces, however many, where nothing else is asked for', async () => {
+  await store('early', { count: 100, receivedAtMs: nowMs - dayMs, status: 1 });
+  await store('early', { count: 46, receivedAtMs: nowMs - dayMs, status: 2 });
+  const failed = await listing(database, { status: 'error' }, nowMs);
+  expect(failed).toMatchObject({ total: 100, errorRate: 146 / 10_200 });
+  const named = await listing(database, { status: 'error', name: 'oldest' }, nowMs);
+  expect(named).toMatchObject({ total: 0, errorRate: 0 });
 });

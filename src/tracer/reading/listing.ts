@@ -4,6 +4,7 @@ import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from '../intake/days.ts';
 import { unpackTags } from '../trace/tags.ts';
 import {
+  countEveryFailed,
   countEveryTrace,
   countTraces,
   isEveryTrace,
@@ -65,10 +66,22 @@ async function totalOf(
   return { total: Math.min(total, countMax), isCapped: total > countMax };
 }
 
-/** Of the traces that match but for their status, the newest 10,000 at most, the share that failed. */
+/**
+ * The share that failed of the traces that match but for their status: of all where nothing else is asked
+ * for, else of the newest 10,000 at most.
+ */
 async function errorRateOf(database: Database, filter: TraceFilter): Promise<number> {
-  const { total, failed } = await countTraces(database, { ...filter, status: undefined }, countMax);
+  const { total, failed } = await failuresOf(database, { ...filter, status: undefined });
   return total === 0 ? 0 : failed / total;
+}
+
+async function failuresOf(database: Database, filter: TraceFilter) {
+  if (!isEveryTrace(filter)) return countTraces(database, filter, countMax);
+  const [total, failed] = await Promise.all([
+    countEveryTrace(database, filter),
+    countEveryFailed(database, filter),
+  ]);
+  return { total, failed };
 }
 
 function filterOf(query: ListQuery, nowMs: number): TraceFilter {
