@@ -22,7 +22,9 @@ const facts = {
 test.each(['', '5', 'm', '5 m', '-5m', '1.5m', '5M', '5min', '1e3s', '0x5m', '٥m', '5m\n'])(
   'the window %j is refused for its form',
   (text) => {
-    expect(() => windowSeconds(text)).toThrow(/timeWindow must be a whole number with s, m or h/);
+    expect(() => windowSeconds(text)).toThrow(
+      /timeWindow must be a whole number with s, m, h or d/,
+    );
   },
 );
 

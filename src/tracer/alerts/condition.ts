@@ -48,7 +48,7 @@ export function windowSeconds(timeWindow: string): number {
   const seconds = Number(digits) * (secondsOf[unit] ?? 0);
   if (unit === '') {
     throw badWindow(
-      'must be a whole number with s, m or h behind it, such as `30s`, `5m` or `24h`',
+      'must be a whole number with s, m, h or d behind it, such as `30s`, `5m` or `24h`',
     );
   }
   if (seconds < secondsMin || seconds > secondsMax) {

@@ -1,11 +1,12 @@
 import { countBottlenecks } from '../explain/bottlenecks.ts';
 import { Contributor, type Contribution } from '../series/contribution.ts';
 import { Deltas } from '../series/deltas.ts';
+import { spentOn } from '../series/model-calls.ts';
 import { analyse } from '../trace/analyse.ts';
-import type { BaselineOf, TraceAnalysis } from '../trace/analysis.ts';
+import type { BaselineOf, TraceAnalysis, TraceSummary } from '../trace/analysis.ts';
 import type { SpanHead } from '../trace/span.ts';
 import { baselineKey, type BaselineTable } from './baseline-table.ts';
-import type { Completion, LoggedError, TraceEvent } from './messages.ts';
+import type { Completion, LoggedError, LoggedPlace, TraceEvent } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
 import { errorText, statusNumbers, storable } from './pending-write.ts';
 import type { TagPacker } from './tag-packer.ts';
@@ -51,6 +52,7 @@ export class Completing {
   build(given: readonly OpenTrace[]): OpenCompletion {
     const rows: CompleteRow[] = [];
     const errors: LoggedError[] = [];
+    const outdatedErrors: LoggedPlace[] = [];
     const events: TraceEvent[] = [];
     const completing: CompletingTrace[] = [];
     for (const trace of given) {
@@ -59,17 +61,19 @@ export class Completing {
       const analysis = analyse(heads);
       const contribution = this.#contributor.contributionOf(analysis);
       this.#deltas.add(contribution.samples, 1);
-      this.#takeBack(trace.counted);
+      const former = this.#takeBack(trace.counted);
       const bottlenecks = countBottlenecks(analysis, this.#baselineOf);
       const tags = trace.tagsOf(analysis.summary.rootSpanId, this.#packer);
       rows.push(completeRow(trace, { analysis, contribution, bottlenecks, tags }));
-      const error = loggedError(trace, analysis);
+      const error = loggedError(trace, analysis.summary);
       if (error) errors.push(error);
+      const logged = former && loggedError(trace, former);
+      if (logged && logged.atMs !== error?.atMs) outdatedErrors.push(logged);
       events.push(traceEvent(trace, analysis, bottlenecks));
       completing.push({ trace, heads });
     }
     const traces = completing.map(({ trace }) => trace);
-    const completion = this.#completion(rows, traces, { errors, events });
+    const completion = this.#completion(rows, traces, { errors, outdatedErrors, events });
     return { completion, traces: completing };
   }
 
@@ -80,15 +84,18 @@ export class Completing {
 
   readonly #baselineOf: BaselineOf = (operation) => this.#baselines.get(baselineKey(operation));
 
-  #takeBack(counted: readonly SpanHead[]): void {
-    if (counted.length === 0) return;
-    this.#deltas.add(this.#contributor.contributionOf(analyse(counted)).samples, -1);
+  /** Answers what the trace was when it was counted, if it was. */
+  #takeBack(counted: readonly SpanHead[]): TraceSummary | undefined {
+    if (counted.length === 0) return undefined;
+    const analysis = analyse(counted);
+    this.#deltas.add(this.#contributor.contributionOf(analysis).samples, -1);
+    return analysis.summary;
   }
 
   #completion(
     rows: readonly CompleteRow[],
     traces: readonly OpenTrace[],
-    told: Pick<Completion, 'errors' | 'events'>,
+    told: Pick<Completion, 'errors' | 'outdatedErrors' | 'events'>,
   ): Completion {
     this.#number += 1;
     return {
@@ -154,18 +161,11 @@ function completeRow(
 /** Tokens and cost of the calls of models; null where there are none. */
 function spendOf({ calls }: Contribution) {
   if (calls.length === 0) return { input_tokens: null, output_tokens: null, cost_usd: null };
-  let input = 0;
-  let output = 0;
-  let cost = 0;
-  for (const call of calls) {
-    input += call.inputTokens;
-    output += call.outputTokens;
-    cost += call.costUsd ?? 0;
-  }
-  return { input_tokens: input, output_tokens: output, cost_usd: cost };
+  const { inputTokens, outputTokens, costUsd } = spentOn(calls);
+  return { input_tokens: inputTokens, output_tokens: outputTokens, cost_usd: costUsd };
 }
 
-function loggedError({ traceId }: OpenTrace, { summary }: TraceAnalysis): LoggedError | undefined {
+function loggedError({ traceId }: OpenTrace, summary: TraceSummary): LoggedError | undefined {
   const { error, startUs, name, service } = summary;
   if (!error) return undefined;
   const { spanId, code, message, agent } = error;

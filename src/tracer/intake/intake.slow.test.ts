@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
 import { openTracerDatabase } from '../series/testing.ts';
-import { exportOf, newTraceId, startTracer, type Answer } from '../testing.ts';
+import { baseMs, exportOf, newTraceId, startTracer, type Answer } from '../testing.ts';
 
 let database: Database;
 
@@ -91,6 +91,40 @@ describe('open traces', () => {
   });
 });
 
+describe('a failed trace that changes after it was complete', () => {
+  it('stands in the error log once, as it is at last', async () => {
+    await using tracer = await startTracer();
+    const traceId = newTraceId();
+    const isError = true;
+    const child = { traceId, spanId: childId, parentSpanId: rootId, from: 50, to: 60, isError };
+    const isRevision = (revision: number) => (body: Answer) =>
+      body.isComplete && body.revision === revision;
+    const logged = () => tracer.call('GET', '/api/v1/errors?timeRange=1h');
+    await tracer.send(exportOf('db', [{ ...child, name: 'query' }]));
+    await tracer.until(`/api/v1/traces/${traceId}`, isRevision(1));
+    expect((await logged()).body).toMatchObject({ total: 1, errors: [{ name: 'query' }] });
+    const root = { traceId, spanId: rootId, from: 0, to: 99, name: 'request' };
+    await tracer.send(exportOf('shop', [root]));
+    await tracer.until(`/api/v1/traces/${traceId}`, isRevision(2));
+    const timestamp = new Date(baseMs).toISOString();
+    expect((await logged()).body).toMatchObject({
+      total: 1,
+      errors: [{ traceId, spanId: childId, name: 'request', service: 'shop', timestamp }],
+    });
+  });
+
+  it('leaves the error log when it has not failed after all', async () => {
+    await using tracer = await startTracer();
+    const traceId = newTraceId();
+    const root = { traceId, spanId: rootId, from: 0, to: 9 };
+    await tracer.send(exportOf('shop', [{ ...root, isError: true }]));
+    await tracer.until('/api/v1/errors?timeRange=1h', (body) => body.total === 1);
+    await tracer.send(exportOf('shop', [{ ...root, to: 20 }]));
+    await tracer.until(`/api/v1/traces?status=success`, (body) => body.total === 1);
+    await tracer.until('/api/v1/errors?timeRange=1h', (body) => body.total === 0);
+  });
+});
+
 it('a trace that fails is listed with its error before it is complete', async () => {
   await using tracer = await startTracer({ environment: { TRACER_QUIET_MS: '60000' } });
   const traceId = newTraceId();
@@ -134,6 +168,10 @@ it('a search by service and operation passes by traces that have neither', async
     expect(await search(`service=service-${index}&operation=op-${index}`)).toBe(1);
     expect(await search(`service=service-${index}&operation=op-${index + 1}`)).toBe(0);
   }
+  expect(await search('service=service-0&minDuration=999.5us')).toBe(1);
+  expect(await search('service=service-0&minDuration=1.0005ms')).toBe(0);
+  const parts = '/api/traces?service=service-0&lookback=3600000000001ns';
+  expect((await tracer.call('GET', parts)).body.data).toHaveLength(1);
 });
 
 describe('more than intake can hold', () => {

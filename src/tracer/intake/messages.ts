@@ -104,13 +104,20 @@ export interface Completion {
   readonly partialIds: readonly string[];
   readonly additions: Additions;
   readonly errors: readonly LoggedError[];
+  /** Entries of the error log that are true no more: their traces changed. */
+  readonly outdatedErrors: readonly LoggedPlace[];
   readonly events: readonly TraceEvent[];
 }
 
-/** An entry of the error log. */
-export interface LoggedError {
+/** Where a trace stands in the error log. */
+export interface LoggedPlace {
   readonly traceId: string;
+  /** When it started. */
   readonly atMs: number;
+}
+
+/** An entry of the error log. */
+export interface LoggedError extends LoggedPlace {
   readonly spanId: string;
   readonly code: string;
   readonly message: string;

@@ -1,6 +1,6 @@
 import type { Database } from '../../kit/database/database.ts';
-import { logErrors } from '../series/error-log-store.ts';
-import { applyAdditions } from '../series/series-store.ts';
+import { forgetErrors, logErrors } from '../series/error-log-store.ts';
+import { applyAdditions, type StatementParts } from '../series/series-store.ts';
 import type { Completion, LoadedTrace, Write, WrittenRevision } from './messages.ts';
 import {
   completeTraces,
@@ -44,12 +44,7 @@ export class SpanWriter {
       const known = await findCompleted(this.#database, partialIds);
       if (known.size > 0) return [...known];
     }
-    const additions = applyAdditions(completion.additions, 3);
-    const errors = logErrors(completion.errors, 3 + additions.parameters.length);
-    const parts = {
-      ctes: [...additions.ctes, ...errors.ctes],
-      parameters: [...additions.parameters, ...errors.parameters],
-    };
+    const parts = completionParts(completion, 3);
     const isDone = await this.#inTurn(() => completeTraces(this.#database, completion, parts));
     return isDone ? undefined : traceIds;
   }
@@ -81,4 +76,19 @@ export class SpanWriter {
     this.#last = result.catch(() => {});
     return result;
   }
+}
+
+/** What a completion adds to the series and says to the error log. */
+function completionParts(completion: Completion, firstParameter: number): StatementParts {
+  const ctes: string[] = [];
+  const parameters: unknown[] = [];
+  const add = (parts: (place: number) => StatementParts): void => {
+    const part = parts(firstParameter + parameters.length);
+    ctes.push(...part.ctes);
+    parameters.push(...part.parameters);
+  };
+  add((place) => applyAdditions(completion.additions, place));
+  add((place) => logErrors(completion.errors, place));
+  add((place) => forgetErrors(completion.outdatedErrors, place));
+  return { ctes, parameters };
 }

@@ -10,6 +10,8 @@ test.each([
   [{ limit: '2.5' }, 'limit must be'],
   [{ minDuration: '5' }, 'minDuration must be a duration'],
   [{ maxDuration: '1 s' }, 'maxDuration must be a duration'],
+  [{ minDuration: `${'9'.repeat(30)}w` }, 'minDuration must be below 285 years'],
+  [{ lookback: '15000w' }, 'lookback must be below 285 years'],
   [{ lookback: 'long' }, 'lookback must be a duration'],
   [{ tag: 'novalue' }, 'tag must be <key>:<value>'],
   [{ tag: ':value' }, 'tag must be <key>:<value>'],
@@ -70,11 +72,24 @@ test.each([
   ['200ms', 200_000],
   ['1h30m', 5_400_000_000],
   ['2d', 172_800_000_000],
-  ['1.5us', 1.5],
+  ['1.5us', 2],
+  ['1ns', 1],
+  ['0.1ns', 0],
+  ['1.0005ms', 1_001],
+  ['16.1ms', 16_100],
   ['3µs', 3],
   ['1m1ms', 60_001_000],
 ])('%s is %d microseconds', (text, microseconds) => {
   expect(readDuration('x', text)).toBe(microseconds);
+});
+
+test('bounds between two microseconds take the spans between them only', () => {
+  const query = { minDuration: '4.5us', maxDuration: '7.9us', end: '100', lookback: '1500ns' };
+  expect(readJaegerQuery(query, now).criteria).toMatchObject({
+    durationUsMin: 5,
+    durationUsMax: 7,
+    fromUs: 98,
+  });
 });
 
 test('a trace id is padded to 32 digits', () => {

@@ -45,7 +45,7 @@ export function readJaegerQuery(query: Partial<JaegerQueryText>, now: number): J
       fromUs: readMicroseconds('start', lastOf(query.start)) ?? toUs - lookbackUs,
       toUs,
       durationUsMin: readDuration('minDuration', lastOf(query.minDuration)),
-      durationUsMax: readDuration('maxDuration', lastOf(query.maxDuration)),
+      durationUsMax: readDuration('maxDuration', lastOf(query.maxDuration), Math.floor),
       tags: readTagFilters(query),
     },
   };
@@ -63,29 +63,39 @@ export function lastOf(texts: Texts | undefined): string | undefined {
   return textsOf(texts).at(-1);
 }
 
-const unitsUs: Readonly<Record<string, number>> = {
-  ns: 0.001,
-  us: 1,
-  µs: 1,
-  μs: 1,
-  ms: 1000,
-  s: 1_000_000,
-  m: 60_000_000,
-  h: 3_600_000_000,
-  d: 24 * 3_600_000_000,
-  w: 7 * 24 * 3_600_000_000,
+const unitsNs: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1_000,
+  µs: 1_000,
+  μs: 1_000,
+  ms: 1_000_000,
+  s: 1_000_000_000,
+  m: 60_000_000_000,
+  h: 3_600_000_000_000,
+  d: 24 * 3_600_000_000_000,
+  w: 7 * 24 * 3_600_000_000_000,
 };
 
-/** A duration as Go writes it, `1.5s` or `1h30m`, and days and weeks; in microseconds. */
-export function readDuration(name: string, text: string | undefined): number | undefined {
+/**
+ * A duration as Go writes it, `1.5s` or `1h30m`, and days and weeks; in whole microseconds, as those
+ * of spans are, of a part of one the next unless told otherwise.
+ */
+export function readDuration(
+  name: string,
+  text: string | undefined,
+  round: (value: number) => number = Math.ceil,
+): number | undefined {
   if (text === undefined) return undefined;
   const isWhole = /^(\d+(\.\d+)?(ns|us|µs|μs|ms|s|m|h|d|w))+$/.test(text);
   if (!isWhole || text.length > 40) throw refusal(name, 'must be a duration such as 1.5s or 200ms');
   let sum = 0;
   for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)([a-zµμ]+)/g)) {
-    sum += Number(amount) * (unitsUs[unit] ?? 0);
+    // Whole nanoseconds, for 16.1 ms is a little more than 16100 µs in binary.
+    sum += Math.round(Number(amount) * (unitsNs[unit] ?? 0));
   }
-  return sum;
+  const microseconds = round(sum / 1_000);
+  if (!Number.isSafeInteger(microseconds)) throw refusal(name, 'must be below 285 years');
+  return microseconds;
 }
 
 /** A count of milliseconds or microseconds. */

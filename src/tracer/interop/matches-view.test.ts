@@ -58,7 +58,11 @@ const times = { startNs: BigInt(from) * 1000n, endNs: BigInt(from) * 1000n + 5_0
 
 function tracesOf(span: Partial<SpanInput>, resource: ExportAttributes = []): MemoryTraces {
   const traces = new MemoryTraces();
-  const scope = { name: 'lib', version: '2', attributes: [['scoped', 5n] as const] };
+  const scoped: ExportAttributes = [
+    ['scoped', 5n],
+    ['blob', Uint8Array.of(0, 1, 2)],
+  ];
+  const scope = { name: 'lib', version: '2', attributes: scoped };
   const scopes = [{ scope, spans: [{ ...ids, ...times, ...span }] }];
   traces.bodies.push(encodeExport([{ resource: { attributes: resource }, scopes }]));
   return traces;
@@ -73,6 +77,7 @@ test.each<[string, Partial<SpanInput>, ExportAttributes, Record<string, string>]
   ['an event’s', { events: [{ ...event, attributes: [['k', 1.5]] }] }, [], { k: '1.5' }],
   ['a link’s', { links: [{ ...link, attributes: [['k', true]] }] }, [], { k: 'true' }],
   ['its scope’s', {}, [], { scoped: '5' }],
+  ['its scope’s bytes', {}, [], { blob: 'AAEC' }],
   ['from several places', { attributes: [['k', 7n]] }, [['l', '']], { k: '7', l: '', scoped: '5' }],
   ['made of its kind', { kind: 2 }, [], { 'span.kind': 'server' }],
   ['made of its failure', { status: { code: 2 } }, [], { error: 'true' }],

@@ -83,8 +83,9 @@ function scopeAttributes(trace: StoredTrace): ReadonlyMap<string, AttributeMap> 
   return new Map(texts);
 }
 
-/** Lists and maps of scopes match nothing. */
+/** Bytes as base64, as they are elsewhere; lists and maps of scopes match nothing. */
 function toText([key, value]: ExportAttribute): [string, string | null] {
+  if (value instanceof Uint8Array) return [key, Buffer.from(value).toString('base64')];
   return [key, typeof value === 'object' ? null : String(value)];
 }
 

@@ -31,7 +31,7 @@ const calleeBits =
 const spanNames: Partial<Record<keyof typeof slots, readonly string[]>> = {
   ...genAiNames,
   agent: ['agent.id', 'gen_ai.agent.name'],
-  error: ['error.type', 'error.code'],
+  error: ['error.type', 'error.code', 'exception.type'],
   database: ['db.system.name', 'db.system'],
   queue: ['messaging.system'],
   peer: ['peer.service', 'server.address', 'net.peer.name'],

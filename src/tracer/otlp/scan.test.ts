@@ -273,6 +273,9 @@ describe('a head says', () => {
     expect(
       headOf({ events, attributes: [...attributes, ['error.type', 'timeout']] }).errorCode,
     ).toBe('timeout');
+    const own = ['exception.type', 'Own'] as const;
+    expect(headOf({ events, attributes: [own] }).errorCode).toBe('Own');
+    expect(headOf({ events, attributes: [own, ...attributes] }).errorCode).toBe('504');
     expect(headOf({ status: { code: 1 } })).toMatchObject({ isError: false, errorCode: undefined });
   });
 

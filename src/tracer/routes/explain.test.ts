@@ -59,19 +59,23 @@ beforeAll(async () => {
       compare: async (base, other) =>
         Buffer.from(JSON.stringify(explainPairViews.compare(find(base), find(other)))),
       baselines: async (operations) => historiesOf(operations),
-      windows: async ({ fromUs }) => [
-        {
-          service: 'shop',
-          name: 'query',
-          kind: 3,
-          count: 1_000,
-          errors: 0,
-          p50Us: fromUs / 1e12,
-          p95Us: fromUs / 1e12,
-          sumUs: 5e8,
-          selfSumUs: 5e8,
-        },
-      ],
+      windows: async ({ fromUs, toUs }) => ({
+        // As if nothing finer than hours were kept.
+        range: { fromUs: Math.floor(fromUs / hourUs) * hourUs, toUs },
+        operations: [
+          {
+            service: 'shop',
+            name: 'query',
+            kind: 3,
+            count: 1_000,
+            errors: 0,
+            p50Us: fromUs / 1e12,
+            p95Us: fromUs / 1e12,
+            sumUs: 5e8,
+            selfSumUs: 5e8,
+          },
+        ],
+      }),
     }),
   );
   tokens.reader = await server.issuer.sign({ sub: 'usr_1', permissions: ['tracer:read'] });
@@ -104,6 +108,7 @@ async function ask(url: string, payload?: unknown, who: keyof typeof tokens = 'r
   return { status: answer.statusCode, body: answer.json() };
 }
 
+const hourUs = 3_600_000_000;
 const hour = '2026-11-21T10:00:00Z/2026-11-21T11:00:00Z';
 const changes = (...list: object[]) => ({ changes: list });
 
@@ -225,5 +230,14 @@ test('two ranges of time are compared', async () => {
     work: { change: 0, bySpeed: 0, byVolume: 0 },
     operations: [{ name: 'query', kind: 'client', durationChange: 'insignificant' }],
     totalOperations: 1,
+  });
+});
+
+test('ranges are told of, and compared, as they were counted', async () => {
+  const part = '2026-11-22T10:30:00Z/2026-11-22T11:00:00Z';
+  const { body } = await ask(`metrics/compare?base=${hour}&other=${part}`);
+  expect(body).toMatchObject({
+    other: { startTime: '2026-11-22T10:00:00.000Z', endTime: '2026-11-22T11:00:00.000Z' },
+    work: { change: 0 },
   });
 });

@@ -5,7 +5,6 @@ import type { TracedOperation } from '../explain/bottlenecks-view.ts';
 import type { ExplainInputs } from '../explain/views.ts';
 import type { Change } from '../explain/what-if.ts';
 import { windowAnswer, type MeasuredRange, type TimeRange } from '../explain/window-answer.ts';
-import type { OperationWindow } from '../explain/window.ts';
 import type { BaselineTable } from '../intake/baseline-table.ts';
 import type { explainRoutes as routes } from '../schemas/explain.ts';
 
@@ -23,8 +22,8 @@ export interface ExplainParts {
   compare(baseId: string, otherId: string): Promise<Buffer>;
   /** The histories of operations, as far as there are any. */
   baselines(operations: readonly TracedOperation[]): Promise<BaselineTable>;
-  /** What each operation did within a range, as far back as cells are kept. */
-  windows(range: TimeRange): Promise<readonly OperationWindow[]>;
+  /** What each operation did within a range, told of as counted. */
+  windows(range: TimeRange): Promise<MeasuredRange>;
 }
 
 /** The edge of what explains traces. */
@@ -49,10 +48,7 @@ export function explainHandlers(parts: ExplainParts): ExplainHandlers {
       new WrittenJson(await parts.compare(base.toLowerCase(), other.toLowerCase())),
     compareRanges: async ({ query }) => {
       const ranges = [readRange('base', query.base), readRange('other', query.other)] as const;
-      const [base, other] = await Promise.all([
-        measure(parts, ranges[0]),
-        measure(parts, ranges[1]),
-      ]);
+      const [base, other] = await Promise.all([parts.windows(ranges[0]), parts.windows(ranges[1])]);
       return windowAnswer(base, other);
     },
   };
@@ -69,10 +65,6 @@ function readChange(change: AskedChange, at: number): Change {
     throw new Fault('invalid', message, { detail });
   }
   return { spanId: spanId?.toLowerCase(), service, operation, factor, extent };
-}
-
-async function measure(parts: ExplainParts, range: TimeRange): Promise<MeasuredRange> {
-  return { range, operations: await parts.windows(range) };
 }
 
 function readRange(param: 'base' | 'other', text: string): TimeRange {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await preparePartitions(database, nowMs);
   server = await createTestServer(contract);
   const live = new LiveWindow(() => nowMs);
-  live.add({ agent: 'writer', durationMs: 120, isError: false });
+  live.add({ agent: 'writer', startMs: nowMs - 120, durationMs: 120, isError: false });
   server.http.serve(
     contract,
     metricHandlers({
@@ -63,7 +63,9 @@ beforeAll(async () => {
     name: 'POST /chat',
     service: 'gateway',
   };
-  await runParts(database, logErrors([failed], 1, nowMs));
+  // Within the last hour, and yet before the minute that the range of an hour begins with.
+  const tooOld = { ...failed, atMs: nowMs - 3_580_000, traceId: 'c'.repeat(32) };
+  await runParts(database, logErrors([failed, tooOld], 1, nowMs));
 });
 
 afterAll(async () => {
@@ -143,7 +145,7 @@ test('live metrics tell what intake does beside what the last minute was like', 
   });
 });
 
-test('the error log is listed by code and agent', async () => {
+test('the error log is listed by code and agent, over the time that metrics count', async () => {
   const { body } = await get('/api/v1/errors?timeRange=1h&code=MODEL_TIMEOUT&agentId=writer');
   expect(body).toEqual({
     timeRange: '1h',

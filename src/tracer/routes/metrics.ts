@@ -2,11 +2,11 @@ import type { Handler } from '../../kit/http/call.ts';
 import type { metricRoutes as routes } from '../schemas/metrics.ts';
 import { aggregate } from '../series/aggregation.ts';
 import { readDependencies } from '../series/dependencies.ts';
+import { rangeOf } from '../series/answers.ts';
 import { listErrors, type ErrorEntry } from '../series/error-log-store.ts';
 import { distributeErrors } from '../series/error-types.ts';
 import type { LiveMetrics } from '../series/live.ts';
 import type { SeriesSql } from '../series/stats-store.ts';
-import { timeRanges } from '../series/time-range.ts';
 import { readUsage } from '../series/usage.ts';
 
 type MetricHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
@@ -28,10 +28,11 @@ export function metricHandlers({ sql, nowMs, live }: MetricParts): MetricHandler
     usageMetrics: ({ query }) => readUsage(sql, query, nowMs()),
     dependencies: ({ query }) => readDependencies(sql, query.timeRange, nowMs()),
     listErrors: async ({ query: { timeRange, code, agentId: agent, limit, offset } }) => {
-      const toMs = nowMs() + 1;
-      const fromMs = toMs - timeRanges[timeRange] * 60_000;
+      const now = nowMs();
+      const { fromMs } = rangeOf(timeRange, now);
       const page = { limit, offset };
-      const { errors, total } = await listErrors(sql, { fromMs, toMs, code, agent, ...page });
+      const query = { fromMs, toMs: now + 1, code, agent, ...page };
+      const { errors, total } = await listErrors(sql, query);
       return { timeRange, errors: errors.map(toAnswer), total, ...page };
     },
   };

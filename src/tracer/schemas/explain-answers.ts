@@ -197,8 +197,11 @@ export const traceComparison = Type.Object(
 );
 
 const measuredRange = Type.Object({
-  startTime: Type.String({ format: 'date-time' }),
-  endTime: Type.String({ format: 'date-time' }),
+  startTime: Type.String({
+    format: 'date-time',
+    description: 'where what is counted begins: what was asked for, rounded outwards',
+  }),
+  endTime: Type.String({ format: 'date-time', description: 'where it ends' }),
   spans: Type.Integer(),
   errorRate: Type.Number({ description: '0..1' }),
 });

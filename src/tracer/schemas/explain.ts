@@ -64,6 +64,8 @@ export const explainRoutes = {
     method: 'GET',
     url: '/api/v1/metrics/compare',
     summary: 'Say which operations changed between two ranges of time',
+    description:
+      'Whole minutes are counted, of ranges that begin over 7 days ago whole hours, over 30 days ago whole days. The answer says which time that is of each range; all comparisons are by its length.',
     permission: reading,
     schema: {
       query: Type.Object({ base: range, other: range }),

@@ -12,7 +12,11 @@ const count = (description?: string) =>
   Type.Integer(description === undefined ? {} : { description });
 const milliseconds = Type.Integer({ description: 'milliseconds' });
 const time = Type.String({ format: 'date-time' });
-const rangeFields = { timeRange: Type.String(), startTime: time, endTime: time };
+const startTime = Type.String({
+  format: 'date-time',
+  description: 'where what is counted begins; of `30d` with a whole hour',
+});
+const rangeFields = { timeRange: Type.String(), startTime, endTime: time };
 
 const aggregatedMetrics = Type.Object(
   {

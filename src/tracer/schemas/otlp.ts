@@ -14,7 +14,7 @@ export const otlpRoutes = {
     description:
       'Takes an ExportTraceServiceRequest as protobuf (`application/x-protobuf`) or JSON (`application/json`), with `Content-Encoding: gzip` or none. ' +
       'An answer of 200 means that the spans are stored; spans that break a rule are counted in `partialSuccess`. ' +
-      '429 and 503 with `Retry-After` ask to send the same again. Refusals are google.rpc.Status in the format of the request.',
+      '429 and 503 with `Retry-After` ask to send the same again. An export that cannot be read or stored is refused with google.rpc.Status in the format of the request; 401, 403, 405, 415 and a body over 16 MiB as it comes are refused as everywhere in the suite.',
     permission: ['tracer:write', peerPermission],
     rateLimit: 'none',
     trace: 'none',

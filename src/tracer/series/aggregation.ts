@@ -1,7 +1,7 @@
 import { averageMs, milliseconds, rangeOf, rate, rounded, type RangeTimes } from './answers.ts';
 import type { SeriesKind } from './series.ts';
 import { readStats, type SeriesSql, type SeriesStats, type StatsQuery } from './stats-store.ts';
-import { segmentsOf, type TimeRange } from './time-range.ts';
+import type { TimeRange } from './time-range.ts';
 
 export type AggregateGroup = 'agent' | 'operation' | 'status';
 export type AggregateMetric = 'duration' | 'throughput' | 'errors';
@@ -48,10 +48,10 @@ export async function aggregate(
   { timeRange, groupBy, metric, limit }: AggregateQuery,
   nowMs: number,
 ): Promise<AggregatedMetrics> {
-  const { span, times, seconds } = rangeOf(timeRange, nowMs);
+  const { segments, times, seconds } = rangeOf(timeRange, nowMs);
   const rows = await readStats(sql, {
     kind: kinds[groupBy],
-    segments: segmentsOf(span, nowMs),
+    segments,
     quantiles: [0.5, 0.95, 0.99],
     order: orders[metric],
     limit,

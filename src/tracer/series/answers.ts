@@ -1,22 +1,24 @@
-import { spanOf, type MinuteSpan, type TimeRange } from './time-range.ts';
+import { coveredBy, segmentsOf, spanOf, type TimeRange } from './time-range.ts';
 
 /** A range as answers tell it. */
 export interface RangeTimes {
   readonly timeRange: TimeRange;
-  /** ISO 8601. */
+  /** ISO 8601; where what is counted begins. */
   readonly startTime: string;
   readonly endTime: string;
 }
 
-/** A range that ends now, in minutes and in words. */
+/** A range that ends now: the cells that are read for it, and what of it they hold. */
 export function rangeOf(timeRange: TimeRange, nowMs: number) {
-  const span: MinuteSpan = spanOf(timeRange, nowMs);
+  const span = spanOf(timeRange, nowMs);
+  const segments = segmentsOf(span, nowMs);
+  const fromMs = coveredBy(segments, span).from * 60_000;
   const times: RangeTimes = {
     timeRange,
-    startTime: new Date(span.from * 60_000).toISOString(),
+    startTime: new Date(fromMs).toISOString(),
     endTime: new Date(nowMs).toISOString(),
   };
-  return { span, times, seconds: nowMs / 1_000 - span.from * 60 };
+  return { segments, times, fromMs, seconds: (nowMs - fromMs) / 1_000 };
 }
 
 /** A share of a whole, 0 of nothing; six decimals. */

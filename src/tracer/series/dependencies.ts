@@ -1,6 +1,6 @@
 import { averageMs, milliseconds, rangeOf, rate, type RangeTimes } from './answers.ts';
 import { readStats, type SeriesSql } from './stats-store.ts';
-import { segmentsOf, type TimeRange } from './time-range.ts';
+import type { TimeRange } from './time-range.ts';
 
 export interface DependencyNode {
   /** What edges name it by. */
@@ -36,8 +36,7 @@ export async function readDependencies(
   timeRange: TimeRange,
   nowMs: number,
 ): Promise<DependencyGraph> {
-  const { span, times } = rangeOf(timeRange, nowMs);
-  const segments = segmentsOf(span, nowMs);
+  const { segments, times } = rangeOf(timeRange, nowMs);
   const [services, calls] = await Promise.all([
     readStats(sql, { kind: 'service', segments, limit: nodesMax }),
     readStats(sql, { kind: 'edge', segments, quantiles: [0.95], limit: edgesMax }),

@@ -57,6 +57,25 @@ export function logErrors(
   return { ctes: [cte], parameters };
 }
 
+/**
+ * What takes entries of traces that changed out of the log, as parts of a statement that may log the
+ * same traces at another time.
+ */
+export function forgetErrors(
+  places: readonly Pick<ErrorEntry, 'traceId' | 'atMs'>[],
+  firstParameter: number,
+): StatementParts {
+  if (places.length === 0) return { ctes: [], parameters: [] };
+  const cte = `forgotten_errors as (
+    delete from tracer.error_log e
+    using unnest($${firstParameter}::uuid[], $${firstParameter + 1}::bigint[]) as f (trace_id, at)
+    where e.trace_id = f.trace_id and e.at = f.at)`;
+  return {
+    ctes: [cte],
+    parameters: [places.map(({ traceId }) => traceId), places.map(({ atMs }) => Math.floor(atMs))],
+  };
+}
+
 export interface ErrorQuery {
   readonly fromMs: number;
   /** Exclusive. */

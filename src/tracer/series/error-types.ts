@@ -2,7 +2,7 @@ import { rangeOf, rate, type RangeTimes } from './answers.ts';
 import { recommend } from './error-advice.ts';
 import { grouped } from './grouping.ts';
 import { readStats, type SeriesSql } from './stats-store.ts';
-import { segmentsOf, type TimeRange } from './time-range.ts';
+import type { TimeRange } from './time-range.ts';
 
 /** How often traces failed in one way. */
 export interface ErrorType {
@@ -31,8 +31,7 @@ export async function distributeErrors(
   timeRange: TimeRange,
   nowMs: number,
 ): Promise<ErrorDistribution> {
-  const { span, times } = rangeOf(timeRange, nowMs);
-  const segments = segmentsOf(span, nowMs);
+  const { segments, times } = rangeOf(timeRange, nowMs);
   const [errors, statuses] = await Promise.all([
     readStats(sql, { kind: 'error', segments, limit: seriesMax }),
     readStats(sql, { kind: 'traceStatus', segments, limit: seriesMax }),

@@ -1,10 +1,12 @@
+import type { MeasuredRange, TimeRange } from '../explain/window-answer.ts';
 import type { OperationWindow } from '../explain/window.ts';
 import { baselineKey, type BaselineTable } from '../intake/baseline-table.ts';
 import type { Baseline, Quartiles } from '../trace/analysis.ts';
+import { usPerMinute } from './cells.ts';
 import { seriesIdOf } from './series-id.ts';
 import { kindOfLabel, operationLabels, type Operation } from './operation.ts';
 import { readStats, type SeriesSql, type SeriesStats } from './stats-store.ts';
-import { segmentsOf, timeRanges, type MinuteSpan } from './time-range.ts';
+import { coveredBy, minutesOf, segmentsOf, timeRanges } from './time-range.ts';
 
 const spansMin = 30;
 const operationsMax = 5_000;
@@ -78,18 +80,16 @@ function operationOf({ labels }: SeriesStats): Operation {
 }
 
 /**
- * What each operation did within a range, in microseconds since the epoch; its ends are rounded
- * outwards to minutes, or where those are not kept any more to hours or days.
+ * What each operation did within a range. It is told of as counted: its ends are rounded outwards to
+ * minutes, or where those are not kept any more to hours or days, and nothing of it lies before cells
+ * are kept.
  */
 export async function readWindows(
   sql: SeriesSql,
-  { fromUs, toUs }: { readonly fromUs: number; readonly toUs: number },
+  asked: TimeRange,
   nowMs: number,
-): Promise<OperationWindow[]> {
-  const span: MinuteSpan = {
-    from: Math.floor(fromUs / 60_000_000),
-    to: Math.ceil(toUs / 60_000_000),
-  };
+): Promise<MeasuredRange> {
+  const span = minutesOf(asked);
   const segments = segmentsOf(span, nowMs);
   const limit = windowsMax;
   const [durations, selves] = await Promise.all([
@@ -97,11 +97,15 @@ export async function readWindows(
     readStats(sql, { kind: 'self', segments, limit }),
   ]);
   const selfSums = new Map(selves.map((row) => [baselineKey(operationOf(row)), row.sum]));
-  return durations.map((row) => {
+  const operations = durations.map((row): OperationWindow => {
     const operation = operationOf(row);
     const { count, errors, sum, quantiles } = row;
     const [p50Us = 0, p95Us = 0] = quantiles;
     const selfSumUs = selfSums.get(baselineKey(operation)) ?? 0;
     return { ...operation, count, errors, p50Us, p95Us, sumUs: sum, selfSumUs };
   });
+  const { from, to } = coveredBy(segments, span);
+  // Of a cell that is not over there is what came until now.
+  const endUs = Math.min(to * usPerMinute, Math.max(asked.toUs, nowMs * 1_000));
+  return { range: { fromUs: from * usPerMinute, toUs: endUs }, operations };
 }

@@ -3,6 +3,8 @@ import { rate, rounded } from './answers.ts';
 /** A trace that is complete, as far as live metrics tell of it. */
 export interface LiveTrace {
   readonly agent: string;
+  /** Milliseconds since the epoch. */
+  readonly startMs: number;
   readonly durationMs: number;
   readonly isError: boolean;
 }
@@ -34,7 +36,7 @@ const seconds = 60;
 const agentsMax = 1_000;
 const topMax = 10;
 
-/** The traces that became complete within the last minute, by the second. */
+/** The traces that ended within the last minute, by the second. */
 export class LiveWindow {
   readonly #nowMs: () => number;
   readonly #startMs: number;
@@ -45,11 +47,16 @@ export class LiveWindow {
     this.#startMs = nowMs();
   }
 
-  /** Counts a trace that became complete now. */
-  add({ agent, durationMs, isError }: LiveTrace): void {
-    const second = Math.floor(this.#nowMs() / 1_000);
+  /**
+   * Counts a trace when it ended: not at all if that was over a minute ago or before the start, and at
+   * present if its clock is ahead.
+   */
+  add({ agent, startMs, durationMs, isError }: LiveTrace): void {
+    const nowMs = this.#nowMs();
+    const endMs = Math.min(startMs + durationMs, nowMs);
+    const second = Math.floor(endMs / 1_000);
     const slot = this.#slots[second % seconds];
-    if (slot === undefined) return;
+    if (slot === undefined || second < firstSecond(nowMs) || endMs < this.#startMs) return;
     if (slot.second !== second) slot.begin(second);
     slot.sums.count += 1;
     slot.sums.durationMs += durationMs;
@@ -66,7 +73,7 @@ export class LiveWindow {
   /** What the last minute was like; right after the start, what there is of it. */
   read(state: LiveState): LiveMetrics {
     const nowMs = this.#nowMs();
-    const first = Math.floor(nowMs / 1_000) - seconds + 1;
+    const first = firstSecond(nowMs);
     const lengthMs = Math.max(1_000, nowMs - Math.max(first * 1_000, this.#startMs));
     const slots = this.#slots.filter(({ second }) => second >= first);
     const all = newSums();
@@ -91,6 +98,11 @@ export class LiveWindow {
       topAgents,
     };
   }
+}
+
+/** In which the minute begins that ends now. */
+function firstSecond(nowMs: number): number {
+  return Math.floor(nowMs / 1_000) - seconds + 1;
 }
 
 interface Sums {

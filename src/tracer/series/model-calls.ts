@@ -30,6 +30,17 @@ export function findModelCalls(spans: readonly AnalysedSpan[], prices: PriceList
   });
 }
 
+/** What calls took together; dollars without what adding up in binary leaves behind the twelfth digit. */
+export function spentOn(calls: readonly ModelCall[]) {
+  const spent = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  for (const call of calls) {
+    spent.inputTokens += call.inputTokens;
+    spent.outputTokens += call.outputTokens;
+    spent.costUsd += call.costUsd ?? 0;
+  }
+  return { ...spent, costUsd: Number(spent.costUsd.toPrecision(12)) };
+}
+
 /** A tool's span has no tokens of its own, whatever it repeats. */
 function hasUsage(facts: GenAiFacts): boolean {
   if (facts.operation === 'execute_tool') return false;

@@ -119,16 +119,21 @@ test('percentiles are within 1 % of the exact ones at every level, however cells
 
 test('a range takes what lies in it to the minute, over cells of several widths', async () => {
   const ages = [
-    0, 1, 29, 30, 31, 59, 60, 61, 90, 1_439, 1_440, 1_441, 10_000, 10_200, 43_000, 44_000,
+    0, 1, 29, 30, 31, 59, 60, 61, 90, 1_439, 1_440, 1_441, 10_000, 10_079, 10_080, 43_170, 43_171,
   ];
   await add(ages.map((minutes) => named('a', 1_000, nowMs - minutes * 60_000)));
-  const count = async (range: '1h' | '24h' | '7d' | '30d') =>
-    (await byOperation(range)).aggregations[0]!.metrics.totalRequests;
-  expect(await count('1h')).toBe(6);
-  expect(await count('24h')).toBe(10);
-  // At its far edge a week is rounded to an hour, and so is a month.
-  expect(await count('7d')).toBe(13);
-  expect(await count('30d')).toBe(15);
+  const counted = async (range: '1h' | '24h' | '7d' | '30d') => {
+    const { startTime, aggregations } = await byOperation(range);
+    const { totalRequests, throughput } = aggregations[0]!.metrics;
+    const seconds = (nowMs - Date.parse(startTime)) / 1_000;
+    expect(throughput).toBeCloseTo(totalRequests / seconds, 6);
+    return [startTime, totalRequests];
+  };
+  expect(await counted('1h')).toEqual(['2026-11-21T09:31:00.000Z', 6]);
+  expect(await counted('24h')).toEqual(['2026-11-20T10:31:00.000Z', 10]);
+  expect(await counted('7d')).toEqual(['2026-11-14T10:31:00.000Z', 14]);
+  // Of a month ago there are whole hours only.
+  expect(await counted('30d')).toEqual(['2026-10-22T11:00:00.000Z', 16]);
 });
 
 test('groups come by what was asked for', async () => {
@@ -252,15 +257,41 @@ test('an operation has a history from thirty spans on, of a day or else of a wee
   expect(Math.abs(durations.p50Us - 118)).toBeLessThan(1.2);
   expect(durations.p25Us).toBeLessThan(durations.p75Us);
   expect(Math.abs(self.p50Us - 10)).toBeLessThan(0.2);
-  const windows = await readWindows(
+  const { operations } = await readWindows(
     database,
     { fromUs: (nowMs - 2 * hourMs) * 1_000, toUs: nowMs * 1_000 },
     nowMs,
   );
-  expect(windows.map(({ name, count, selfSumUs }) => [name, count, selfSumUs])).toEqual([
+  expect(operations.map(({ name, count, selfSumUs }) => [name, count, selfSumUs])).toEqual([
     ['daily', 30, 300],
     ['rare', 29, 290],
   ]);
+});
+
+test.each([
+  // What was asked for, what is counted instead, and how many of one span a minute that is.
+  ['11-21T10:12:10/11-21T10:12:20', '11-21T10:12:00/11-21T10:13:00', 1],
+  ['11-21T10:12:30/11-21T10:22:30', '11-21T10:12:00/11-21T10:23:00', 11],
+  ['11-21T10:30:05/11-21T10:30:10', '11-21T10:30:00/11-21T10:30:20', 1],
+  ['11-21T10:00:30/11-21T10:30:40', '11-21T10:00:00/11-21T10:30:40', 31],
+  ['11-11T10:20:00/11-11T10:30:00', '11-11T10:00:00/11-11T11:00:00', 60],
+  ['10-01T10:20:00/10-01T10:30:00', '10-01T00:00:00/10-02T00:00:00', 60],
+  ['01-01T00:00:00/10-01T10:30:00', '08-24T00:00:00/10-02T00:00:00', 60],
+  ['01-01T00:00:00/01-01T10:30:00', '01-01T00:00:00/01-01T10:30:00', 0],
+])('the range %s is counted, and told of, as %s', async (asked, counted, spans) => {
+  const days = ['2026-10-01T10:00:10Z', '2026-11-11T10:00:10Z', '2026-11-21T10:00:10Z'];
+  const all = days.flatMap((start) =>
+    Array.from({ length: start.includes('11-21') ? 31 : 60 }, (_, minute) => {
+      const facts = { atMs: Date.parse(start) + minute * 60_000, us: 100 };
+      return duration('operation', ['svc', 'op', 'server'], facts);
+    }),
+  );
+  await add(all);
+  const [fromUs = 0, toUs = 0] = asked.split('/').map((at) => Date.parse(`2026-${at}Z`) * 1_000);
+  const { range, operations } = await readWindows(database, { fromUs, toUs }, nowMs);
+  const told = [range.fromUs, range.toUs].map((us) => new Date(us / 1_000).toISOString());
+  expect(told.map((time) => time.slice(5, 19)).join('/')).toBe(counted);
+  expect(operations[0]?.count ?? 0).toBe(spans);
 });
 
 test('alerts see all traces, those of an agent, of a name, and in steps', async () => {

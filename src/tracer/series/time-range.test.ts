@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { segmentsOf, spanOf } from './time-range.ts';
+import { coveredBy, segmentsOf, spanOf } from './time-range.ts';
 
 const day = 1_440;
 // The third minute of the sixth hour of a day.
@@ -38,12 +38,20 @@ test('a span of a day reads whole hours and minutes at its edges', () => {
   ]);
 });
 
-test('a week reads whole days and hours', () => {
+test('a week reads whole days, and hours and minutes at its far edge', () => {
   const { from, to } = spanOf('7d', nowMs);
   expect(list(from, to)).toEqual([
-    ['hour', -7 * day - 2, -6 * day - 302],
+    ['minute', -7 * day + 1, -7 * day + 58],
+    ['hour', -7 * day + 58, -6 * day - 302],
     ['day', -6 * day - 302, day - 302],
   ]);
+});
+
+test('a month begins with the first hour of which everything is kept', () => {
+  const { from, to } = spanOf('30d', nowMs);
+  const segments = segmentsOf({ from, to }, nowMs);
+  expect(coveredBy(segments, { from, to }).from).toBe(now - 30 * day + 58);
+  expect(segments.map(({ level }) => level)).toEqual(['hour', 'day']);
 });
 
 test('hours stand in where minutes are not kept any more, days where hours are not', () => {

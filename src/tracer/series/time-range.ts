@@ -1,4 +1,4 @@
-import { cellMinutes, keptMinutes } from './cells.ts';
+import { cellMinutes, keptMinutes, usPerMinute } from './cells.ts';
 import type { Level } from './series.ts';
 
 /** How far back a question reaches, as the API writes it, in minutes. */
@@ -17,6 +17,12 @@ export interface Segment extends MinuteSpan {
   readonly level: Level;
 }
 
+/** The minutes that lie, if only in part, between two times in microseconds since the epoch. */
+export function minutesOf(range: { readonly fromUs: number; readonly toUs: number }): MinuteSpan {
+  const { fromUs, toUs } = range;
+  return { from: Math.floor(fromUs / usPerMinute), to: Math.ceil(toUs / usPerMinute) };
+}
+
 /** The span of a range that ends now. */
 export function spanOf(range: TimeRange, nowMs: number): MinuteSpan {
   const to = Math.floor(nowMs / 60_000) + 1;
@@ -26,10 +32,10 @@ export function spanOf(range: TimeRange, nowMs: number): MinuteSpan {
 const coarseFromMinutes = 7 * 1_440;
 
 /**
- * The fewest cells that cover a span: whole hours and minutes at its edges, of a week or more whole
- * days and hours. Where the finer cells are not kept any more the edges are rounded outwards; what is
- * older than the cells are kept is never read. A span that reaches the present ends with a coarse cell,
- * for nothing lies behind it. With `fine` all cells are those of the edges.
+ * The fewest cells that cover a span: whole hours and minutes at its edges, of a week or more whole days
+ * too. Where the finer cells are not kept any more the edges are rounded outwards; what is older than
+ * the cells are kept is never read. A span that reaches the present ends with a coarse cell, for nothing
+ * lies behind it. With `fine` all cells are those of the edges.
  */
 export function segmentsOf(
   { from, to }: MinuteSpan,
@@ -37,32 +43,42 @@ export function segmentsOf(
   widths: 'mixed' | 'fine' = 'mixed',
 ): Segment[] {
   const now = Math.floor(nowMs / 60_000);
-  const fine = edgeLevel({ from, to }, now);
-  const fineWidth = cellMinutes[fine];
-  const start = Math.max(floorTo(from, fineWidth), ceilTo(now - keptMinutes[fine], fineWidth));
-  const end = ceilTo(to, fineWidth);
-  const coarse = coarserOf(fine);
+  const level = edgeLevel(from, now);
+  const width = cellMinutes[level];
+  const start = Math.max(floorTo(from, width), ceilTo(now - keptMinutes[level], width));
+  const edges: Segment = { level, from: start, to: ceilTo(to, width) };
+  if (widths === 'fine') return segments([edges]);
+  const isWide = level !== 'minute' || to - from >= coarseFromMinutes;
+  return coarsened(edges, { coarsest: isWide ? 'day' : 'hour', isOpen: to > now });
+}
+
+function edgeLevel(from: number, now: number): Level {
+  if (from < now - keptMinutes.hour - cellMinutes.hour) return 'day';
+  return from < now - keptMinutes.minute ? 'hour' : 'minute';
+}
+
+/** Coarser cells wherever whole ones lie within a segment; of an open one nothing lies behind its end. */
+function coarsened(
+  segment: Segment,
+  limit: { readonly coarsest: Level; readonly isOpen: boolean },
+): Segment[] {
+  const { level, from, to } = segment;
+  if (level === limit.coarsest) return segments([segment]);
+  const coarse = level === 'minute' ? 'hour' : 'day';
   const width = cellMinutes[coarse];
-  const coarseStart = ceilTo(start, width);
-  const coarseEnd = to > now ? ceilTo(end, width) : floorTo(end, width);
-  if (coarseStart >= coarseEnd || widths === 'fine') {
-    return segments([{ level: fine, from: start, to: end }]);
-  }
+  const start = ceilTo(from, width);
+  const end = limit.isOpen ? ceilTo(to, width) : floorTo(to, width);
+  if (start >= end) return segments([segment]);
   return segments([
-    { level: fine, from: start, to: coarseStart },
-    { level: coarse, from: coarseStart, to: coarseEnd },
-    { level: fine, from: coarseEnd, to: end },
+    { level, from, to: start },
+    ...coarsened({ level: coarse, from: start, to: end }, limit),
+    { level, from: end, to },
   ]);
 }
 
-function edgeLevel({ from, to }: MinuteSpan, now: number): Level {
-  if (from < now - keptMinutes.hour - cellMinutes.hour) return 'day';
-  const isWide = to - from >= coarseFromMinutes;
-  return isWide || from < now - keptMinutes.minute ? 'hour' : 'minute';
-}
-
-function coarserOf(level: Level): Level {
-  return level === 'minute' ? 'hour' : 'day';
+/** Where what segments hold begins and ends; without segments, the span that was asked for. */
+export function coveredBy(all: readonly Segment[], asked: MinuteSpan): MinuteSpan {
+  return { from: all[0]?.from ?? asked.from, to: all.at(-1)?.to ?? asked.to };
 }
 
 function segments(all: readonly Segment[]): Segment[] {

@@ -1,7 +1,7 @@
 import { rangeOf, rounded, type RangeTimes } from './answers.ts';
 import { grouped } from './grouping.ts';
 import { readStats, type SeriesSql, type SeriesStats } from './stats-store.ts';
-import { segmentsOf, type TimeRange } from './time-range.ts';
+import type { TimeRange } from './time-range.ts';
 
 export type UsageGroup = 'agent' | 'provider' | 'model';
 
@@ -32,8 +32,7 @@ export async function readUsage(
   { timeRange, groupBy }: { readonly timeRange: TimeRange; readonly groupBy: UsageGroup },
   nowMs: number,
 ): Promise<ModelUsage> {
-  const { span, times } = rangeOf(timeRange, nowMs);
-  const segments = segmentsOf(span, nowMs);
+  const { segments, times } = rangeOf(timeRange, nowMs);
   const read = (kind: 'inputTokens' | 'outputTokens' | 'cost') =>
     readStats(sql, { kind, segments, limit: seriesMax });
   const [inputs, outputs, costs] = await Promise.all([

@@ -82,13 +82,18 @@ test.each([
   expect(summary.status).toBe(status);
 });
 
-test('without a code the message tells a timeout, with one it does not', () => {
-  const statusMessage = 'the job timed out';
+test.each([
+  'order 504 not found',
+  'option "timeout" must be a number',
+  'the job timed out',
+  undefined,
+])('only a code tells a timeout, not the message %j', (statusMessage) => {
   const statusOf = (facts: Partial<SpanHead>) =>
-    analyse([headOf('A', [0, 1], { isError: true, statusMessage, ...facts })]).summary.status;
-  expect(statusOf({})).toBe('timeout');
+    analyse([headOf('timeout check', [0, 1], { isError: true, statusMessage, ...facts })]).summary
+      .status;
+  expect(statusOf({})).toBe('error');
   expect(statusOf({ errorCode: 'SyntaxError' })).toBe('error');
-  expect(statusOf({ statusMessage: undefined, name: 'timeout check' })).toBe('error');
+  expect(statusOf({ errorCode: 'ETIMEDOUT' })).toBe('timeout');
   expect(statusOf({ isError: false })).toBe('success');
 });
 

@@ -38,7 +38,7 @@ export function mainRootOf<S extends SpanHead>(tree: SpanTree<S>): TreeNode<S> {
 /** The status that a single span stands for. */
 export function statusOfSpan(span: SpanHead): TraceStatus {
   if (!span.isError) return 'success';
-  return saysTimeout(span.errorCode ?? span.statusMessage ?? '') ? 'timeout' : 'error';
+  return saysTimeout(span.errorCode ?? '') ? 'timeout' : 'error';
 }
 
 /** The root's, or that of all spans together where there is not one root or something outlasts it. */

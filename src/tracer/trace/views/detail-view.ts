@@ -1,6 +1,6 @@
 import type { View } from '../../reading/view.ts';
 import type { GenAiUsage, TraceDetail, TraceSpan } from '../../schemas/trace-answers.ts';
-import { findModelCalls } from '../../series/model-calls.ts';
+import { findModelCalls, spentOn } from '../../series/model-calls.ts';
 import { PriceList } from '../../series/price.ts';
 import { analysedSpansOf } from '../analyse.ts';
 import { selfTimeOf } from '../self-time.ts';
@@ -126,11 +126,5 @@ function genAiUsageOf(tree: SpanTree<Span>): GenAiUsage | undefined {
 function usageOf(
   tree: SpanTree<Span>,
 ): Pick<GenAiUsage, 'inputTokens' | 'outputTokens' | 'costUsd'> {
-  const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-  for (const call of findModelCalls(analysedSpansOf(tree, tree), new PriceList())) {
-    usage.inputTokens += call.inputTokens;
-    usage.outputTokens += call.outputTokens;
-    usage.costUsd += call.costUsd ?? 0;
-  }
-  return usage;
+  return spentOn(findModelCalls(analysedSpansOf(tree, tree), new PriceList()));
 }

@@ -115,11 +115,11 @@ test('tokens and cost of a trace are counted once, though an agent’s span repe
   const chat = { operation: 'chat', model: 'small-1', inputTokens: 100, outputTokens: 20 };
   const answer = detailOf([
     call('agent', { operation: 'invoke_agent', inputTokens: 200, outputTokens: 40 }),
-    call('first', { ...chat, costUsd: 0.25 }, 'agent'),
+    call('first', { ...chat, costUsd: 0.1 }, 'agent'),
     call('tool', { operation: 'execute_tool', tool: 'search' }, 'agent'),
-    call('second', { ...chat, model: 'large-1', costUsd: 0.5 }, 'agent'),
+    call('second', { ...chat, model: 'large-1', costUsd: 0.2 }, 'agent'),
   ]);
-  expect(answer.genAi).toMatchObject({ inputTokens: 200, outputTokens: 40, costUsd: 0.75 });
+  expect(answer.genAi).toMatchObject({ inputTokens: 200, outputTokens: 40, costUsd: 0.3 });
   expect(answer.genAi?.models.toSorted()).toEqual(['large-1', 'small-1']);
   expect(answer.genAi?.tools).toEqual(['search']);
 });
