@@ -4,6 +4,7 @@ export type AuditEventType =
   | 'login_failure'
   | 'api_key_login_success'
   | 'api_key_login_failure'
+  | 'token_refused'
   | 'token_refreshed'
   | 'refresh_refused'
   | 'refresh_token_reused'

@@ -4,6 +4,7 @@ import { Verifier } from '../kit/identity/verifier.ts';
 import type { Host } from '../kit/service.ts';
 import { ApiKeyLogin } from './api-keys/api-key-login.ts';
 import { ApiKeys } from './api-keys/api-keys.ts';
+import { suiteOwner } from './api-keys/service-identities.ts';
 import { Limits } from './limits/limits.ts';
 import { AuditLog } from './audit/audit.ts';
 import { CheckpointKey } from './audit/checkpoint-key.ts';
@@ -20,6 +21,8 @@ import { Revoker } from './tokens/revoker.ts';
 import { GroupMappings, type MappingsChanged } from './roles/group-mappings.ts';
 import { LiveRoleTable } from './roles/roles.ts';
 import { SecondFactor } from './second-factor/second-factor.ts';
+import { Grace } from './sessions/grace.ts';
+import { readLastEventAt } from './sessions/grace-store.ts';
 import { SessionList } from './sessions/session-list.ts';
 import { Sessions } from './sessions/sessions.ts';
 import type { AuthTables, Sql } from './tables.ts';
@@ -62,6 +65,7 @@ export interface AuthParts {
 export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
   const { config, log, revocations } = host;
   const sql = host.database.kysely<AuthTables>('auth');
+  const grace = new Grace(await readLastEventAt(sql));
   const [keyring, roles, passwords] = await Promise.all([
     openKeyring({ sql, dataFolder: host.dataFolder, revocations, log }),
     LiveRoleTable.open(sql),
@@ -73,7 +77,7 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
   const audit = new AuditLog({ sql, checkpointKey, log });
   const { revoker, feed, verifier } = createTrust(host, sql, keyring);
   const rate = { attempts: config.refreshesPerHour, windowSeconds: 3600 };
-  const sessions = new Sessions({ sql, mint, roles, audit, revoker, rate });
+  const sessions = new Sessions({ sql, mint, roles, audit, revoker, grace, rate });
   const limits = new Limits({ sql, log, config });
   const { sealer } = keyring;
   const common = { sql, audit, revoker, roles, passwords, limits, sessions, sealer };
@@ -105,13 +109,13 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
       roles,
       audit,
       revoker,
-      reservedNames: host.peers.map(({ name }) => name),
+      reservedNames: [suiteOwner, ...host.peers.map(({ name }) => name)],
     }),
     users: new Users({ sql, passwords, roles, audit, revoker }),
     ...accounts,
     introspection: new Introspection({ sql, verifier, mint, roles }),
     tokenRevocation: new TokenRevocation({ sql, verifier, mint, sessions, revoker, audit }),
-    validation: new Validation(verifier),
+    validation: new Validation(verifier, audit),
     limits,
   };
 }

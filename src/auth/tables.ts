@@ -183,6 +183,8 @@ export interface OAuthFlowRow {
   client_id: string;
   /** Whether the caller named the redirect_uri, in place of the provider's own. */
   redirect_uri_given: boolean;
+  /** Whether the caller named the nonce, so that an id_token repeats it. */
+  nonce_given: boolean;
   /** How many codes were tried. */
   attempts: number;
   verifier: string | null;

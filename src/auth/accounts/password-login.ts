@@ -60,13 +60,14 @@ export class PasswordLogin {
    * be looked at, and counts nothing.
    */
   async begin(attempt: LoginAttempt): Promise<CountedAttempt> {
-    const { passwords, limits } = this.#options;
+    const { passwords, limits, audit } = this.#options;
     passwords.requireLength(attempt.password);
     const source = {
       usernameKey: usernameKey(attempt.username),
       addressKey: addressKey(attempt.origin.ip),
     };
-    const { found, allowance, refusal } = await limits.take(source);
+    const { found, allowance, refusal, bucket } = await limits.take(source);
+    if (refusal) audit.tally(refusedEventOf(attempt, found?.user.id), bucket);
     return { candidate: { attempt, found, source }, allowance, refusal };
   }
 
@@ -132,6 +133,12 @@ function invalidCredentials(): Fault {
     reason: 'invalid_credentials',
     detail: { reason: 'invalid_credentials' },
   });
+}
+
+function refusedEventOf(attempt: LoginAttempt, userId: string | undefined): AuditEvent {
+  const { facts, ...event } = eventOf(attempt, userId);
+  const reason = 'rate_limit_exceeded';
+  return { ...event, eventType: 'login_failure', facts: { ...facts, reason } };
 }
 
 function eventOf(

@@ -72,8 +72,8 @@ export class ApiKeyLogin implements AsyncDisposable {
   async exchange({ apiKey, clientId, origin }: ApiKeyAttempt): Promise<ApiKeyToken> {
     const startedAt = new Date();
     const parts = parseApiKey(apiKey);
-    if (!parts) throw refusal('api_key_invalid');
-    const { key, user, use } = await this.#find(parts, startedAt);
+    if (!parts) return this.#refuseText(clientId, origin);
+    const { key, user, use, issuedAt } = await this.#find(parts, startedAt);
     const flaw = flawOf({ key, user, use, now: startedAt });
     await this.#options.audit.record({
       eventType: flaw ? 'api_key_login_failure' : 'api_key_login_success',
@@ -85,11 +85,23 @@ export class ApiKeyLogin implements AsyncDisposable {
     });
     if (!key || !use || flaw) throw refusal(flaw ?? 'api_key_invalid');
     this.#noteUse({ id: key.id, at: startedAt });
-    return this.#sign(key, { user, use, clientId, startedAt });
+    return this.#sign(key, { user, use, clientId, startedAt, issuedAt });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#uses.close();
+  }
+
+  #refuseText(clientId: string, origin: Origin): never {
+    const reason = 'api_key_invalid';
+    this.#options.audit.tally({
+      eventType: 'api_key_login_failure',
+      clientId,
+      origin,
+      provider: 'api-key',
+      facts: { reason },
+    });
+    throw refusal(reason);
   }
 
   /** The key, whom it acts for and which of its secrets this is, as far as they are there. */
@@ -98,10 +110,11 @@ export class ApiKeyLogin implements AsyncDisposable {
     const key = await findApiKey(sql, id);
     // An id that nobody has costs what a wrong secret costs, so that time does not tell which it was.
     const use = findSecret(key ?? noKey, secret, now);
+    const issuedAt = this.#options.mint.issueTime(key ? subjectOf(key) : '');
     // A disabling under way must not be overtaken: its revocation covers what was issued before it.
     const isUsers = use !== undefined && key?.kind === 'user';
     const user = isUsers ? await findSettledUser(sql, key.owner_id) : undefined;
-    return { key, user, use };
+    return { key, user, use, issuedAt };
   }
 
   async #sign(
@@ -111,12 +124,12 @@ export class ApiKeyLogin implements AsyncDisposable {
       readonly use: SecretUse;
       readonly clientId: string;
       readonly startedAt: Date;
+      readonly issuedAt: number;
     },
   ): Promise<ApiKeyToken> {
     const grant = this.#grantOf(key, by);
-    const issuedAt = Math.floor(by.startedAt.getTime() / 1000);
     const expiresInSeconds = lifeOf([key.expires_at, by.use.expiresAt], by.startedAt);
-    const accessToken = await this.#options.mint.signAccess(grant, issuedAt, {
+    const accessToken = await this.#options.mint.signAccess(grant, by.issuedAt, {
       lifeSeconds: expiresInSeconds,
     });
     return { accessToken, expiresInSeconds, service: key.service, permissions: grant.permissions };

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { formatApiKey, parseApiKey } from './api-key-text.ts';
 import { openGround, startAuth, type Ground, type RunningAuth } from '../testing.ts';
 
@@ -148,6 +148,24 @@ describe('a key that is no good', () => {
     await expectRefusal(api_key, 'user_disabled');
     await patch(false);
     expect((await exchange(api_key)).status).toBe(200);
+  });
+
+  test('gives tokens that count, and end again, also when its user comes and goes within a second', async () => {
+    const { id: userId } = await createUser(['user']);
+    const { api_key } = await createKey({ userId });
+    const patch = (disabled: boolean) =>
+      auth.call('PATCH', `/api/v1/auth/users/${userId}`, { token: admin, body: { disabled } });
+    vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] });
+    try {
+      await patch(true);
+      await patch(false);
+      const { status, body } = await exchange(api_key);
+      expect([status, await validity(body.access_token)]).toEqual([200, 'valid']);
+      await patch(true);
+      expect(await validity(body.access_token)).toBe('token_revoked');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

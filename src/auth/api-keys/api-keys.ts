@@ -25,7 +25,7 @@ import type { ApiKeyRow, Sql } from '../tables.ts';
 import { findUser } from '../accounts/user-store.ts';
 
 export interface ApiKeysOptions {
-  /** Names that only the suite's own services may have. */
+  /** Names that only the suite and its own services may have. */
   readonly reservedNames: readonly string[];
   readonly sql: Sql;
   readonly roles: RoleTable;

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openGround, startAuth, type Ground, type RunningAuth } from '../testing.ts';
 
@@ -67,6 +68,23 @@ describe('a service with auth:delegate is refused', () => {
   test('all other administration', async () => {
     expect((await auth.call('GET', '/api/v1/auth/users', { token: delegate })).status).toBe(403);
   });
+});
+
+test('the owner of the suite\u2019s own keys is no name that a service can have', async () => {
+  const answer = await create(admin, { service: 'suite', permissions: ['auth:delegate'] });
+  expect([answer.status, answer.body.error.code]).toEqual([409, 'service_name_reserved']);
+});
+
+test('a key of that name that was there before ends, with its tokens', async () => {
+  const { body } = await create(admin, { service: 'elsewhere', permissions: ['auth:delegate'] });
+  await ground.database.query("update auth.api_keys set service = 'suite' where id = $1", [
+    body.id,
+  ]);
+  const migration = new URL('../migrations/013-suite-owner.sql', import.meta.url);
+  await ground.database.query(await readFile(migration, 'utf8'));
+  expect((await exchange(body.api_key)).status).toBe(401);
+  const ended = "select kind from auth.revocations where id = 'suite'";
+  expect(await ground.database.query(ended)).toEqual([{ kind: 'subject' }]);
 });
 
 describe('a service with auth:delegate', () => {

@@ -18,8 +18,8 @@ export interface ServiceIdentitiesOptions {
   readonly folder: string;
 }
 
-/** Owns the keys of the suite's own services. */
-const owner = 'suite';
+/** Owns the keys of the suite's own services; no service may have this name. */
+export const suiteOwner = 'suite';
 const everyService = peerPermission;
 const noOrigin = { ip: '', userAgent: '' };
 
@@ -47,7 +47,7 @@ async function ensureServiceIdentity(peer: Peer, options: ServiceIdentitiesOptio
 async function findKeyOf(peer: Peer, path: string, sql: Sql): Promise<ApiKeyRow | undefined> {
   const parts = parseApiKey((await readText(path)).trim());
   const key = parts && (await findApiKey(sql, parts.id));
-  if (!key || key.revoked_at || key.owner_id !== owner || key.service !== peer.name)
+  if (!key || key.revoked_at || key.owner_id !== suiteOwner || key.service !== peer.name)
     return undefined;
   return isSecretOf(key.hash, parts.secret) ? key : undefined;
 }
@@ -59,12 +59,12 @@ async function replaceKey(
   { sql, audit, revoker }: ServiceIdentitiesOptions,
 ): Promise<void> {
   const wanted = { name: `service identity of ${name}`, service: name, permissions };
-  const issued = issueApiKey({ ...wanted, kind: 'service', ownerId: owner, expiresAt: null });
+  const issued = issueApiKey({ ...wanted, kind: 'service', ownerId: suiteOwner, expiresAt: null });
   await insertApiKey(sql, issued.key);
   await writeSecretFile(path, `${issued.text}\n`);
   await revoker.revoke(async (trx) => {
     const facts = { keyId: issued.key.id, service: name, permissions };
-    const event = { userId: owner, origin: noOrigin, provider: 'suite', facts } as const;
+    const event = { userId: suiteOwner, origin: noOrigin, provider: 'suite', facts } as const;
     await audit.recordWithin(trx, { eventType: 'api_key_created', ...event });
     const revoked = await revokeOtherKeys(trx, issued.key, new Date());
     return revoked.flatMap(secretSessionIds).map((id) => ({ kind: 'session', id }) as const);

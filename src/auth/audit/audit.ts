@@ -1,11 +1,13 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import type { Log } from '../../kit/log.ts';
 import type { AuditEventType } from '../events.ts';
+import { addressKey } from '../limits/attempt-limits.ts';
 import type { Sql } from '../tables.ts';
 import { appendAuditRecords, insertPendingRecord, listAuditRecords } from './audit-store.ts';
 import type { AuditQuery, AuditRecord } from './audit-store.ts';
 import type { CheckpointKey } from './checkpoint-key.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { Tallies } from './tallies.ts';
 import { verifyAudit, type AuditVerification } from './verification.ts';
 
 /** Where a request came from. */
@@ -45,6 +47,7 @@ export class AuditLog implements AsyncDisposable {
   readonly #options: AuditLogOptions;
   readonly #checkpoints: Checkpoints;
   readonly #batch: Batch<AuditRecord>;
+  readonly #tallies: Tallies;
 
   constructor(options: AuditLogOptions) {
     this.#options = options;
@@ -57,11 +60,25 @@ export class AuditLog implements AsyncDisposable {
       maxDelayMs: 2,
       maxPending: 10_000,
     });
+    this.#tallies = new Tallies((event) => {
+      this.record(event).catch((error: unknown) => {
+        options.log.warn({ err: error, eventType: event.eventType }, 'an event was not audited');
+      });
+    });
   }
 
   /** Writes an event together with those of other callers. */
   record(event: AuditEvent): Promise<void> {
     return this.#batch.add(recordOf(event));
+  }
+
+  /**
+   * Writes an event that anybody can cause for nothing, behind the caller: of each kind and cause at
+   * most one a minute beside the first, with how many there were as `count`. The cause is the caller's
+   * address when absent.
+   */
+  tally(event: AuditEvent, cause = addressKey(event.origin.ip)): void {
+    this.#tallies.add(event, cause);
   }
 
   /** Writes an event in the transaction of what it tells: both happen or neither. */
@@ -98,6 +115,7 @@ export class AuditLog implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#tallies[Symbol.dispose]();
     await this.#batch.close();
     await this.#checkpoints.write();
   }

@@ -118,6 +118,7 @@ async function driveSessions(): Promise<void> {
   noteTokens(await post('oauth/token', refreshOf(next.refresh_token)), 'a plain refresh');
   await post('refresh', { ...refreshOf(next.refresh_token), grant_type: 'password' });
   await post('refresh', refreshOf(`${next.refresh_token.slice(0, -6)}AAAAAA`));
+  await post('validate', { token: `${first.access_token.slice(0, -8)}AAAAAAAA` });
   await post('refresh', refreshOf(first.refresh_token));
   const second = await logIn('admin', adminPassword);
   const stranger = await createUser('stranger');
@@ -354,6 +355,7 @@ const driven: Readonly<Record<AuditEventType, true>> = {
   login_failure: true,
   api_key_login_success: true,
   api_key_login_failure: true,
+  token_refused: true,
   token_refreshed: true,
   refresh_refused: true,
   refresh_token_reused: true,

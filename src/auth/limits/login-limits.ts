@@ -20,6 +20,8 @@ export interface LoginVerdict {
   readonly found: LoginUser | undefined;
   readonly allowance: Allowance;
   readonly refusal: Fault | undefined;
+  /** The bucket that is nearest to its end. */
+  readonly bucket: string;
 }
 
 export interface LoginLimitsOptions {
@@ -64,24 +66,25 @@ export class LoginLimits implements AsyncDisposable {
    */
   async take({ usernameKey, addressKey }: LoginSource): Promise<LoginVerdict> {
     const account = createHash('sha256').update(usernameKey).digest('base64url');
-    const start = await this.#starts.ask({
-      usernameKey,
-      addressKey,
+    const asks = {
       account: this.#byAccount.askFor(account),
       address: this.#byAddress.askFor(addressKey),
       pair: this.#byPair.askFor(`${account} ${addressKey}`),
-    });
+    };
+    const start = await this.#starts.ask({ usernameKey, addressKey, ...asks });
     const standings = [
-      { limit: this.#byPair, grant: start.pair },
-      ...(start.account ? [{ limit: this.#byAccount, grant: start.account }] : []),
-      { limit: this.#byAddress, grant: start.address },
+      { limit: this.#byPair, grant: start.pair, bucket: asks.pair.key },
+      ...(start.account
+        ? [{ limit: this.#byAccount, grant: start.account, bucket: asks.account.key }]
+        : []),
+      { limit: this.#byAddress, grant: start.address, bucket: asks.address.key },
     ];
-    const { limit, grant } = standings.reduce((one, other) =>
+    const { limit, grant, bucket } = standings.reduce((one, other) =>
       isNearer(other.grant, one.grant) ? other : one,
     );
     const allowance = limit.allowanceOf(grant);
     const refusal = allowance.isAllowed ? undefined : limit.refusal(allowance);
-    return { found: start.found, allowance, refusal };
+    return { found: start.found, allowance, refusal, bucket };
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -50,6 +50,8 @@ export interface FederatedSession {
   readonly user: UserRow;
   readonly profile: Profile;
   readonly groups: readonly GroupRole[];
+  /** Only where the login began with the scope `openid`. */
+  readonly idToken: string | undefined;
   /** Only where the service kept the verifier. */
   readonly returnTo: string | undefined;
   /** The state of the flow, which names its cookie. */
@@ -109,8 +111,9 @@ export class CodeExchange {
     });
     attempt.userId = user.id;
     const pair = await this.#open(user, login);
+    const idToken = await this.#signId(user, login);
     const returnTo = flow.return_to ?? undefined;
-    return { pair, user, profile, groups, returnTo, state: flow.state };
+    return { pair, user, profile, groups, idToken, returnTo, state: flow.state };
   }
 
   /** Trades the code at the provider; the flow is given back when that can be tried again. */
@@ -193,6 +196,15 @@ export class CodeExchange {
     const { sessionId } = await mint.readRefresh(pair.refreshToken);
     await finishFlow(sql, { challenge: flow.challenge, sessionId });
     return pair;
+  }
+
+  /** OpenID Connect Core, section 3.1.3.3. */
+  async #signId({ id: subject }: UserRow, login: Login): Promise<string | undefined> {
+    const { scope, nonce, nonce_given: isNonceGiven } = login.flow;
+    if (!scope.split(' ').includes('openid')) return undefined;
+    const { mint } = this.#options;
+    const stated = { subject, clientId: clientOf(login), nonce: isNonceGiven ? nonce : undefined };
+    return mint.signId(stated, mint.issueTime(subject));
   }
 }
 

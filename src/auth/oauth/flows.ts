@@ -158,6 +158,7 @@ function commonColumns(
     redirect_uri_given: request.redirectUri !== undefined,
     state: request.state ?? newSecret(),
     nonce: request.nonce ?? newSecret(),
+    nonce_given: request.nonce !== undefined,
     scope: request.scope ?? provider.config.scopes,
     client_id: request.clientId ?? '',
     attempts: 0,

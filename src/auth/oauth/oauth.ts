@@ -4,6 +4,7 @@ import type { Host } from '../../kit/service.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
+import { recordRefusal } from '../sessions/refresh-refusals.ts';
 import type { RefreshOptions, Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { IdentityRow, Sql } from '../tables.ts';
 import { invalidGrant, type RefreshClaims, type TokenMint } from '../tokens/tokens.ts';
@@ -104,33 +105,48 @@ export class OAuth {
 
   /**
    * The next pair of a login through a provider, and that provider's next tokens. The provider goes
-   * first: whatever it refuses, the caller still has a refresh token that counts. Throws
+   * first: whatever it refuses, the caller still has a refresh token that counts. A repetition gets
+   * the tokens that the provider gave the first time. Throws
    * `invalid_grant` when it gives no more tokens, and `provider_error` when it fails.
    */
   async refresh(
     claims: RefreshClaims,
     { provider, ...options }: RefreshOptions & { readonly provider: string | undefined },
   ): Promise<{ readonly pair: TokenPair; readonly tokens: ProviderTokens }> {
-    const { sql, sessions } = this.#options;
+    const { sql, sessions, audit } = this.#options;
     const since = new Date();
     const identity = await findIdentityOf(sql, claims.subject);
     const isTheirs = identity && (provider === undefined || identity.provider === provider);
-    if (!isTheirs) throw invalidGrant('wrong_provider');
-    await sessions.requireRefreshable(claims, options);
-    const tokens = await this.#renew(identity, { since, origin: options.origin }).catch(
-      (error: unknown) => this.#explainRenewal(error, claims, options.origin),
+    if (!isTheirs) {
+      const reason = 'wrong_provider';
+      await recordRefusal(audit, claims, { reason, origin: options.origin });
+      throw invalidGrant(reason);
+    }
+    const isRepeated = await sessions.requireRefreshable(claims, options);
+    const renewal = { since, origin: options.origin, isRepeated };
+    const tokens = await this.#renew(identity, renewal).catch((error: unknown) =>
+      this.#explainRenewal(error, claims, options.origin),
     );
     return { pair: await sessions.refresh(claims, options), tokens };
   }
 
-  /** The provider's next tokens, once the user has only the groups that they still show. */
+  /**
+   * The provider's next tokens, once the user has only the groups that they still show; for a
+   * repetition those that it gave the first time.
+   */
   async #renew(
     identity: IdentityRow,
-    { since, origin }: { readonly since: Date; readonly origin: Origin },
+    {
+      since,
+      origin,
+      isRepeated,
+    }: { readonly since: Date; readonly origin: Origin; readonly isRepeated: boolean },
   ): Promise<ProviderTokens> {
     const provider = await this.providers.readOf(identity);
-    await this.#idpTokens.renew(identity, { provider, since });
-    await this.syncRoles(identity.user_id, origin);
+    if (!isRepeated) {
+      await this.#idpTokens.renew(identity, { provider, since });
+      await this.syncRoles(identity.user_id, origin);
+    }
     const current = await findIdentityOf(this.#options.sql, identity.user_id);
     return this.#idpTokens.fresh(current ?? identity, provider);
   }
@@ -140,14 +156,7 @@ export class OAuth {
     if (!isLoginRequired(error)) throw error;
     await this.syncRoles(claims.subject, origin);
     const reason = 'idp_login_required';
-    await this.#options.audit.record({
-      eventType: 'refresh_refused',
-      userId: claims.subject,
-      clientId: claims.clientId,
-      origin,
-      provider: 'refresh-token',
-      facts: { sessionId: claims.sessionId, reason },
-    });
+    await recordRefusal(this.#options.audit, claims, { reason, origin });
     throw new Fault('invalid', 'log in at the identity provider again', {
       reason: 'invalid_grant',
       detail: { reason },

@@ -164,6 +164,13 @@ describe("the provider's own token", () => {
     const { reply } = await logIn(auth, 'dora');
     const wrong = await refreshWith(reply.body.refresh_token, 'openid');
     expect([wrong.status, wrong.body.error.code]).toEqual([400, 'invalid_grant']);
+    const { body: log } = await auth.call('GET', '/api/v1/auth/audit?eventType=refresh_refused', {
+      token: admin,
+    });
+    expect(log.events[0]).toMatchObject({
+      userId: reply.body.user.id,
+      metadata: { reason: 'wrong_provider' },
+    });
     await ageTokens();
     const { status, body } = await refreshWith(reply.body.refresh_token);
     expect([status, body.token_type, body.expires_in]).toEqual([200, 'Bearer', 3600]);
@@ -193,6 +200,17 @@ describe("the provider's own token", () => {
     expect((await gitlab.seen()).refreshes - before.refreshes).toBe(1);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(replies.map(({ body }) => body.idp_token.access_token)).size).toBe(1);
+  });
+
+  test('is the same for a refresh that is repeated because its answer was lost', async () => {
+    const { reply } = await logIn(auth, 'dora');
+    const lost = await refreshWith(reply.body.refresh_token);
+    const before = await gitlab.seen();
+    const again = await refreshWith(reply.body.refresh_token, 'idp', replica);
+    expect((await gitlab.seen()).refreshes).toBe(before.refreshes);
+    expect([again.status, again.body.refresh_token]).toEqual([200, lost.body.refresh_token]);
+    expect(again.body.idp_token.access_token).toBe(lost.body.idp_token.access_token);
+    expect(again.body.idp_token.refresh_token).toBe(lost.body.idp_token.refresh_token);
   });
 
   test('that lives for five minutes is not taken for old when it is new', async () => {

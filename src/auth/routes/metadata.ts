@@ -47,9 +47,13 @@ function describeServer(issuer: string) {
     grant_types_supported: ['authorization_code', 'refresh_token'],
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: ['none'],
+    // An access token as for every other route: RFC 8414 allows its type in place of a method.
+    revocation_endpoint_auth_methods_supported: ['Bearer'],
+    introspection_endpoint_auth_methods_supported: ['Bearer'],
     scopes_supported: ['openid', 'profile', 'email', 'read_user'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],
+    claims_supported: ['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'nonce'],
   };
 }
 

@@ -7,6 +7,7 @@ import { secondsLeft } from '../oauth/idp-tokens.ts';
 import { refusedCode, type ProviderTokens } from '../oauth/provider-client.ts';
 import type { AuthParts } from '../parts.ts';
 import type { oauthRoutes as routes } from '../schemas/oauth.ts';
+import { readRefreshToken } from '../sessions/refresh-refusals.ts';
 import { refreshOptionsOf, refreshTokens, requireGrantType, toTokens } from './token-answers.ts';
 
 const bearer = 'Bearer' as const;
@@ -39,7 +40,7 @@ export function oauthRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
     oauthRefresh: async (call) => {
       const { grant_type: grantType, refresh_token: refreshToken, provider } = call.body;
       requireGrantType(grantType, ['refresh_token']);
-      const claims = await parts.mint.readRefresh(refreshToken);
+      const claims = await readRefreshToken(refreshToken, { ...parts, origin: call.origin });
       const options = refreshOptionsOf(call);
       const { pair, tokens } = await oauth.refresh(claims, { ...options, provider });
       const { token_type: _type, created_at: _at, scope: _scope, ...idpToken } = toIdpToken(tokens);
@@ -171,11 +172,13 @@ async function refreshPlainly(call: TokenCall, parts: AuthParts) {
   return { ...toTokens(pair), scope: pair.permissions.join(' ') };
 }
 
-function toFederatedTokens({ pair, user, profile, groups, returnTo }: FederatedSession) {
+function toFederatedTokens(session: FederatedSession) {
+  const { pair, user, profile, groups, idToken, returnTo } = session;
   const { id, username, email, name, roles } = user;
   return {
     ...toTokens(pair),
     scope: pair.permissions.join(' '),
+    ...(idToken === undefined ? {} : { id_token: idToken }),
     user: {
       id,
       username,

@@ -2,6 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Call } from '../../kit/http/call.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
 import type { AuthParts } from '../parts.ts';
+import { readRefreshToken } from '../sessions/refresh-refusals.ts';
 import type { RefreshOptions, TokenPair } from '../sessions/sessions.ts';
 import { accessLifeSeconds } from '../tokens/tokens.ts';
 
@@ -43,7 +44,7 @@ export async function refreshTokens(
   },
 ): Promise<TokenPair> {
   const { parts, refreshToken, scope } = request;
-  const claims = await parts.mint.readRefresh(refreshToken);
+  const claims = await readRefreshToken(refreshToken, { ...parts, origin: call.origin });
   const options = refreshOptionsOf(call, scope);
   if (!(await parts.oauth.isLocal(claims.subject))) {
     await parts.sessions.requireRefreshable(claims, options);

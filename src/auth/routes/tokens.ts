@@ -59,7 +59,7 @@ export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
       const validate = (allowance: Allowance) => {
         showAllowance(call, allowance);
         if (!allowance.isAllowed) throw limit.refusal(allowance);
-        return validation.validate(call.body.token);
+        return validation.validate(call.body.token, call.origin);
       };
       const allowance = limit.take(addressKey(call.origin.ip));
       return allowance instanceof Promise ? allowance.then(validate) : validate(allowance);

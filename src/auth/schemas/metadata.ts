@@ -18,9 +18,12 @@ const serverMetadata = Type.Object(
     grant_types_supported: texts,
     code_challenge_methods_supported: texts,
     token_endpoint_auth_methods_supported: texts,
+    revocation_endpoint_auth_methods_supported: texts,
+    introspection_endpoint_auth_methods_supported: texts,
     scopes_supported: texts,
     subject_types_supported: texts,
     id_token_signing_alg_values_supported: texts,
+    claims_supported: texts,
   },
   { $id: 'ServerMetadata' },
 );

@@ -114,6 +114,11 @@ export const oauthRoutes = {
           {
             ...issued,
             scope: Type.String({ description: 'the permissions, separated by spaces' }),
+            id_token: Type.Optional(
+              Type.String({
+                description: 'where `authorize` was given the scope `openid`; repeats its `nonce`',
+              }),
+            ),
             user: Type.Optional(federatedUser),
             return_to: Type.Optional(Type.String({ description: 'a path on the own origin' })),
           },

@@ -195,7 +195,9 @@ describe('a refresh', () => {
       scope: 'agent:read',
       permissions: ['agent:read'],
     });
-    const wide = (await refresh(narrow.refresh_token)).body;
+    const twice = (await refresh(narrow.refresh_token, { scope: 'agent:read agent:read' })).body;
+    expect(decodeJwt(twice.access_token)['scope']).toBe('agent:read');
+    const wide = (await refresh(twice.refresh_token)).body;
     expect(decodeJwt(wide.access_token)['scope']).toBe('agent:read workflow:read');
   });
 

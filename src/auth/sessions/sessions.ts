@@ -17,7 +17,9 @@ import {
   type FoundSession,
   type SessionState,
 } from './session-store.ts';
+import type { Grace } from './grace.ts';
 import { Openings } from './openings.ts';
+import { recordRefusal, refreshEventOf, type RefreshRefusal } from './refresh-refusals.ts';
 import { Rotations } from './rotations.ts';
 import { hashToken, openSuccessor, sealSuccessor, standingOf } from './successors.ts';
 import type { Sql, UserRow } from '../tables.ts';
@@ -45,6 +47,7 @@ export interface SessionsOptions {
   readonly roles: RoleTable;
   readonly audit: AuditLog;
   readonly revoker: Revoker;
+  readonly grace: Grace;
   /** How often one session may refresh. */
   readonly rate: AttemptRate;
 }
@@ -55,8 +58,6 @@ export interface RefreshOptions {
   /** Told how the session's bucket of refreshes stands, before the answer or a refusal. */
   readonly onAllowance?: (allowance: Allowance) => void;
 }
-
-const graceMs = 10_000;
 
 /** Login sessions: each is a family of refresh tokens of which one at a time is good. */
 export class Sessions implements AsyncDisposable {
@@ -97,7 +98,7 @@ export class Sessions implements AsyncDisposable {
   }
 
   /**
-   * Trades a refresh token for the next pair. It is good once; a repetition within ten seconds gets
+   * Trades a refresh token for the next pair. It is good once; a repetition within the grace gets
    * the same refresh token again, as long as that was not used: then, or later, it is taken for
    * theft and ends the session (RFC 9700, section 4.14.2).
    */
@@ -115,10 +116,14 @@ export class Sessions implements AsyncDisposable {
     return this.#answer({ claims, ...rotated, options, refreshToken, isRepeated: false });
   }
 
-  /** Throws what `refresh` would, before something else is done for it; takes nothing. */
-  async requireRefreshable(claims: RefreshClaims, options: RefreshOptions): Promise<void> {
+  /**
+   * Throws what `refresh` would, before something else is done for it; takes nothing. Answers whether
+   * the token has given way to its successor already.
+   */
+  async requireRefreshable(claims: RefreshClaims, options: RefreshOptions): Promise<boolean> {
     const found = await this.#findGood(claims, options);
     this.#requireAllowance(found, options);
+    return standingOf(found.session, claims.token) === 'previous';
   }
 
   /** Ends a session and all its tokens; unknown and ended ones are no error. */
@@ -149,7 +154,16 @@ export class Sessions implements AsyncDisposable {
 
   /** Refuses a scope before anything is consumed for it. */
   async #requireScope(claims: RefreshClaims, options: RefreshOptions): Promise<void> {
-    this.#grantIn(await this.#findGood(claims, options), options.scope);
+    const found = await this.#findGood(claims, options);
+    try {
+      this.#grantIn(found, options.scope);
+    } catch (error) {
+      await recordRefusal(this.#options.audit, claims, {
+        reason: 'invalid_scope',
+        origin: options.origin,
+      });
+      throw error;
+    }
   }
 
   /** Answers a token that could not be rotated: it was before, or is no good, or may not be now. */
@@ -160,7 +174,7 @@ export class Sessions implements AsyncDisposable {
       this.#requireAllowance(found, options);
       throw new Fault('unavailable', 'the session has just changed: try again', { retryAfter: 1 });
     }
-    if (found.tokenAgeMs > graceMs) return this.#endStolen(claims, options.origin);
+    if (!this.#options.grace.covers(found)) return this.#endStolen(claims, options.origin);
     await this.#takeRefresh(found, options);
     const refreshToken = openSuccessor(claims.token, sealed);
     const session = { ...found.session, generation: generation - 1 };
@@ -189,7 +203,7 @@ export class Sessions implements AsyncDisposable {
     const [accessToken] = await Promise.all([
       this.#signAccess(grant),
       this.#options.audit.record({
-        ...eventOf(claims, options.origin),
+        ...refreshEventOf(claims, options.origin),
         eventType: 'token_refreshed',
         facts: { sessionId: claims.sessionId, generation: session.generation + 1, isRepeated },
       }),
@@ -197,19 +211,14 @@ export class Sessions implements AsyncDisposable {
     return { accessToken, refreshToken, permissions: grant.permissions };
   }
 
-  async #refuse(
-    claims: RefreshClaims,
-    { reason, origin }: { readonly reason: string; readonly origin: Origin },
-  ): Promise<never> {
-    const facts = { sessionId: claims.sessionId, reason };
-    const event = { ...eventOf(claims, origin), eventType: 'refresh_refused', facts } as const;
-    await this.#options.audit.record(event);
-    throw invalidGrant(reason);
+  async #refuse(claims: RefreshClaims, refusal: RefreshRefusal): Promise<never> {
+    await recordRefusal(this.#options.audit, claims, refusal);
+    throw invalidGrant(refusal.reason);
   }
 
   async #endStolen(claims: RefreshClaims, origin: Origin): Promise<never> {
     await this.end(claims.sessionId, {
-      ...eventOf(claims, origin),
+      ...refreshEventOf(claims, origin),
       eventType: 'refresh_token_reused',
       facts: { sessionId: claims.sessionId },
     });
@@ -276,8 +285,4 @@ function flawOf(found: FoundSession | undefined): string | undefined {
   if (found.session.revoked_at) return 'token_revoked';
   if (found.session.expires_at.getTime() <= Date.now()) return 'token_expired';
   return found.isDisabled ? 'user_disabled' : undefined;
-}
-
-function eventOf({ subject, clientId }: RefreshClaims, origin: Origin) {
-  return { userId: subject, clientId, origin, provider: 'refresh-token' };
 }

@@ -7,6 +7,7 @@ import {
   insertRevocations,
   readRevocations,
 } from './revocation-store.ts';
+import { issueTimeOf } from './issue-time.ts';
 import { inTransaction } from '../store.ts';
 import type { Sql, SqlTransaction } from '../tables.ts';
 import { accessLifeSeconds } from './tokens.ts';
@@ -50,7 +51,7 @@ export class Revoker {
   ): Promise<readonly Revocation[]> {
     const revocations = await inTransaction(this.#options.sql, async (trx) => {
       const targets = await change(trx);
-      const made = targets.map(toRevocation);
+      const made = targets.map((target) => toRevocation(target, this.#timeOf(target)));
       await insertRevocations(trx, made);
       return made;
     });
@@ -66,12 +67,17 @@ export class Revoker {
 
   /** The stored revocations after a number, at most 1,000. */
   read(after: number): Promise<RevocationPage> {
-    const nowSeconds = Math.floor(Date.now() / 1000);
-    return readRevocations(this.#options.sql, { after, limit: pageSize, nowSeconds });
+    const page = { after, limit: pageSize, nowSeconds: nowInSeconds() };
+    return readRevocations(this.#options.sql, page);
   }
 
   deleteExpired(): Promise<void> {
-    return deleteExpiredRevocations(this.#options.sql, Math.floor(Date.now() / 1000));
+    return deleteExpiredRevocations(this.#options.sql, nowInSeconds());
+  }
+
+  /** A subject may have tokens of the next second already, and those end too. */
+  #timeOf({ kind, id }: Target): number {
+    return kind === 'subject' ? issueTimeOf(this.#options.list, id) : nowInSeconds();
   }
 
   /** A bus that is away delays others until they read the stored list; it undoes nothing. */
@@ -84,12 +90,15 @@ export class Revoker {
   }
 }
 
-function toRevocation({ kind, id, expiresAt }: Target): Revocation {
-  const revokedAt = Math.floor(Date.now() / 1000);
+function toRevocation({ kind, id, expiresAt }: Target, revokedAt: number): Revocation {
   return {
     kind,
     id,
     revokedAt,
     expiresAt: (expiresAt ?? revokedAt + accessLifeSeconds) + marginSeconds,
   };
+}
+
+function nowInSeconds(): number {
+  return Math.floor(Date.now() / 1000);
 }

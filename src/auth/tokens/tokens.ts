@@ -6,6 +6,7 @@ import type { RevocationList } from '../../kit/identity/revocations.ts';
 import { mayGrant } from '../../kit/permissions.ts';
 import type { Signing } from '../keys/compact-token.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import { issueTimeOf } from './issue-time.ts';
 
 /** How long an access token lives. */
 export const accessLifeSeconds = 3600;
@@ -33,6 +34,12 @@ export interface AccessOptions {
   readonly lifeSeconds?: number;
   /** Where the signature is made; on another thread when absent. */
   readonly signing?: Signing;
+}
+
+/** What an id_token is to state. */
+export interface Login extends Pick<Grant, 'subject' | 'clientId'> {
+  /** As the client gave it. */
+  readonly nonce: string | undefined;
 }
 
 /** What a good refresh token states. */
@@ -94,6 +101,23 @@ export class TokenMint {
     return this.#options.keyring.sign({ ...claims, aud: [...claims.aud] }, signing);
   }
 
+  /**
+   * Signs an id_token: what a client may know of a login that began at `issuedAt` (OpenID Connect Core,
+   * section 2). It is for that client alone and opens nothing.
+   */
+  signId({ subject, clientId, nonce }: Login, issuedAt: number): Promise<string> {
+    return this.#options.keyring.sign({
+      iss: this.#options.issuer,
+      sub: subject,
+      aud: clientId,
+      exp: issuedAt + accessLifeSeconds,
+      iat: issuedAt,
+      auth_time: issuedAt,
+      ...(nonce === undefined ? {} : { nonce }),
+      token_use: 'id',
+    });
+  }
+
   /** Makes a refresh token: auth alone can check it, and it is good until its session ends. */
   signRefresh(
     grant: Pick<Grant, 'subject' | 'sessionId' | 'clientId'>,
@@ -126,14 +150,11 @@ export class TokenMint {
   }
 
   /**
-   * Now, in Unix seconds, as the issue time of a session's token. A subject that was disabled and
-   * enabled again within a second would else get tokens that its own revocation covers; the session
-   * itself says that the subject may have them.
+   * The issue time of a subject's tokens that are made now, in Unix seconds. Take it before the last
+   * check that the subject may have them, unless their session says so whenever they are used.
    */
   issueTime(subject: string): number {
-    const now = Math.floor(Date.now() / 1000);
-    const token = { tokenId: '', sessionId: '', keyId: '', subject, issuedAt: now };
-    return this.#options.revocations.covers(token) ? now + 1 : now;
+    return issueTimeOf(this.#options.revocations, subject);
   }
 
   #registeredClaims(subject: string, issuedAt: number, audience: string) {
@@ -170,7 +191,7 @@ export function narrowPermissions(
 ): readonly string[] {
   const wanted = scope?.split(' ').filter((part) => part !== '') ?? [];
   if (wanted.length === 0) return permissions;
-  if (mayGrant(permissions, wanted)) return wanted;
+  if (mayGrant(permissions, wanted)) return [...new Set(wanted)];
   throw new Fault('invalid', 'the scope asks for more than was granted', {
     reason: 'invalid_scope',
   });

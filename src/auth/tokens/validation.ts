@@ -3,6 +3,7 @@ import { Fault } from '../../kit/errors.ts';
 import { WrittenJson } from '../../kit/written-json.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { Verifier } from '../../kit/identity/verifier.ts';
+import type { AuditLog, Origin } from '../audit/audit.ts';
 
 /** What is to be said of a token: of a good one its claims, written as JSON once. */
 export type Validity =
@@ -12,24 +13,28 @@ export type Validity =
 /** Says whether tokens are good, with the rules that every service applies. */
 export class Validation {
   readonly #verifier: Verifier;
+  readonly #audit: AuditLog;
   /** The verifier answers a known token with the same object, so claims are written once. */
   readonly #answers = new WeakMap<Identity, WrittenJson>();
 
-  constructor(verifier: Verifier) {
+  constructor(verifier: Verifier, audit: AuditLog) {
     this.#verifier = verifier;
+    this.#audit = audit;
   }
 
   /**
    * Only access tokens are valid; whatever is wrong with one is in the answer, never thrown. At once
-   * for a token that was seen before.
+   * for a token that was seen before. What the suite never signed is audited.
    */
-  validate(token: string): Validity | Promise<Validity> {
+  validate(token: string, origin: Origin): Validity | Promise<Validity> {
     try {
       const identity = this.#verifier.verify(token);
       if (!(identity instanceof Promise)) return this.#answerOf(token, identity);
-      return identity.then((verified) => this.#answerOf(token, verified)).catch(explain);
+      return identity
+        .then((verified) => this.#answerOf(token, verified))
+        .catch((error: unknown) => this.#explain(error, origin));
     } catch (error) {
-      return explain(error);
+      return this.#explain(error, origin);
     }
   }
 
@@ -40,9 +45,18 @@ export class Validation {
     this.#answers.set(identity, answer);
     return answer;
   }
-}
 
-function explain(error: unknown): Validity {
-  if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
-  return { valid: false, error: String(error.detail['reason']), message: error.message };
+  #explain(error: unknown, origin: Origin): Validity {
+    if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
+    const reason = String(error.detail['reason']);
+    if (reason === 'token_invalid') {
+      this.#audit.tally({
+        eventType: 'token_refused',
+        origin,
+        provider: 'token',
+        facts: { reason },
+      });
+    }
+    return { valid: false, error: reason, message: error.message };
+  }
 }

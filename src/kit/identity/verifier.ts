@@ -87,7 +87,9 @@ export class Verifier {
 
   async #verifyFirst(token: string): Promise<Identity> {
     if (token.length > tokenLengthMax) throw invalidToken('the token is too long');
-    if (!compactForm.test(token)) throw invalidToken('the token is malformed');
+    if (!compactForm.test(token) || !isCanonical(token)) {
+      throw invalidToken('the token is malformed');
+    }
     const keyId = readKeyId(token);
     refuseAmbiguousJson(token);
     const { payload } = await this.#verifySignature(token);
@@ -131,6 +133,12 @@ export class Verifier {
 /** The end of the signature: to hash all of a token costs more than all the rest of a look-up. */
 function cacheKeyOf(token: string): string {
   return token.slice(-cacheKeyLength);
+}
+
+/** Whether no other spelling of the signature is meant: base64url leaves bits of its end unused. */
+function isCanonical(token: string): boolean {
+  const signature = token.slice(token.lastIndexOf('.') + 1);
+  return Buffer.from(signature, 'base64url').toString('base64url') === signature;
 }
 
 function readKeyId(token: string): string {
