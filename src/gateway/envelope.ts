@@ -32,13 +32,13 @@ const OwnError = Type.Object(
 export const gatewayEnvelope: Envelope = {
   schema: Type.Union([OwnError, anthropicEnvelope.schema]),
   wrap: (fault, context) =>
-    anthropicPaths.has(context.path)
+    anthropicPaths.test(context.path)
       ? anthropicEnvelope.wrap(fault, context)
       : { error: describeFault(fault) },
 };
 
 /** Where Anthropic's clients ask, and read refusals in its words. */
-const anthropicPaths = new Set(['/v1/messages', '/api/v1/messages']);
+const anthropicPaths = /^(?:\/api)?\/v1\/messages(?:\/|$)/;
 
 const typesByCode: Partial<Record<Code, ErrorType>> = {
   unauthenticated: 'authentication_error',

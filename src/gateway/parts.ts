@@ -15,12 +15,13 @@ import { Exchange } from './exchange/exchange.ts';
 import { imageErrand } from './exchange/image.ts';
 import type { ExchangeParts } from './exchange/parts.ts';
 import { openGuardrails } from './guardrails/open-guardrails.ts';
-import { Probes } from './measure/probes.ts';
+import { Probes, type Probe } from './measure/probes.ts';
 import { Stations } from './measure/stations.ts';
 import { GatewayMetrics } from './metrics/gateway-metrics.ts';
 import type { BudgetChange } from './money/budgets.ts';
 import { openMoney, type Money } from './money/money.ts';
 import { LocalModels } from './providers/local.ts';
+import type { Provider } from './providers/provider.ts';
 import { Providers } from './providers/providers.ts';
 import { RemoteLimits } from './providers/remote-limits.ts';
 import { CandidateRouter } from './routing/router.ts';
@@ -33,7 +34,8 @@ export interface GatewayParts extends AsyncDisposable {
   readonly providers: Providers;
   readonly local: LocalModels;
   readonly stations: Stations;
-  readonly probes: Probes;
+  /** How a provider answered when nobody but the gateway asked. */
+  readonly probeOf: (provider: Provider) => Probe | undefined;
   readonly remoteLimits: RemoteLimits;
   readonly router: CandidateRouter;
   readonly cache: Cache;
@@ -94,7 +96,8 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
     providers,
     local,
     stations,
-    probes,
+    probeOf: (provider: Provider) =>
+      provider.origin === 'local' ? local.probe : probes.of(provider),
     remoteLimits,
     router,
     cache,

@@ -69,6 +69,8 @@ export interface SocketRoute {
    * `{"auth": {"token": …}}` and come within ten seconds. Else the socket closes with 4401.
    */
   readonly authFrame?: true;
+  /** Largest message of a client that is known; 1 MiB unless told. Above it the socket closes with 1009. */
+  readonly messageBytesMax?: number;
   /** The message that a client sends to subscribe, where the stream has one. */
   readonly subscribe?: TSchema;
   readonly event: TSchema;

@@ -1,5 +1,5 @@
 import type { Contract } from '../kit/contract.ts';
-import { plainEnvelope } from '../kit/envelope.ts';
+import { meshEnvelope } from './envelope.ts';
 import { a2aRoutes } from './schemas/a2a.ts';
 import { activityRoutes, activitySockets } from './schemas/activity.ts';
 import { agentRoutes } from './schemas/agents.ts';
@@ -14,7 +14,7 @@ export const meshContract = {
   title: 'Ennead Mesh',
   version: '1.0.0',
   description: 'Agents that find one another, work for one another and decide together.',
-  error: plainEnvelope.schema,
+  error: meshEnvelope.schema,
   routes: {
     ...agentRoutes,
     ...taskRoutes,

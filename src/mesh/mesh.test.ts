@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerWith } from '../kit/http/testing.ts';
 import { TestClient as SocketClient } from '../kit/sockets/testing.ts';
 import { createAgentKeys, joinMesh } from './agent.ts';
 import { createKeyPair, proveKey } from './attestation/schnorr.ts';
@@ -149,6 +150,22 @@ describe('gRPC', () => {
     expect(gone.code).toBe(status.OK);
   });
 
+  it('revokes attestations of the certificate’s agent alone, not of its owner’s others', async () => {
+    const token = await mesh.tokenOf('usr_two');
+    const rest = { capabilities: ['x'], onTask: () => null, ...createAgentKeys() };
+    const agentId = 'attested-1';
+    const agent = await joinMesh({ url: mesh.url, token, agentId, ...rest });
+    const { attestationId } = await agent.attest('x');
+    using sibling = await grpcClient('usr_two', 'attested-2');
+    const request = { attestationId };
+    const refused = await sibling.call('ACAPProtocol', 'RevokeAttestation', { request });
+    expect(refused.code).toBe(status.PERMISSION_DENIED);
+    using own = await grpcClient('usr_two', agentId);
+    const revoked = await own.call('ACAPProtocol', 'RevokeAttestation', { request });
+    expect(revoked).toMatchObject({ code: status.OK, body: { revoked: true } });
+    await agent.leave();
+  });
+
   it('issues no certificate for an agent of somebody else', async () => {
     const owner = await mesh.callAs('usr_owner');
     await owner('POST', '/api/v1/agents/register', { agentId: 'owned', capabilities: ['x'] });
@@ -175,6 +192,32 @@ it('takes a proof of a key from whoever sent it first, and from nobody else', as
   const bob = await mesh.callAs('usr_bob');
   const replayed = await bob('POST', '/api/v1/agents/register', body);
   expect([replayed.status, replayed.body.error.code]).toEqual([400, 'KEY_PROOF_INVALID']);
+});
+
+it('trusts nothing that a compromised key has signed', async () => {
+  const token = await mesh.tokenOf('usr_signed');
+  const agentId = 'signed-1';
+  const rest = { capabilities: ['sign'], onTask: () => null, ...createAgentKeys() };
+  const agent = await joinMesh({ url: mesh.url, token, agentId, ...rest });
+  const call = await mesh.callAs('usr_signed');
+  const find = async () => {
+    const wanted = { capabilities: ['sign'], filters: { attested: true } };
+    return (await call('POST', '/api/v1/agents/discover', wanted)).body.totalFound;
+  };
+  const verify = async ({ attestationId }: { attestationId: string }) => {
+    const asked = { attestationId, agentId, capability: 'sign' };
+    return (await call('POST', '/api/v1/acap/verify', asked)).body.valid;
+  };
+  const before = await agent.attest('sign');
+  expect([await verify(before), await find()]).toEqual([true, 1]);
+  const permissions = ['mesh:admin'];
+  const admin = callerWith(mesh.url, await mesh.issuer.sign({ sub: 'usr_admin', permissions }));
+  const rotated = await admin('POST', '/api/v1/acap/keys/rotate', { compromised: true });
+  expect(rotated.status).toBe(200);
+  expect([await verify(before), await find()]).toEqual([false, 0]);
+  expect(await verify(await agent.attest('sign'))).toBe(true);
+  expect([await verify(before), await find()]).toEqual([false, 1]);
+  await agent.leave();
 });
 
 it('ends the tasks of an agent that is gone, and gives them to no next owner of its id', async () => {

@@ -1,7 +1,7 @@
-import { plainEnvelope } from '../kit/envelope.ts';
 import type { Host, Service } from '../kit/service.ts';
 import { meshSettings, type MeshConfig } from './config.ts';
 import { meshContract } from './contract.ts';
+import { meshEnvelope } from './envelope.ts';
 import { meshGrpc } from './events.ts';
 import { openParts } from './parts.ts';
 import { activitySocketHandlers } from './routes/activity.ts';
@@ -10,7 +10,7 @@ import { meshHandlers } from './routes/routes.ts';
 /** The mesh has agents find one another, work for one another and decide together. */
 export const mesh = {
   contract: meshContract,
-  envelope: plainEnvelope,
+  envelope: meshEnvelope,
   rate: { perMinute: 500, burst: 750 },
   settings: meshSettings,
   ports: { [meshGrpc]: 11 },

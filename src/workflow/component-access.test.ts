@@ -62,6 +62,26 @@ test('who may not call tools starts no flow that does, by whatever door', async 
   expect((await trusted('POST', rerun, again)).status).toBe(202);
 });
 
+test('what starts by itself refuses a flow that acts with the token of its caller', async () => {
+  const data = { action: 'user.current' };
+  const id = await create({ nodes: [{ id: 'me', type: 'IdpAPI', data }], edges: [] });
+  const refused = { status: 400, body: { error: { code: 'CALLER_TOKEN_MISSING' } } };
+  const batch = { body: { inputs: [{}] } };
+  expect(await plain('POST', `${root}/${id}/batch`, batch)).toMatchObject(refused);
+  const schedule = { body: { type: 'schedule', cron: '@daily' } };
+  expect(await plain('POST', `${root}/${id}/triggers`, schedule)).toMatchObject(refused);
+});
+
+test('what there is to run is shown to who may run it, and to nobody without any permission', async () => {
+  const runner = await running.callAs('usr_ada', ['workflow:execute']);
+  const stranger = await running.callAs('usr_ada', ['mesh:communicate']);
+  for (const path of [`${root}/catalog`, `${root}/templates`]) {
+    expect((await runner('GET', path)).status).toBe(200);
+    expect((await stranger('GET', path)).status).toBe(403);
+  }
+  expect((await runner('GET', root)).status).toBe(403);
+});
+
 test('a workflow as a tool needs what its components ask for', async () => {
   const id = await create(toolFlow);
   const mcp = async (call: Caller, method: string, params: object) => {

@@ -37,6 +37,14 @@ const transports = ['websocket', 'polling'] as const;
 describe.each(transports)('a connection over %s', (transport) => {
   const via = { transports: [transport] };
 
+  test('carries a text of a megabyte, however it is escaped', async () => {
+    const { url, issuer } = await start();
+    const token = await issuer.sign({ sub: 'usr_long' });
+    const { socket } = await connect(url, { token, ...via });
+    const message = `x${'\u0001'.repeat(1024 * 1024 - 1)}`;
+    expect(await socket.emitWithAck('chat_message', { message })).toMatchObject({ success: true });
+  });
+
   test('takes every credential that the suite knows', async () => {
     const issuer = await createTestIssuer();
     const authenticator = new Authenticator(issuer.verifier, async (apiKey) => {

@@ -6,8 +6,11 @@ import type { HttpServer } from '../../kit/http/server.ts';
 import { invalidToken } from '../../kit/identity/claims.ts';
 import type { Guest, Guests } from '../../kit/sockets/guests.ts';
 import type { Admission } from '../../kit/sockets/socket-gate.ts';
+import { boundStranger } from '../../kit/sockets/stranger-bytes.ts';
+import { frameBytesMax } from '../schemas/channel.ts';
 import type { Channel } from './channel.ts';
 import type { Desk } from './desk.ts';
+import { asksForScript, boundBodies, sessionOf, type EngineConnection } from './engine-io.ts';
 import { Notice } from './notice.ts';
 import { SocketIoWire } from './socket-io-wire.ts';
 import { Tab } from './tab.ts';
@@ -19,7 +22,8 @@ export interface SocketIoParts {
 }
 
 const path = '/socket.io';
-const messageBytesMax = 1024 * 1024;
+/** Of a body by polling, from somebody who is not known. */
+const strangersBytesMax = 1024 * 1024;
 const connectMs = 10_000;
 const waitingMax = 64;
 
@@ -37,7 +41,7 @@ export async function openSocketIo(parts: SocketIoParts): Promise<AsyncDisposabl
   const io = new Server(inner, {
     path,
     serveClient: false,
-    maxHttpBufferSize: messageBytesMax,
+    maxHttpBufferSize: frameBytesMax,
     connectTimeout: connectMs,
     httpCompression: false,
     perMessageDeflate: false,
@@ -48,7 +52,7 @@ export async function openSocketIo(parts: SocketIoParts): Promise<AsyncDisposabl
   const admissions = new Admissions(parts, strangers);
   io.use((socket, next) => void admissions.admit(socket, next));
   io.on('connection', (socket) => admissions.serve(socket));
-  handOver(parts.http, inner);
+  handOver(parts.http, inner, (request) => admissions.isKnown(request));
   parts.http.app.addHook('preClose', () => void io.engine.close());
   return { [Symbol.asyncDispose]: () => close(io) };
 }
@@ -58,11 +62,16 @@ async function close(io: Server): Promise<void> {
 }
 
 /** Polling comes by Fastify, which leaves the bodies to Engine.IO. */
-function handOver(http: HttpServer, inner: InnerServer): void {
+function handOver(
+  http: HttpServer,
+  inner: InnerServer,
+  isKnown: (request: IncomingMessage) => boolean,
+): void {
   http.sockets.reserve(path, ({ request, socket, head }) => {
     // Until it is taken nobody listens, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
     inner.emit('upgrade', request, socket, head);
+    boundStranger(socket, () => isKnown(request));
   });
   void http.app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -77,11 +86,6 @@ function handOver(http: HttpServer, inner: InnerServer): void {
     });
     done();
   });
-}
-
-interface EngineConnection {
-  request: IncomingMessage | undefined;
-  once(event: 'close', listener: () => void): void;
 }
 
 /** Those who have opened a connection and not yet said who they are: so many of an address at a time. */
@@ -110,6 +114,7 @@ class Strangers {
   }
 
   note(engine: EngineConnection): void {
+    boundBodies(engine, strangersBytesMax);
     const leave = engine.request && this.#leaves.get(engine.request);
     if (leave) engine.once('close', leave);
   }
@@ -121,10 +126,6 @@ class Strangers {
   }
 }
 
-function asksForScript({ url = '' }: IncomingMessage): boolean {
-  return new URLSearchParams(url.slice(url.indexOf('?'))).has('j');
-}
-
 /** Lets sockets in by what they or their requests show, and serves them. */
 class Admissions {
   readonly #parts: SocketIoParts;
@@ -132,10 +133,17 @@ class Admissions {
   /** Each connection carries one socket. */
   readonly #connections = new WeakSet<object>();
   readonly #known = new WeakMap<Socket, { admission: Admission; leave: () => void }>();
+  /** What their connections began with, and the sessions of those that are open. */
+  readonly #knownRequests = new WeakSet<IncomingMessage>();
+  readonly #knownSessions = new Set<string>();
 
   constructor(parts: SocketIoParts, strangers: Strangers) {
     this.#parts = parts;
     this.#strangers = strangers;
+  }
+
+  isKnown(request: IncomingMessage): boolean {
+    return this.#knownRequests.has(request) || this.#knownSessions.has(sessionOf(request));
   }
 
   async admit(socket: Socket, next: (error?: Error) => void): Promise<void> {
@@ -151,6 +159,7 @@ class Admissions {
       if (conn.readyState !== 'open') leave();
       this.#known.set(socket, { admission, leave });
       this.#strangers.leave(request);
+      this.#noteKnown(conn, request);
       next();
     } catch (error) {
       // A refused one may try again, with another token.
@@ -160,6 +169,15 @@ class Admissions {
         Object.assign(new Error(message), { data: { message, ...this.#parts.desk.word(error) } }),
       );
     }
+  }
+
+  #noteKnown(conn: Socket['conn'], request: IncomingMessage): void {
+    const { id } = conn as unknown as EngineConnection;
+    this.#knownRequests.add(request);
+    this.#knownSessions.add(id);
+    conn.once('close', () => this.#knownSessions.delete(id));
+    if (conn.readyState !== 'open') this.#knownSessions.delete(id);
+    boundBodies(conn, frameBytesMax);
   }
 
   serve(socket: Socket): void {

@@ -16,6 +16,18 @@ export interface Usage {
   readonly cost?: number;
 }
 
+/** What both took, where each may be unknown. */
+export function addUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (!one || !other) return one ?? other;
+  const costs = [one.cost, other.cost].flatMap((cost) => cost ?? []);
+  return {
+    promptTokens: one.promptTokens + other.promptTokens,
+    completionTokens: one.completionTokens + other.completionTokens,
+    totalTokens: one.totalTokens + other.totalTokens,
+    ...(costs.length === 0 ? {} : { cost: costs.reduce((sum, cost) => sum + cost) }),
+  };
+}
+
 /** A call of a tool that a model asks for. */
 export interface ToolCall {
   /** The model's own id of the call. */

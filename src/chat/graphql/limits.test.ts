@@ -163,8 +163,9 @@ describe('a request', () => {
       searchConversations: [],
     });
     expect((await call('GET', `?query=${query}&variables=[1]`)).status).toBe(400);
-    const { status, headers } = await get('mutation { createConversation { id } }');
-    expect(status).toBe(405);
+    const { status, headers, body } = await get('mutation { createConversation { id } }');
+    expect(status).toBe(404);
+    expect(body.code).toBe('METHOD_NOT_ALLOWED');
     expect(headers.get('allow')).toBe('POST');
     expect(await running.conversations.list('usr_bomb', { limit: 1, offset: 0 })).toMatchObject({
       total: 0,

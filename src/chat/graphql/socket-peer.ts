@@ -55,6 +55,10 @@ export class SocketPeer implements Guest {
     return this.#gone.signal.aborted;
   }
 
+  get isKnown(): boolean {
+    return this.#asker !== undefined;
+  }
+
   /** The peer has said who it is; `leave` gives back its place. */
   admit({ identity, credential }: Admission, leave: () => void): void {
     this.#leave();

@@ -1,6 +1,5 @@
 import { makeServer, type Context, type Server, type SubscribePayload } from 'graphql-ws';
 import type { ExecutionArgs, GraphQLError } from 'graphql';
-import type { IncomingMessage } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { Fault } from '../../kit/errors.ts';
 import { parseJsonBody } from '../../kit/http/json-body.ts';
@@ -8,7 +7,9 @@ import { invalidToken } from '../../kit/identity/claims.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Guests } from '../../kit/sockets/guests.ts';
 import { addressOf } from '../../kit/sockets/socket-gate.ts';
+import { boundStranger } from '../../kit/sockets/stranger-bytes.ts';
 import type { Upgrade } from '../../kit/sockets/upgrade.ts';
+import { frameBytesMax } from '../schemas/channel.ts';
 import { maskError } from './errors.ts';
 import type { GraphqlEngine, PreparedOperation } from './engine.ts';
 import { SocketPeer } from './socket-peer.ts';
@@ -26,7 +27,6 @@ type Extra = Record<'peer', SocketPeer>;
 type RunnableArgs = ExecutionArgs & Pick<PreparedOperation, 'run'>;
 
 const subprotocol = 'graphql-transport-ws';
-const messageBytesMax = 1024 * 1024;
 const operationsMax = 32;
 const initMs = 10_000;
 const pingMs = 30_000;
@@ -41,7 +41,7 @@ export class GraphqlSockets implements Disposable {
   readonly #acceptor = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    maxPayload: messageBytesMax,
+    maxPayload: frameBytesMax,
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
@@ -65,9 +65,11 @@ export class GraphqlSockets implements Disposable {
     try {
       const leaveStrangers = this.#options.guests.keepStranger(addressOf(request));
       socket.once('close', leaveStrangers);
-      this.#acceptor.handleUpgrade(request, socket, head, (webSocket) =>
-        this.#open(webSocket, request, leaveStrangers),
-      );
+      this.#acceptor.handleUpgrade(request, socket, head, (webSocket) => {
+        const peer = new SocketPeer(webSocket, { request, leaveStrangers });
+        boundStranger(socket, () => peer.isKnown);
+        this.#open(webSocket, peer);
+      });
     } catch (error) {
       const { status } = Fault.from(error);
       socket.end(`HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
@@ -79,8 +81,7 @@ export class GraphqlSockets implements Disposable {
     for (const peer of this.#peers) peer.close(1001, 'the service is stopping');
   }
 
-  #open(webSocket: WebSocket, request: IncomingMessage, leaveStrangers: () => void): void {
-    const peer = new SocketPeer(webSocket, { request, leaveStrangers });
+  #open(webSocket: WebSocket, peer: SocketPeer): void {
     const socketClosed = this.#options.socketOpened?.();
     this.#peers.add(peer);
     webSocket.on('error', (error) => this.#options.log.debug({ err: error }, 'a socket failed'));

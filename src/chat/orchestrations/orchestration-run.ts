@@ -145,6 +145,9 @@ export class OrchestrationRun {
       taskId = handed;
       if (signal.aborted) await this.#callOffLate(taskId);
       else this.#noteTask(step.place, taskId);
+    } else {
+      // Begun by a process that died: whose it is has to be known here too before it ends.
+      this.#tell(step);
     }
     return tasks.outcome(taskId, signal);
   }

@@ -51,16 +51,18 @@ test('a task that has ended does not run again, whichever news came first', asyn
   expect(told).toEqual([['completed', undefined]]);
 });
 
-test('what its owner knows already, the others are still told', async () => {
+test('what is done for somebody is told to nobody else, also where the mesh tells it', async () => {
   const feed = await openFeed();
   const told: unknown[] = [];
   feed.listen(({ status, ownerId }) => told.push([status, ownerId]));
   count += 1;
+  feed.tell(progressOf({ status: 'running', progress: 0, ownerId: 'ada' }));
+  feed.tellHere(progressOf());
   feed.tell(progressOf({ ownerId: 'ada' }));
   feed.tellHere(progressOf());
   expect(told).toEqual([
+    ['running', 'ada'],
     ['completed', 'ada'],
-    ['completed', undefined],
   ]);
 });
 

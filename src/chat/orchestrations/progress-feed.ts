@@ -20,6 +20,12 @@ interface ProgressEvent {
   readonly progress: AgentProgress;
 }
 
+interface KnownTask {
+  readonly ownerId: string | undefined;
+  /** Its end was told. */
+  readonly hasEnded: boolean;
+}
+
 type Listener = (progress: AgentProgress) => void;
 
 const rememberedMax = 10_000;
@@ -31,8 +37,7 @@ export class ProgressFeed implements AsyncDisposable {
   readonly #topic: Topic<ProgressEvent>;
   readonly #outlet: Outlet<ProgressEvent>;
   readonly #listeners = new Set<Listener>();
-  /** Tasks whose end was told: to all, or to their owner only. */
-  readonly #ended = recentEntries<'all' | 'owner'>(rememberedMax);
+  readonly #tasks = recentEntries<KnownTask>(rememberedMax);
   #subscription: Subscription | undefined;
 
   constructor(options: ProgressFeedOptions) {
@@ -78,8 +83,9 @@ export class ProgressFeed implements AsyncDisposable {
     await this.#outlet[Symbol.asyncDispose]();
   }
 
-  #deliver(progress: AgentProgress): void {
-    if (this.#isStale(progress)) return;
+  #deliver(told: AgentProgress): void {
+    const progress = this.#withOwner(told);
+    if (!progress) return;
     for (const listener of this.#listeners) {
       try {
         listener(progress);
@@ -89,13 +95,17 @@ export class ProgressFeed implements AsyncDisposable {
     }
   }
 
-  /** The mesh's own news and a run's overtake one another: nothing runs again once it has ended. */
-  #isStale({ taskId, status, ownerId }: AgentProgress): boolean {
-    const told = this.#ended.get(taskId);
-    if (status === 'pending' || status === 'running') return told !== undefined;
-    const audience = ownerId === undefined ? 'all' : 'owner';
-    if (told === 'all' || told === audience) return true;
-    this.#ended.set(taskId, audience);
-    return false;
+  /**
+   * The mesh's own news and a run's overtake one another, and the mesh does not say for whom a run has
+   * its tasks done. Undefined of a task that has ended: its end is told once, and it does not run again.
+   */
+  #withOwner(progress: AgentProgress): AgentProgress | undefined {
+    const { taskId, status } = progress;
+    const known = this.#tasks.get(taskId);
+    if (known?.hasEnded) return undefined;
+    const ownerId = progress.ownerId ?? known?.ownerId;
+    const hasEnded = status !== 'pending' && status !== 'running';
+    this.#tasks.set(taskId, { ownerId, hasEnded });
+    return ownerId === undefined ? progress : { ...progress, ownerId };
   }
 }

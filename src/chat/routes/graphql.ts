@@ -50,9 +50,10 @@ async function answer(
   // Also a subscription that nobody can be told of, for want of a media type.
   asker.leave();
   if (response.status === 406) throw unacceptable();
-  call.setStatus(response.status);
   const allow = response.headers.get('allow');
   if (allow !== null) call.setHeader('allow', allow);
+  if (response.status === 405) throw wrongMethod();
+  call.setStatus(response.status);
   const type = response.headers.get('content-type') ?? 'application/json; charset=utf-8';
   return new WrittenBytes(await response.text(), type);
 }
@@ -134,6 +135,13 @@ function endingWith(
       onEnd();
       await reader.cancel(reason);
     },
+  });
+}
+
+/** Chat's edge makes it a 404, as all wrong methods. */
+function wrongMethod(): Fault {
+  return new Fault('not_found', 'a GET runs queries only: send it by POST', {
+    reason: 'method_not_allowed',
   });
 }
 

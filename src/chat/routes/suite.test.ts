@@ -258,7 +258,9 @@ describe('health', () => {
       uptime: 5,
       service: 'chat',
       timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
-      ecosystem: Object.fromEntries(peers.map(({ name, url }) => [name, url])),
+      ecosystem: Object.fromEntries(
+        peers.flatMap(({ name, url }) => (name === 'studio' ? [] : [[name, url]])),
+      ),
       voice: { enabled: true, status: 'text-commands' },
       librechat: { enhanced: true, kagent: true, ossa: true, agentStudio: false },
       consumers: { workflow: false, mesh: true, studio: false },
@@ -276,7 +278,11 @@ describe('health', () => {
     isDatabaseUp = false;
     openParts();
     await expect.poll(health).toMatchObject({ librechat: { enhanced: true } });
-    expect(await health()).toMatchObject({ status: 'degraded', rocketship: { features: 0 } });
+    expect(await health()).toMatchObject({
+      status: 'degraded',
+      rocketship: { enabled: false, features: 0 },
+    });
+    expect((await ask('GET', '/api/info')).body.features).toEqual([]);
   });
 
   test('answers at once while the others hang, with what is known of those that do not', async () => {

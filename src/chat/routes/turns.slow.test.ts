@@ -202,6 +202,7 @@ describe('completions', () => {
         { call_id: 'c1', name: 'write' },
         { call_id: 'c2', name: 'write' },
       ],
+      usage: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 },
     });
     expect((await here.send('POST', '/api/chat/stop', { id: body.id })).status).toBe(200);
   });

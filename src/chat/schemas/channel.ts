@@ -2,6 +2,9 @@ import { Type, type Static } from 'typebox';
 import type { SocketRoute } from '../../kit/contract.ts';
 import { ConversationSchema, MessageSchema, UsageSchema } from './conversations.ts';
 
+/** Of a client's frame: a text of 1 MiB, however its characters are escaped. */
+export const frameBytesMax = 8 * 1024 * 1024;
+
 const id = Type.String({ minLength: 1, maxLength: 100 });
 const agentSubscription = Type.Object({
   type: Type.Literal('agent_progress'),
@@ -135,6 +138,7 @@ function channelSocket<U extends string>(url: U) {
     url,
     summary: 'The chat channel: `{event, data}` both ways; Socket.IO has the same events',
     authFrame: true,
+    messageBytesMax: frameBytesMax,
     subscribe: clientFrame,
     event: serverFrame,
   } as const satisfies SocketRoute;

@@ -28,7 +28,7 @@ export const suiteRoutes = {
     service: Type.String(),
     timestamp: Type.String({ format: 'date-time' }),
     ecosystem: Type.Record(Type.String(), Type.String(), {
-      description: 'where each service of the suite is reached, by name',
+      description: 'where each service of the suite that answers is reached, by name',
     }),
     voice: Type.Object({
       enabled: Type.Boolean({ description: 'commands are obeyed' }),
@@ -58,7 +58,7 @@ export const suiteRoutes = {
       {
         enabled: Type.Boolean({ description: 'any feature works' }),
         features: Type.Integer({
-          description: 'how many of the features that `/api/info` names work now',
+          description: 'how many features `/api/info` names',
         }),
         statusEndpoint: Type.String({ description: 'the path that tells of all services' }),
       },
@@ -76,7 +76,7 @@ export const suiteRoutes = {
           name: Type.String(),
           description: Type.String(),
           version: Type.String(),
-          features: Type.Array(Type.String()),
+          features: Type.Array(Type.String(), { description: 'what works now' }),
           endpoints: Type.Record(Type.String(), Type.String(), {
             description: 'paths that answer, by the name of their area',
           }),

@@ -1,5 +1,5 @@
 import type { Contract } from '../../kit/contract.ts';
-import { featuresOf } from './features.ts';
+import { endpointsOf, featuresOf } from './features.ts';
 import type { Health } from './neighbours.ts';
 
 export interface ReportOptions {
@@ -29,17 +29,17 @@ export class Report {
 
   /** The answer to `GET /health`. */
   async health() {
-    const { contract, peers, glance, hasDatabase } = this.#options;
-    const [others, isStored] = await Promise.all([glance(), hasDatabase()]);
+    const { contract, peers } = this.#options;
+    const { others, isStored, features } = await this.#look();
     const isUp = (name: string) => others.has(name);
+    const isThere = ({ name }: { readonly name: string }) => name === contract.name || isUp(name);
     const { status, ...own } = this.#options.health();
-    const features = featuresOf(contract).filter(({ needs }) => needs === undefined || isUp(needs));
     return {
       ...own,
       status: isStored && isUp('gateway') ? status : 'degraded',
       service: contract.name,
       timestamp: new Date().toISOString(),
-      ecosystem: Object.fromEntries(peers.map(({ name, url }) => [name, url])),
+      ecosystem: Object.fromEntries(peers.filter(isThere).map(({ name, url }) => [name, url])),
       voice: { enabled: true, status: voiceStatus(others.get('gateway')) },
       librechat: {
         enhanced: isUp('gateway'),
@@ -50,10 +50,32 @@ export class Report {
       consumers: Object.fromEntries(callers.map((name) => [name, isUp(name)])),
       rocketship: {
         enabled: features.length > 0,
-        features: isStored ? features.length : 0,
+        features: features.length,
         statusEndpoint,
       },
     };
+  }
+
+  /** The answer to `GET /api/info`. */
+  async info() {
+    const { contract } = this.#options;
+    const { features } = await this.#look();
+    return {
+      name: contract.name,
+      description: contract.description,
+      version: contract.version,
+      features: features.map(({ name }) => name),
+      endpoints: endpointsOf(contract),
+    };
+  }
+
+  /** What is there, and what can be done with it. */
+  async #look() {
+    const { contract, glance, hasDatabase } = this.#options;
+    const [others, isStored] = await Promise.all([glance(), hasDatabase()]);
+    const works = ({ needs }: { readonly needs?: string }) =>
+      isStored && (needs === undefined || others.has(needs));
+    return { others, isStored, features: featuresOf(contract).filter(works) };
   }
 }
 

@@ -5,21 +5,17 @@ import type { Turn } from './turn.ts';
 import type { PastMessage, StoredRequest, TurnGround } from './turn-row.ts';
 import { leaseSeconds, type TurnSql } from './turns-store.ts';
 
-/** The latest messages a model is told of, and their bytes together. */
+/** The latest messages a model is told of, and their bytes together: what the largest contexts hold. */
 const historyMessagesMax = 500;
-const historyBytesMax = 256 * 1024;
+const historyBytesMax = 4 * 1024 * 1024;
 
-// Places have no gaps, so that the newest are found without a sort. One that is too large by itself hides
-// nothing but itself.
+// Places have no gaps, so that the newest are found without a sort.
 const readPast = (conversation: string) => `
   select place, role, content, parts, status, tool_calls, tool_call_id from (
-    select sized.*, sum(own_bytes) over (order by place desc) as bytes
-    from (
-      select m.*, octet_length(content) + coalesce(octet_length(parts), 0)
-        + coalesce(octet_length(tool_calls), 0) as own_bytes
-      from chat.messages m where conversation_id = ${conversation} and (place = 1 or place >
-        (select message_count - ${historyMessagesMax} from chat.conversations where id = ${conversation}))
-    ) sized where own_bytes <= ${historyBytesMax} or (place = 1 and role = 'system')
+    select m.*, sum(octet_length(content) + coalesce(octet_length(parts), 0)
+      + coalesce(octet_length(tool_calls), 0)) over (order by place desc) as bytes
+    from chat.messages m where conversation_id = ${conversation} and (place = 1 or place >
+      (select message_count - ${historyMessagesMax} from chat.conversations where id = ${conversation}))
   ) newest where bytes <= ${historyBytesMax} or (place = 1 and role = 'system')`;
 
 const asJson = (query: string) =>

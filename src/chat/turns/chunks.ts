@@ -1,4 +1,5 @@
-import type { ToolCall, Usage } from '../conversations/conversation.ts';
+import { toUsage } from '../conversations/answers.ts';
+import { addUsage, type ToolCall, type Usage } from '../conversations/conversation.ts';
 import { writeCall } from './history.ts';
 import type { Turn, TurnEvent } from './turn.ts';
 
@@ -68,7 +69,7 @@ export class ChunkWriter {
 
   #end({ seq, messageId, model, finishReason, usage }: EventOf<'ended'>): string {
     this.answer({ messageId, model });
-    const more = usage ? { usage: writeUsage(usage) } : {};
+    const more = usage ? { usage: toUsage(usage) } : {};
     return this.#frame(seq, '', { finishReason, more });
   }
 
@@ -114,6 +115,8 @@ export class CompletionWriter {
   #thoughts = '';
   #calls: ToolCall[] = [];
   #asked: ToolCall[] = [];
+  /** Of the answers so far. */
+  #usage: Usage | undefined;
 
   constructor(turn: Turn) {
     this.#turn = turn;
@@ -136,11 +139,12 @@ export class CompletionWriter {
       case 'tool-call':
         if (event.isCallers) this.#calls.push(event.call);
         if (event.needsApproval) this.#asked.push(event.call);
+        this.#usage = addUsage(this.#usage, event.usage);
         return undefined;
       case 'ended':
         this.#messageId = event.messageId;
         this.#model = event.model;
-        return this.#completion(event.finishReason, event.usage);
+        return this.#completion(event.finishReason, event.usage ?? this.#usage);
       default:
         return undefined;
     }
@@ -149,7 +153,7 @@ export class CompletionWriter {
   /** What there is while the turn waits for its user. */
   waiting(): object {
     const pending = this.#asked.map(({ id, name }) => ({ call_id: id, name }));
-    return { ...this.#completion('tool_calls', undefined), pending_approvals: pending };
+    return { ...this.#completion('tool_calls', this.#usage), pending_approvals: pending };
   }
 
   #begin({ messageId, model }: EventOf<'begun'>): void {
@@ -175,24 +179,16 @@ export class CompletionWriter {
       created: Math.floor(createdAtMs / 1000),
       model: this.#model,
       choices: [{ index: 0, message, finish_reason: finishReason }],
-      usage: writeUsage(usage ?? noUsage),
+      usage: toUsage(usage ?? noUsage),
       ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
       message_id: this.#messageId,
     };
   }
 }
 
+/** The field has to be there, also where nobody has counted. */
 const noUsage: Usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
 
 function writeResult({ callId, name, content, isError }: EventOf<'tool-result'>) {
   return { call_id: callId, name, content, is_error: isError };
-}
-
-function writeUsage({ promptTokens, completionTokens, totalTokens, cost }: Usage) {
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: totalTokens,
-    ...(cost === undefined ? {} : { cost }),
-  };
 }

@@ -167,9 +167,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 /** The Fault of a refusal in the gateway's envelope, with a status that chat's callers know. */
 function refusalOf(status: number, text: string, retryAfter: number | undefined): Fault {
   const { message, type, code, param } = readError(text);
-  const fault = codeOf(status);
+  const reason = (code ?? type ?? 'gateway_error').toLowerCase();
+  // A limit of somebody else's than the caller's: to the caller the provider is down for a while.
+  const fault = reason === 'provider_rate_limited' ? 'unavailable' : codeOf(status);
   return new Fault(fault, message ?? `the gateway answered with status ${status}`, {
-    reason: (code ?? type ?? 'gateway_error').toLowerCase(),
+    reason,
     detail: typeof param === 'string' ? { param } : {},
     ...(retryAfter === undefined ? {} : { retryAfter }),
   });

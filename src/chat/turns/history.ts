@@ -10,9 +10,10 @@ export const unknownOutcome =
 
 /**
  * The history as a model is told of it: answers that never came are left out, a call of a tool always
- * has a result, and a result its call.
+ * has a result, a result its call, and an answer its question.
  */
-export function toModelMessages(history: readonly PastMessage[]): ModelMessage[] {
+export function toModelMessages(stored: readonly PastMessage[]): ModelMessage[] {
+  const history = fromQuestion(stored);
   const messages: ModelMessage[] = [];
   for (let at = 0; at < history.length; at += 1) {
     const past = history[at];
@@ -56,6 +57,17 @@ export function roundMessages(
 /** A stored call's answer with the arguments of the gateway's API. */
 export function writeCall({ id, name, arguments: text }: ToolCall) {
   return { id, type: 'function', function: { name, arguments: text } };
+}
+
+/** Where older messages do not fit, what follows the instructions begins with a question. */
+function fromQuestion(history: readonly PastMessage[]): readonly PastMessage[] {
+  const [first] = history;
+  const head = first?.place === 1 && first.role === 'system' ? 1 : 0;
+  const isWhole = (history[head]?.place ?? 0) <= head + 1;
+  const question = history.findIndex(({ role }) => role === 'user');
+  return isWhole || question < 0
+    ? history
+    : [...history.slice(0, head), ...history.slice(question)];
 }
 
 /** Pending or interrupted before its first word. */

@@ -1,4 +1,4 @@
-import type { Conversations } from '../conversations/conversation.ts';
+import type { Conversations, Usage } from '../conversations/conversation.ts';
 import { unknownOutcome } from './history.ts';
 import { notMade, refusedByUser, type CallResult } from './tool-calls.ts';
 import { failureOf, turnLost } from './turn-faults.ts';
@@ -29,7 +29,9 @@ export async function endOrphan({ stored, record, ground }: Orphan): Promise<voi
     .catch(() => {});
   const results = missingResults(stored.calls, log, ground?.history ?? []);
   if (results.length > 0) await record.append(results);
-  const end = stored.isStopping ? endOf(stored, 'stopped') : failureOf(turnLost());
+  const end = stored.isStopping
+    ? endOf(stored, 'stopped', log.usageOfCalls)
+    : failureOf(turnLost());
   await record.save({ status }, [end]);
 }
 
@@ -52,9 +54,14 @@ export async function closeCalls(
 }
 
 /** The last event of a turn that ends without an answer of the model. */
-export function endOf({ turn }: StoredTurn, status: 'completed' | 'stopped'): NewEvent {
+export function endOf(
+  { turn }: StoredTurn,
+  status: 'completed' | 'stopped',
+  usage?: Usage,
+): NewEvent {
   const { messageId, model } = turn;
-  return { type: 'ended', status, finishReason: 'stop', messageId, model };
+  const ended = { type: 'ended', status, finishReason: 'stop', messageId, model } as const;
+  return { ...ended, ...(usage ? { usage } : {}) };
 }
 
 /** The answer was stored, and only its turn was not ended. */

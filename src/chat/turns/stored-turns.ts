@@ -233,14 +233,16 @@ export class StoredTurns implements Turns, AsyncDisposable {
 
   async #stopWaiting(stored: StoredTurn): Promise<boolean> {
     const { replica } = this.#running;
-    // A union's spread loses which member it is.
-    const end = { ...endOf(stored, 'stopped'), seq: stored.lastSeq + 1 } as WholeEvent;
     const { calls, turn } = stored;
-    const change = { stored, status: 'stopped', calls, entries: [end], replica } as const;
+    using held = await this.hold(turn);
+    const end = endOf(stored, 'stopped', held.feed.log.usageOfCalls);
+    // A union's spread loses which member it is.
+    const last = { ...end, seq: stored.lastSeq + 1 } as WholeEvent;
+    const change = { stored, status: 'stopped', calls, entries: [last], replica } as const;
     const isOurs = await changeWaiting(this.#sql, change);
     // Its user has answered meanwhile: it runs again, and hears of the stop.
     if (!isOurs) return this.stop(turn.ownerId, { turnId: turn.id });
-    this.#running.tell({ turn: { ...turn, status: 'stopped' }, entries: [end] });
+    this.#running.tell({ turn: { ...turn, status: 'stopped' }, entries: [last] });
     await closeCalls(this.#options.conversations, stored);
     return true;
   }

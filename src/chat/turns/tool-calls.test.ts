@@ -73,6 +73,9 @@ describe('calls of tools', () => {
       'delta',
       'ended',
     ]);
+    expect(events.at(-1)).toMatchObject({
+      usage: { promptTokens: 20, completionTokens: 1, totalTokens: 21 },
+    });
     expect(tools.made.map(({ id: call }) => call).toSorted()).toEqual(['c1', 'c2']);
     const told = ground.gateway.asked.at(-1)?.body.messages;
     expect(told.slice(1)).toMatchObject([
@@ -138,6 +141,7 @@ describe('calls of tools', () => {
       'delta',
       'ended',
     ]);
+    expect(events.at(-1)).toMatchObject({ usage: { promptTokens: 20, totalTokens: 21 } });
     expect(tools.made.map(({ id: call }) => call)).toEqual(['c1', 'c2']);
     const told = ground.gateway.asked.at(-1)?.body.messages;
     expect(told.slice(2)).toMatchObject([
@@ -156,10 +160,12 @@ describe('calls of tools', () => {
     const waiting = await turns.begin(ask('go', id));
     await readAll(turns, waiting.id, { until: ({ type }) => type === 'tool-call' });
     expect(await there.turns.stop(ada, { conversationId: id })).toBe(true);
-    expect((await readAll(turns, waiting.id)).at(-1)).toMatchObject({ status: 'stopped' });
+    const usage = { promptTokens: 10, completionTokens: 0, totalTokens: 10 };
+    expect((await readAll(turns, waiting.id)).at(-1)).toMatchObject({ status: 'stopped', usage });
     const hanging = await turns.begin(ask('go on', id));
     await expect.poll(() => tools.made.length).toBe(1);
     expect(await there.turns.stop(ada, { turnId: hanging.id })).toBe(true);
+    expect((await readAll(turns, hanging.id)).at(-1)).toMatchObject({ status: 'stopped', usage });
     await readAll(turns, (await turns.begin(ask('and?', id))).id);
     const told: { role: string; content: string }[] = ground.gateway.asked.at(-1)?.body.messages;
     expect(told.map(({ role }) => role).join(' ')).toBe(

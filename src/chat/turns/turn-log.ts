@@ -1,3 +1,4 @@
+import { addUsage, type Usage } from '../conversations/conversation.ts';
 import type { TurnEvent } from './turn.ts';
 
 export type PieceType = 'delta' | 'reasoning';
@@ -79,6 +80,15 @@ export class TurnLog {
   /** The same as events, each run joined to one. */
   since(after: number): TurnEvent[] {
     return this.entriesSince(after).map(eventOf);
+  }
+
+  /** Of the answers that call tools, as far as it is known. */
+  get usageOfCalls(): Usage | undefined {
+    let sum: Usage | undefined;
+    for (const entry of this.#entries) {
+      if (entry.type === 'tool-call') sum = addUsage(sum, entry.usage);
+    }
+    return sum;
   }
 
   /** The answer that was being written when this number came. */

@@ -1,7 +1,8 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Caller } from '../caller.ts';
-import type { ToolCall } from '../conversations/conversation.ts';
+import { addUsage, type ToolCall } from '../conversations/conversation.ts';
+import { askFitting } from './fitting-prompt.ts';
 import type { Gateway } from './gateway.ts';
 import { roundMessages, type ModelMessage } from './history.ts';
 import { ModelAnswer } from './model-answer.ts';
@@ -115,7 +116,7 @@ export class TurnRun {
   async #rounds(first: readonly ModelMessage[]): Promise<void> {
     let messages = first;
     for (let round = 0; round < roundsMax; round += 1) {
-      await this.#ask(messages);
+      messages = await this.#ask(messages);
       const { calls, content } = this.#answer;
       const box = this.#box;
       if (calls.length === 0 || !box) return this.#complete(calls);
@@ -128,19 +129,26 @@ export class TurnRun {
     });
   }
 
-  async #ask(messages: readonly ModelMessage[]): Promise<void> {
+  /** Resolves with what the model was told: in a conversation the oldest may be left out. */
+  async #ask(messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
     const { caller, options, traceparent } = this.#task;
     const box = this.#box;
     const { signal } = this.#abort;
     signal.throwIfAborted();
     this.#answer = this.#newAnswer();
-    const { messageId, model } = this.record.turn;
+    const { messageId, model, conversationId } = this.record.turn;
     this.record.push({ type: 'begun', messageId, model });
     const tools = box && box.offers.length > 0 ? { tools: writeOffers(box.offers) } : {};
-    const body = { ...options, ...tools, model, messages };
     const { credential } = caller;
-    await this.#ground.gateway.ask({ credential, body, traceparent, signal }, this.#answer);
+    const ask = (told: readonly ModelMessage[]) => {
+      const body = { ...options, ...tools, model, messages: told };
+      return this.#ground.gateway.ask({ credential, body, traceparent, signal }, this.#answer);
+    };
+    // What a caller keeps is the caller's to shorten.
+    const isOurs = conversationId !== undefined;
+    const told = await (isOurs ? askFitting(messages, ask) : ask(messages).then(() => messages));
     signal.throwIfAborted();
+    return told;
   }
 
   #newAnswer(): ModelAnswer {
@@ -170,7 +178,18 @@ export class TurnRun {
     const states = (phase: 'begun' | 'done'): CallState[] =>
       calls.map((call) => ({ call, phase: asked.includes(call) ? 'asked' : phase }));
     await record.completeMessage('complete', this.#answer, calls);
-    for (const call of free) record.push({ type: 'tool-call', call, needsApproval: false });
+    const { usage } = this.#answer;
+    // It is told and stored: whatever ends the turn must not do either again.
+    this.#answer = this.#newAnswer();
+    const [first] = [...free, ...asked];
+    const tell = (call: ToolCall) =>
+      ({
+        type: 'tool-call',
+        call,
+        needsApproval: asked.includes(call),
+        ...(usage && call === first ? { usage } : {}),
+      }) as const;
+    for (const call of free) record.push(tell(call));
     if (free.length > 0) await record.save({ status: 'running', calls: states('begun') });
     const results = await this.#make(free);
     if (asked.length === 0) {
@@ -178,10 +197,7 @@ export class TurnRun {
       return results;
     }
     if (results.length > 0) await record.append(results);
-    const questions = asked.map(
-      (call) => ({ type: 'tool-call', call, needsApproval: true }) as const,
-    );
-    await record.save({ status: 'waiting', calls: states('done') }, questions);
+    await record.save({ status: 'waiting', calls: states('done') }, asked.map(tell));
     return undefined;
   }
 
@@ -201,7 +217,7 @@ export class TurnRun {
 
   async #finish(status: 'completed' | 'stopped', finishReason: string): Promise<void> {
     const { messageId, model } = this.record.turn;
-    const { usage } = this.#answer;
+    const usage = addUsage(this.record.feed.log.usageOfCalls, this.#answer.usage);
     const ended = { type: 'ended', status, finishReason, messageId, model } as const;
     await this.record.save({ status }, [{ ...ended, ...(usage ? { usage } : {}) }]);
   }

@@ -55,6 +55,8 @@ export type TurnEvent = { readonly seq: number } & (
       readonly needsApproval: boolean;
       /** The tool is the caller's own: the turn ends, and another one brings the result. */
       readonly isCallers?: boolean;
+      /** On the first call of an answer that the turn goes on behind: what that answer took. */
+      readonly usage?: Usage;
     }
   | { readonly type: 'approval'; readonly callId: string; readonly isApproved: boolean }
   | {
@@ -72,6 +74,7 @@ export type TurnEvent = { readonly seq: number } & (
       readonly finishReason: string;
       readonly messageId: string;
       readonly model: string;
+      /** Of all its answers, as far as it is known. */
       readonly usage?: Usage;
     }
   /** The last one of a turn that failed, or whose process died. */

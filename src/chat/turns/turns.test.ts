@@ -145,6 +145,7 @@ describe('a turn that fails', () => {
     [404, 'model_not_found', 'not_found'],
     [418, 'teapot', 'invalid'],
     [429, 'budget_exceeded', 'exhausted'],
+    [429, 'provider_rate_limited', 'unavailable'],
     [500, 'internal', 'unavailable'],
     [502, 'provider_failed', 'unavailable'],
     [504, 'deadline', 'unavailable'],
@@ -281,13 +282,13 @@ describe('a turn', () => {
     expect(ground.gateway.asked.at(-1)?.body.messages[0]).toEqual({ role: 'user', content });
   });
 
-  it('tells a model of the latest messages only, as many as fit', async () => {
+  it('tells a model of the latest messages only, as many as fit, from a question on', async () => {
     const id = await open();
-    const text = 'x'.repeat(100 * 1024);
+    const text = 'x'.repeat(1024 * 1024 - 1);
     await conversations.append(ada, id, [
       { role: 'system', content: 'Be brief.' },
       ...Array.from({ length: 5 }, (_, index) => ({
-        role: 'user' as const,
+        role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
         content: index + text,
       })),
     ]);
@@ -295,22 +296,25 @@ describe('a turn', () => {
     const told: { content: string }[] = ground.gateway.asked.at(-1)?.body.messages;
     expect(told.map(({ content }) => content.slice(0, 9))).toEqual([
       'Be brief.',
+      '2xxxxxxxx',
       '3xxxxxxxx',
       '4xxxxxxxx',
       'now',
     ]);
   });
 
-  it('leaves out a message that is too large, and nothing before it', async () => {
+  it('leaves out a message that is too large, its answer and all before it', async () => {
     const id = await open();
+    const url = `data:image/png;base64,${'A'.repeat(4 * 1024 * 1024)}`;
     await conversations.append(ada, id, [
       { role: 'user', content: 'before' },
-      { role: 'user', content: 'x'.repeat(300 * 1024) },
+      { role: 'user', content: '', parts: [{ type: 'image_url', image_url: { url } }] },
+      { role: 'assistant', content: 'all black' },
       { role: 'user', content: 'after' },
     ]);
     await readAll(turns, (await turns.begin(ask('now', id))).id);
     const told: { content: string }[] = ground.gateway.asked.at(-1)?.body.messages;
-    expect(told.map(({ content }) => content)).toEqual(['before', 'after', 'now']);
+    expect(told.map(({ content }) => content)).toEqual(['after', 'now']);
   });
 
   it('belongs to no conversation where none is named, and is kept all the same', async () => {

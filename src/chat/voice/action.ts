@@ -8,7 +8,11 @@ export type VoiceAction =
   | { readonly action: 'rename_conversation'; readonly name?: string; readonly title: string }
   | { readonly action: 'delete_conversation'; readonly name?: string }
   | { readonly action: 'list_conversations' }
-  | { readonly action: 'search_conversations'; readonly query: string }
+  | {
+      readonly action: 'search_conversations';
+      readonly query: string;
+      readonly isGuess?: boolean;
+    }
   | { readonly action: 'list_agents' }
   | { readonly action: 'list_models' }
   | { readonly action: 'list_tools' }

@@ -102,9 +102,14 @@ export class ConversationCommands {
     return { action: 'list_conversations', speech };
   }
 
-  async search(caller: Caller, { query }: ActionOf<'search_conversations'>): Promise<Deed> {
+  /** Undefined where it was perhaps no search, and nothing is found. */
+  async search(
+    caller: Caller,
+    { query, isGuess }: ActionOf<'search_conversations'>,
+  ): Promise<Deed | undefined> {
     const request = { query, limit: 50 };
     const hits = await this.#parts.search.findConversations(ownerOf(caller), request);
+    if (isGuess && hits.length === 0) return undefined;
     const titles = hits.map(({ title }) => quote(title));
     const found = `${sayCount(hits.length, 'conversation')} about ${quote(query)}`;
     const named = hits.length === 0 ? '' : `: ${sayList(titles)}`;

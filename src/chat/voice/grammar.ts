@@ -11,6 +11,8 @@ const many = '(?:conversations|chats|threads)';
 const called = '(?: (?:called|named|titled|about|with the title))?';
 const mine = '(?:the |my )?';
 const show = '(?:list|show|read|tell)(?: me| us)?';
+/** What is not to be looked for in conversations. */
+const notOutside = '(?!out |.*\\b(?:the web|the internet|online)\\b)';
 
 const rules: readonly Rule[] = [
   rule(`(?:(?:start|begin|create|open|make|add) )?(?:a |an )?new ${one}(?:${called} (.+))?`, toNew),
@@ -43,6 +45,12 @@ const rules: readonly Rule[] = [
     `(?:search for|search|find|look for)(?: the)? (.+) in (?:all |all of )?(?:my |the )?(?:${many}|messages|history)`,
     toSearch,
   ),
+  rule(`(?:search(?: for)?|look for) ${notOutside}(?:the )?(.+)`, toSearch),
+  rule(`find ${notOutside}(?:the )?(.+)`, (query = '') => ({
+    action: 'search_conversations',
+    query,
+    isGuess: true,
+  })),
   rule('what did (?:i|we) (?:say|write|talk|discuss)(?: about)? (.+)', toSearch),
   rule(
     `(?:open|show|go to|go back to|switch to|load|continue)(?: me)? ${mine}${one}${called} (.+)`,

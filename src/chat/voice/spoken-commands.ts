@@ -154,7 +154,7 @@ export class SpokenCommands implements Voice {
     caller: Caller,
     session: VoiceSession,
     action: Extract<VoiceAction, { action: `${string}_conversation${string}` | 'read_answer' }>,
-  ): Promise<Deed> {
+  ): Promise<Deed | undefined> {
     switch (action.action) {
       case 'new_conversation':
         return this.#conversations.create(caller, session, action);

@@ -151,7 +151,10 @@ describe('conversations', () => {
     expect((await say('search my conversations for dragons')).speech).toBe(
       'I found no conversations about “dragons”.',
     );
+    expect(await say('find the way to Rome')).toMatchObject({ action: 'answer' });
+    expect(await say('search for dragons')).toMatchObject({ action: 'search_conversations' });
     ground.hits = [{ conversationId: 'cnv_1', title: 'Money', score: 0.9, hits: [] }];
+    expect((await say('find tax')).speech).toBe('I found 1 conversation about “tax”: “Money”.');
     expect((await say('search my conversations for tax')).speech).toBe(
       'I found 1 conversation about “tax”: “Money”.',
     );

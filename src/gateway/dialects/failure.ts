@@ -28,7 +28,10 @@ export type FailureKind =
 /** A failed attempt. */
 export interface UpstreamFailure {
   readonly kind: FailureKind;
-  /** One sentence for the caller: the provider's own, without anything secret. */
+  /**
+   * One sentence for the caller: ours, or the provider's own. What a dialect reads may quote keys;
+   * what an attempt fails with has them cut out.
+   */
   readonly message: string;
   /** HTTP status, where there was one. */
   readonly status?: number | undefined;

@@ -80,7 +80,7 @@ function describe(attempts: readonly FailedAttempt[]): string {
 
 /** What a provider says of the gateway's own key is the operator's business, in the log alone. */
 function wordsOf({ kind, message }: UpstreamFailure): string {
-  return kind === 'refused' ? "it does not accept the gateway's key" : message;
+  return kind === 'refused' ? "it refuses the gateway's key, or wants to be paid" : message;
 }
 
 function retryAfterOf(attempts: readonly FailedAttempt[]): number | undefined {

@@ -83,10 +83,10 @@ export class ErrandExchange<Request extends ErrandRequest, Made> {
     const dialect = dialects[provider.dialect];
     const words = this.#errand.wordsOf(dialect);
     if (!words) throw new RangeError(`this dialect makes no ${this.#errand.made}`);
+    const { headers, secrets } = await book.of(provider, trip.key, dialect);
     const span = startAttemptSpan(tracer, parent, { target, operation: this.#errand.operation });
     try {
       const { path, body } = words.write(request, model.name);
-      const headers = await book.of(provider, trip.key, dialect);
       const outgoing = withTrace({ target, path, headers, body: JSON.stringify(body) }, span);
       const timeoutMs = provider.timeouts.totalMs;
       const whole = await fetchWhole(upstreams, outgoing, { cancellation, timeoutMs });
@@ -95,8 +95,9 @@ export class ErrandExchange<Request extends ErrandRequest, Made> {
       const { bytes } = whole;
       return { made: words.read(parseAnswer(provider.name, bytes), request), bytes };
     } catch (error) {
-      failSpan(span, error);
-      throw error;
+      const shown = secrets.hideIn(error);
+      failSpan(span, shown);
+      throw shown;
     } finally {
       span.end();
     }

@@ -20,14 +20,15 @@ export function writeOutgoing(
   dialect: Dialect,
 ): Outgoing {
   const { model } = target;
+  const isTranslated = asked.face.dialect !== target.provider.dialect;
+  const all =
+    isTranslated || asked.headers === noHeaders ? headers : { ...headers, ...asked.headers };
   if (!passesThrough(asked, target)) {
     const { path, body } = dialect.writeChat(asked.request, model.name);
-    return { target, path, headers, body: JSON.stringify(body) };
+    return { target, path, headers: all, body: JSON.stringify(body) };
   }
   const path = dialect.chatPath(model.name, asked.request.isStream);
-  const body = patch(asked, model.name);
-  if (asked.headers === noHeaders) return { target, path, headers, body };
-  return { target, path, headers: { ...headers, ...asked.headers }, body };
+  return { target, path, headers: all, body: patch(asked, model.name) };
 }
 
 /** The caller's own bytes, but for what the provider must not see or must be told. */

@@ -43,7 +43,6 @@ export type AskForRest = (continuation: Continuation) => Promise<Running | undef
 export class Passage {
   readonly #asked: PreparedAsk;
   readonly #asking: Asking;
-  readonly #sink: AnswerSink;
   readonly #relay: Relay;
   readonly #firstTokenAt = performance.now();
   /** What the caller has from streams that broke. */
@@ -54,7 +53,6 @@ export class Passage {
   constructor(asked: PreparedAsk, asking: Asking, sink: AnswerSink) {
     this.#asked = asked;
     this.#asking = asking;
-    this.#sink = sink;
     this.#relay = new Relay({
       asked,
       sink,
@@ -125,8 +123,10 @@ export class Passage {
       throw this.#asked.cancellation.reason;
     }
     if (!(error instanceof UpstreamError)) {
+      const fault = Fault.from(error);
+      stream.abort(fault);
       trip.forgotten();
-      return this.#giveUp(Fault.from(error), { target, usage, outcome: 'failed' });
+      return this.#giveUp(fault, { target, usage, outcome: 'failed' });
     }
     trip.failed(error.failure);
     this.#asking.parts.metrics.attempted(target.provider.name, error.failure.kind);
@@ -149,7 +149,7 @@ export class Passage {
   /** The last event says that the answer is not complete. */
   async #giveUp(fault: Fault, item: BillItem): Promise<never> {
     await this.#close(item);
-    this.#sink.write(this.#asked.face.writeFailure(fault));
+    this.#relay.fail(fault);
     throw fault;
   }
 

@@ -90,6 +90,12 @@ export class Relay implements StreamConsumer {
     this.#write(this.#options.asked.isAnnotated ? this.#annotateAll(text) : text);
   }
 
+  /** Writes that the answer is not complete: the last event. */
+  fail(fault: Fault): void {
+    const { sink, asked } = this.#options;
+    sink.write(asked.face.writeFailure(fault, this.#writer?.eventCount ?? 0));
+  }
+
   /** Sends what was held back: the end of the stream. */
   release(): void {
     const held = this.#held;

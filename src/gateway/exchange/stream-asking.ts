@@ -58,15 +58,16 @@ async function begin(asked: PreparedAsk, attempt: Attempt, asking: Asking): Prom
   const { provider } = target;
   const { upstreams, dialects, tracer, headers: book } = asking.parts;
   const dialect = dialects[provider.dialect];
+  const known = book.of(provider, trip.key, dialect);
+  const { headers, secrets } = known instanceof Promise ? await known : known;
   const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
   try {
-    const known = book.of(provider, trip.key, dialect);
-    const headers = known instanceof Promise ? await known : known;
     const outgoing = withTrace(writeOutgoing(asked, { target, headers }, dialect), span);
     const isRaw = passesThrough(asked, target);
     const { timeouts } = provider;
     const onHead = (head: AnswerHeaders) => asking.parts.remoteLimits.note(provider, head);
-    const stream = AnswerStream.open(upstreams, outgoing, { dialect, isRaw, timeouts, onHead });
+    const options = { dialect, isRaw, timeouts, secrets, onHead };
+    const stream = AnswerStream.open(upstreams, outgoing, options);
     stream.abortWith(cancellation);
     await stream.beginning;
     trip.started();

@@ -73,10 +73,10 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
   const { upstreams, dialects, tracer, headers: book } = asking.parts;
   asking.course.ask(target);
   const dialect = dialects[provider.dialect];
+  const known = book.of(provider, trip.key, dialect);
+  const { headers, secrets } = known instanceof Promise ? await known : known;
   const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
   try {
-    const known = book.of(provider, trip.key, dialect);
-    const headers = known instanceof Promise ? await known : known;
     const outgoing = withTrace(writeOutgoing(asked, { target, headers }, dialect), span);
     const whole = await fetchWhole(upstreams, outgoing, {
       cancellation,
@@ -95,8 +95,9 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
     const said = wordAnswer(asked, answer);
     return { bytes: whole.bytes, parsed, usage: answer.usage, answer, said };
   } catch (error) {
-    failSpan(span, error);
-    throw error;
+    const shown = secrets.hideIn(error);
+    failSpan(span, shown);
+    throw shown;
   } finally {
     span.end();
   }

@@ -13,12 +13,17 @@ export interface Face {
   /** The answer as this face's JSON, with fields in the order that its API shows. */
   writeAnswer(answer: Answer, request: ChatRequest): Readonly<Record<string, unknown>>;
   openStream(request: ChatRequest): FaceStream;
-  /** The error event that ends a stream which cannot be finished, framed. */
-  writeFailure(fault: Fault): string;
+  /**
+   * The error event that ends a stream which cannot be finished, framed, behind so many events that
+   * the face's stream has written.
+   */
+  writeFailure(fault: Fault, eventsBefore?: number): string;
 }
 
 /** Writes a streamed answer; one for each stream. */
 export interface FaceStream {
   /** The framed server-sent events that say this piece; empty when it says nothing yet. */
   write(event: AnswerEvent): string;
+  /** How many events it has written, where they are numbered. */
+  readonly eventCount?: number;
 }

@@ -16,12 +16,12 @@ export const responsesFace: Face = {
 };
 
 /** The event as the API's reference shows it, and `error` besides, which clients look for. */
-function writeFailure(fault: Fault): string {
+function writeFailure(fault: Fault, eventsBefore = 0): string {
   const error = describeFault(fault);
   const { message } = error;
   const code = fault.reason ?? fault.code;
   const param = 'param' in error ? error.param : null;
-  const event = { type: 'error', sequence_number: 0, code, message, param };
+  const event = { type: 'error', sequence_number: eventsBefore, code, message, param };
   const nested = { ...error, code, param };
   return `event: error\ndata: ${JSON.stringify({ ...event, error: nested })}\n\n`;
 }

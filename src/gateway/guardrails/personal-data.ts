@@ -4,19 +4,29 @@ export type PersonalDataKind = (typeof personalDataKinds)[number];
 
 interface Finder {
   readonly expression: RegExp;
-  /** The part of a match that is meant; empty when the form alone misled. */
-  readonly confirm: (match: string) => string;
+  /** How much of a match is meant. */
+  readonly confirm: (match: string, rest: string) => Verdict;
+}
+
+/** So many characters of a match are personal data, or are none that another could begin within. */
+interface Verdict {
+  readonly isMeant: boolean;
+  readonly length: number;
 }
 
 /*
  * Every expression takes linear time: what repeats without a bound is followed by a character that it
  * cannot match itself, and begins only where the text before it ends a word.
  */
+const phoneForm =
+  /(?:(?:\+|00)[1-9](?:[ ./()-]{0,2}\d){6,14}|\(?0\d{1,5}\)?(?:[ /-]?\d){5,10}|\(?[2-9]\d{2}\)?[ .-]\d{3}[ .-]\d{4})(?!\d)/u;
+const phoneStart = new RegExp(`^${phoneForm.source}`, 'u');
+
 const finders: Readonly<Record<PersonalDataKind, Finder>> = {
   email: {
     expression:
       /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu,
-    confirm: (match) => match,
+    confirm: meantWhole,
   },
   iban: {
     expression: /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/giu,
@@ -26,26 +36,53 @@ const finders: Readonly<Record<PersonalDataKind, Finder>> = {
   ipv4: {
     expression:
       /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?!\.?\d)/g,
-    confirm: (match) => match,
+    confirm: meantWhole,
   },
   phone: {
-    expression:
-      /(?<![\p{L}\p{N}+.,-])(?:(?:\+|00)[1-9](?:[ ./()-]{0,2}\d){6,14}|\(?0\d{1,5}\)?(?:[ /-]?\d){5,10}|\(?[2-9]\d{2}\)?[ .-]\d{3}[ .-]\d{4})(?!\d)/gu,
+    expression: new RegExp(`(?<![\\p{L}\\p{N}+.,-])${phoneForm.source}`, 'gu'),
     confirm: confirmPhone,
   },
 };
 
-/** The text with everything of this kind replaced by what `replace` answers for it. */
+/**
+ * The text with everything of this kind replaced by what `replace` answers for it. An expression takes
+ * as much as it can, so that one match may hold the start of the next: what is behind the meant part is
+ * searched again.
+ */
 export function replacePersonalData(
   text: string,
   kind: PersonalDataKind,
   replace: (found: string) => string,
 ): string {
   const { expression, confirm } = finders[kind];
-  return text.replaceAll(expression, (match) => {
-    const meant = confirm(match);
-    return meant === '' ? match : replace(meant) + match.slice(meant.length);
-  });
+  let replaced = '';
+  let done = 0;
+  expression.lastIndex = 0;
+  for (let found = expression.exec(text); found; found = expression.exec(text)) {
+    const [match] = found;
+    const { isMeant, length } = confirm(match, text.slice(found.index, found.index + restChars));
+    const end = found.index + Math.max(1, length);
+    if (isMeant) {
+      replaced += text.slice(done, found.index) + replace(text.slice(found.index, end));
+      done = end;
+    }
+    expression.lastIndex = end;
+  }
+  return replaced + text.slice(done);
+}
+
+/** Of a text that is looked at with a match: longer than any two of them. */
+const restChars = 256;
+
+function meantWhole({ length }: string): Verdict {
+  return { isMeant: true, length };
+}
+
+/** Another may begin at the next character. */
+const notMeant: Verdict = { isMeant: false, length: 1 };
+
+function verdictOn(meant: string): Verdict {
+  return meant === '' ? notMeant : meantWhole(meant);
 }
 
 /** Lengths by country, ISO 13616's registry of 2025. */
@@ -77,7 +114,7 @@ const ibanLengths = new Map(
 );
 
 /** ISO 13616: as long as its country's are, and 1 modulo 97. */
-function confirmIban(match: string): string {
+function confirmIban(match: string): Verdict {
   const length = ibanLengths.get(match.slice(0, 2).toUpperCase());
   const meant = length === undefined ? '' : startOf(match, length);
   const plain = meant.replaceAll(' ', '').toUpperCase();
@@ -86,17 +123,26 @@ function confirmIban(match: string): string {
     const value = Number.parseInt(character, 36);
     rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
   }
-  return rest === 1 ? meant : '';
+  return verdictOn(rest === 1 ? meant : '');
 }
 
-/** ISO/IEC 7812: 13 to 19 digits with the check digit of Luhn; the whole, or what a code follows. */
-function confirmCard(match: string): string {
+/**
+ * ISO/IEC 7812: 13 to 19 digits with the check digit of Luhn. What ends where a group of digits does
+ * stands before what a code follows without a gap.
+ */
+function confirmCard(match: string, rest: string): Verdict {
   const digits = match.replaceAll(/\D/g, '').length;
-  for (const length of [digits, 16, 15]) {
-    const meant = length <= digits ? startOf(match, length) : '';
-    if (meant !== '' && isLuhn(meant.replaceAll(/\D/g, ''))) return meant;
-  }
-  return '';
+  const lengths = Array.from({ length: digits - 12 }, (_, less) => digits - less);
+  const starts = lengths.map((length) => startOf(match, length));
+  const ended = starts.filter((start) => !/\d/.test(rest[start.length] ?? ''));
+  const grouped = [...ended.filter(hasOneGap), ...ended.filter((start) => start === match)];
+  const glued = /\D/.test(match) ? [] : [16, 15].map((length) => startOf(match, length));
+  return verdictOn([...grouped, ...glued].find(isCard) ?? '');
+}
+
+/** Whether the groups of digits all stand apart in the same way. */
+function hasOneGap(text: string): boolean {
+  return new Set(text.match(/\D/g)).size <= 1;
 }
 
 function isLuhn(digits: string): boolean {
@@ -110,11 +156,26 @@ function isLuhn(digits: string): boolean {
 }
 
 /** As long as telephone numbers are (ITU-T E.164), and no date. */
-function confirmPhone(match: string): string {
-  const digits = match.replaceAll(/\D/g, '').length;
-  const isDate = /^\d{1,2}([ ./-])\d{1,2}\1\d{4}(?!\d)/.test(match);
-  const hasForm = /^(?:\+|00)|[ ()/-]/.test(match);
-  return digits >= 7 && digits <= 15 && hasForm && !isDate ? match : '';
+function confirmPhone(match: string, rest: string): Verdict {
+  const date = /^\d{1,2}([ ./-])\d{1,2}\1\d{4}(?!\d)/.exec(match);
+  if (date) return { isMeant: false, length: date[0].length };
+  for (const { index } of match.matchAll(/\s/g)) {
+    if (isPhone(match.slice(0, index)) && reachesBeyond(match, rest, index + 1)) {
+      return meantWhole(match.slice(0, index));
+    }
+  }
+  return verdictOn(isPhone(match) ? match : '');
+}
+
+function isPhone(text: string): boolean {
+  const digits = text.replaceAll(/\D/g, '').length;
+  return digits >= 7 && digits <= 15 && /^(?:\+|00)|[ ()/-]/.test(text);
+}
+
+/** Whether the next number begins at this place within a match, so that the match cut it in two. */
+function reachesBeyond(match: string, rest: string, at: number): boolean {
+  const [next] = rest.slice(at).match(phoneStart) ?? [''];
+  return isPhone(next) && at + next.length > match.length;
 }
 
 /** The start of a text that has so many letters and digits; empty when it has fewer. */
@@ -125,4 +186,8 @@ function startOf(text: string, count: number): string {
     if (seen === count) return text.slice(0, at + 1);
   }
   return '';
+}
+
+function isCard(start: string): boolean {
+  return start !== '' && isLuhn(start.replaceAll(/\D/g, ''));
 }

@@ -1,8 +1,20 @@
+import type { FailureKind } from '../dialects/failure.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Probe } from './probes.ts';
 import type { Standing, Standings } from './standing.ts';
 
 const soundAvailability = 0.9;
+
+/** Everybody may read these, so that nothing of a provider's own words stands in them. */
+const reasons: Readonly<Partial<Record<FailureKind, string>>> = {
+  refused: "it refuses the gateway's key, or wants to be paid",
+  missing: 'it does not have the model',
+  broken: 'it answered with an error',
+  unreachable: 'it cannot be reached',
+  late: 'it was too slow',
+  truncated: 'it broke its answer off',
+};
+const reasonOtherwise = 'it failed';
 
 /** How a provider does: by its real traffic of the last minutes, else by a probe. */
 export function describeHealth(
@@ -14,7 +26,8 @@ export function describeHealth(
   const { availability, latency, failure } = judge(standing, probe);
   const isShut = standing.every(({ circuit }) => circuit === 'open');
   const isSound = availability >= soundAvailability && !isShut;
-  const error = models.length === 0 ? (failure ?? 'it offers no models') : failure;
+  const why = failure && (reasons[failure] ?? reasonOtherwise);
+  const error = models.length === 0 ? (why ?? 'it offers no models') : why;
   return {
     status: isSound ? ('healthy' as const) : ('degraded' as const),
     ...(provider.origin === 'local' ? { models: models.length } : {}),
@@ -27,8 +40,8 @@ export function describeHealth(
 function judge(standing: readonly Standing[], probe: Probe | undefined) {
   const used = standing.filter(({ recentAttempts }) => recentAttempts > 0);
   if (used.length === 0) {
-    const availability = probe?.error === undefined ? 1 : 0;
-    return { availability, latency: probe?.latencyMs, failure: probe?.error };
+    const availability = probe?.failure === undefined ? 1 : 0;
+    return { availability, latency: probe?.latencyMs, failure: probe?.failure };
   }
   const [failure] = used.flatMap(({ lastFailure }) => lastFailure ?? []);
   return { availability: availabilityOf(used), latency: latencyOf(used), failure };

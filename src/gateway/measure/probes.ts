@@ -1,6 +1,8 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import type { FailureKind } from '../dialects/failure.ts';
+import { kindOfStatus } from '../dialects/status-kinds.ts';
 import type { Provider, ProviderList } from '../providers/provider.ts';
 import type { Stations } from './stations.ts';
 
@@ -9,7 +11,7 @@ export interface Probe {
   /** Milliseconds to its answer; absent when there was none. */
   readonly latencyMs?: number;
   /** Absent when it answered well. */
-  readonly error?: string;
+  readonly failure?: FailureKind;
 }
 
 export interface ProbesOptions {
@@ -68,16 +70,16 @@ export class Probes implements AsyncDisposable {
   async #probe(provider: Provider): Promise<void> {
     const startedAt = performance.now();
     try {
-      const error = await this.#ask(provider);
+      const failure = await this.#ask(provider);
       const latencyMs = performance.now() - startedAt;
-      this.#results.set(provider, { latencyMs, ...(error === undefined ? {} : { error }) });
+      this.#results.set(provider, { latencyMs, ...(failure && { failure }) });
     } catch (error) {
-      this.#results.set(provider, { error: Fault.from(error).message });
+      this.#results.set(provider, { failure: failureOfCall(error) });
     }
   }
 
   /** Answers what is wrong. Who has no list of models is there all the same. */
-  async #ask(provider: Provider): Promise<string | undefined> {
+  async #ask(provider: Provider): Promise<FailureKind | undefined> {
     const { dialects, egress } = this.#options;
     const dialect = dialects[provider.dialect];
     const value = await provider.keys[0]?.reveal();
@@ -88,9 +90,14 @@ export class Probes implements AsyncDisposable {
       isRedirectFollowed: false,
       signal: this.#stopping.signal,
     });
-    if (status === 401 || status === 403) return `it does not accept the key (${status})`;
-    return status >= 500 ? `it answers ${status}` : undefined;
+    const isWrong = status === 401 || status === 403 || status >= 500;
+    return isWrong ? kindOfStatus(status) : undefined;
   }
+}
+
+/** How a call failed that brought no answer. */
+export function failureOfCall(error: unknown): FailureKind {
+  return Fault.from(error).code === 'deadline' ? 'late' : 'unreachable';
 }
 
 const listPaths: Readonly<Record<Provider['dialect'], string>> = {

@@ -1,3 +1,4 @@
+import type { FailureKind } from '../dialects/failure.ts';
 import type { Target } from '../providers/provider.ts';
 
 /** How a target does, measured from its real traffic and probes. Read at every routing. */
@@ -21,8 +22,8 @@ export interface Standing {
   readonly waitMs: number;
   /** Why it cannot be asked now; undefined when it can. */
   readonly closedBecause: 'circuit' | 'rate-limit' | undefined;
-  /** What the provider said when it last failed, for people. */
-  readonly lastFailure: string | undefined;
+  /** How the provider failed last. */
+  readonly lastFailure: FailureKind | undefined;
 }
 
 /** How every target stands. */

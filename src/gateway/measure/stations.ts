@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from '../dialects/failure.ts';
+import type { FailureKind, UpstreamFailure } from '../dialects/failure.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 import {
   targetId,
@@ -47,16 +47,11 @@ class Station {
   readonly tokensPerSecond = new MovingAverage(halfLifeMs);
   readonly latencyMs = new MovingAverage(halfLifeMs);
   inFlight = 0;
-  lastFailure: string | undefined;
+  lastFailure: FailureKind | undefined;
 }
 
 /** Kinds that say something of the request, not of the provider. */
-const innocent = new Set<UpstreamFailure['kind']>([
-  'rejected',
-  'too-long',
-  'filtered',
-  'oversized',
-]);
+const innocent = new Set<FailureKind>(['rejected', 'too-long', 'filtered', 'oversized']);
 
 /** Measures every target from its real traffic, and says which of them may be asked. */
 export class Stations implements Standings {
@@ -212,7 +207,7 @@ class OpenTrip implements Trip {
     }
     station.outcomes.add(at);
     station.failures.add(at);
-    station.lastFailure = failure.message;
+    station.lastFailure = failure.kind;
     // A bad key is no reason to leave the others alone.
     if (failure.kind === 'refused') station.circuit.forget();
     else station.circuit.fail(at);

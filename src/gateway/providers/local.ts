@@ -1,11 +1,10 @@
-import { Fault } from '../../kit/errors.ts';
 import type { Client } from '../../kit/client.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Host } from '../../kit/service.ts';
 import { modelsContract } from '../../models/contract.ts';
 import { freePrices } from '../catalogue/prices.ts';
 import { qualityOf } from '../catalogue/quality.ts';
-import type { Probe } from '../measure/probes.ts';
+import { failureOfCall, type Probe } from '../measure/probes.ts';
 import type { Capability, Model, Provider, ProviderKey } from './provider.ts';
 
 /** Its name, which no other provider can take. */
@@ -114,7 +113,7 @@ export class LocalModels implements AsyncDisposable {
       // Its models stay: a request that cannot be answered says so itself.
       if (!this.#isAway) this.#log.warn({ err: error }, 'the local models could not be listed');
       this.#isAway = true;
-      this.#probe = { error: Fault.from(error).message };
+      this.#probe = { failure: failureOfCall(error) };
     }
   }
 

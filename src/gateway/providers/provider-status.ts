@@ -1,3 +1,5 @@
+import { describeHealth } from '../measure/health.ts';
+import type { Probe } from '../measure/probes.ts';
 import type { Standing, Standings } from '../measure/standing.ts';
 import type { Model, Provider } from './provider.ts';
 
@@ -9,6 +11,8 @@ export interface RemoteLimit {
 
 export interface StatusSources {
   readonly standings: Standings;
+  /** How it answered when it was last asked for its models. */
+  readonly probe?: ((provider: Provider) => Probe | undefined) | undefined;
   /** What the provider last said of its limit; without it ours counts. */
   readonly remoteLimit?: ((provider: Provider) => RemoteLimit | undefined) | undefined;
   /** The local runtime's address, for the one provider that shows it. */
@@ -16,18 +20,17 @@ export interface StatusSources {
 }
 
 const minuteMs = 60_000;
-const soundAvailability = 0.9;
 
-/** A provider as the interface lists it, measured from its real traffic. */
+/** A provider as the interface lists it, measured from its real traffic and probes. */
 export function describeStatus(provider: Provider, sources: StatusSources) {
-  const { standings, localUrl } = sources;
+  const { standings, probe, localUrl } = sources;
   const models = [...provider.models.values()];
   const standing = models.map((model) => standings.of({ provider, model }));
   const requestsPerMinute = sumOf(standing, (one) => one.requestsPerMinute);
   const isLocal = provider.origin === 'local';
   return {
     name: provider.name,
-    status: statusOf(standing),
+    status: describeHealth(provider, { standings, probe: probe?.(provider) }).status,
     ...(isLocal ? { endpoint: localUrl ?? provider.baseUrl } : {}),
     models: models.map(describeModel),
     requestsPerMinute,
@@ -55,16 +58,6 @@ function describeModel(model: Model) {
 /** Three parts of prompt to one of answer, as price comparisons mix them. */
 function blended({ input, output }: Model['prices']): number {
   return Math.round(((3 * input + output) / 4) * 1e6) / 1e6;
-}
-
-/** Degraded: nothing to ask, nobody may be asked, or more than a tenth of the requests failed. */
-function statusOf(standing: readonly Standing[]): 'healthy' | 'degraded' {
-  const open = standing.filter(({ circuit }) => circuit !== 'open');
-  if (open.length === 0) return 'degraded';
-  const used = open.filter(({ requestsPerMinute }) => requestsPerMinute > 0);
-  const judged = used.length > 0 ? used : open;
-  const availability = sumOf(judged, (one) => one.availability) / judged.length;
-  return availability >= soundAvailability ? 'healthy' : 'degraded';
 }
 
 /** Of those measured, weighted by their requests of the last minute; 0 before any. */

@@ -131,8 +131,10 @@ export class Providers implements ProviderList, AsyncDisposable {
   async delete(name: string): Promise<void> {
     if (name === localName) throw reserved();
     if (await this.#stored.delete(name)) return this.#changed(name);
+    // Somebody else may have deleted it a moment ago.
+    await this.#reads.now();
     const origin = this.find(name)?.origin;
-    if (!origin) throw providerNotFound(name);
+    if (!origin || origin === 'api') throw providerNotFound(name);
     const where = origin === 'file' ? 'the configuration file' : 'the environment';
     throw new Fault('conflict', `the provider ${name} comes from ${where}: take it out there`, {
       reason: 'provider_not_deletable',

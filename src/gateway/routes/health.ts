@@ -7,11 +7,11 @@ type HealthHandlers = Pick<Handlers<typeof gatewayContract>, 'health' | 'metrics
 
 /** The routes that tell how the gateway and its providers do. */
 export function healthHandlers(parts: GatewayParts): HealthHandlers {
-  const { host, providers, stations, probes, local, cache, metrics } = parts;
+  const { host, providers, stations, probeOf, cache, metrics } = parts;
   return {
     health: () => {
       const described = providers.all().map((provider) => {
-        const probe = provider.origin === 'local' ? local.probe : probes.of(provider);
+        const probe = probeOf(provider);
         return [provider.name, describeHealth(provider, { standings: stations, probe })] as const;
       });
       const isHealthy = described.some(([, { status }]) => status === 'healthy');

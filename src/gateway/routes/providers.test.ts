@@ -165,6 +165,13 @@ test('a put provider is created, then replaced, and deleted once', async () => {
   expect((await call('DELETE', p)).status).toBe(404);
 });
 
+test('of several who delete a provider one has done it, and for the others there is none', async () => {
+  await call('PUT', p, { payload: body });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => call('DELETE', p)));
+  const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+  expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 404)]);
+});
+
 test('the list says how providers do, of the local one where it is', async () => {
   const payload = { ...body, rateLimit: { requestsPerMinute: 100 } };
   await call('PUT', '/api/v1/providers/busy', { payload });

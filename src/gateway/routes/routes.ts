@@ -21,6 +21,7 @@ export function gatewayHandlers(parts: GatewayParts): Handlers<typeof gatewayCon
   const { log } = host;
   const sources = {
     standings: stations,
+    probe: parts.probeOf,
     remoteLimit: (provider: Provider) => parts.remoteLimits.of(provider),
     localUrl: parts.local.url,
   };

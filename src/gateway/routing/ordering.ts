@@ -22,6 +22,16 @@ export function orderProspects(
   }
 }
 
+/**
+ * Where nobody else is left: who is below the least quality goes behind those who have it, the best
+ * first. Priority goes before that, too.
+ */
+export function putBelowLast(prospects: Prospect[], least: number): void {
+  const reached = ({ target }: Prospect) => Math.min(target.model.quality, least);
+  if (prospects.every((one) => reached(one) === least)) return;
+  prospects.sort((a, b) => byPriority(a, b) || reached(b) - reached(a));
+}
+
 type Compare = (a: Prospect, b: Prospect) => number;
 
 const byPriority: Compare = (a, b) => a.target.provider.priority - b.target.provider.priority;

@@ -36,8 +36,8 @@ export class Prospect implements Candidate {
     const { inFlight, availability } = standing;
     const load = inFlight === 1 ? '1 request is' : `${inFlight} requests are`;
     return [
-      this.#mainReason(),
       ...(drawback === undefined ? [] : [`${drawback}, and nobody better may be asked`]),
+      this.#mainReason(),
       ...(provider.priority === 0 ? [] : [`its provider has priority ${provider.priority}`]),
       ...(inFlight === 0 ? [] : [`${load} on the way to it`]),
       ...(availability === 1 ? [] : [`${percent(availability)} of its recent requests went well`]),

@@ -160,6 +160,76 @@ test('code goes to the cheapest that is good enough, or to a worse one when it i
   expect(alone.candidates[0]?.reasons.join()).toContain('below 0.3');
 });
 
+const tiny = fakeModel('tiny', { prices: { input: 0, output: 0 }, quality: 0.05 });
+const weak = fakeModel('weak', { prices: { input: 2, output: 2 }, quality: 0.25 });
+const output = { type: 'json' } as const;
+const oneTool = [{ name: 'f', parameters: {} }];
+
+test.each([
+  ['chat', 'Explain the causes of the First World War', {}, 0.2],
+  ['summarization', 'tl;dr of what I said', {}, 0.2],
+  ['code', 'Write a Python function that sorts numbers', {}, 0.3],
+  ['tools', 'Where is my order?', { tools: oneTool }, 0.3],
+  ['json', 'Where is my order?', { output }, 0.3],
+] as const)(
+  'a free model that is not good enough for %s is left out',
+  (what, text, changes, least) => {
+    const box = fakeProvider('local', [tiny], { origin: 'local' });
+    const request = fakeRequest(text, changes);
+    const plan = routerOf({ providers: [box, cloud] }).plan(ask(request));
+    expect(order(plan)).toEqual(['cloud/fair', 'cloud/dear']);
+    expect(plan.excluded).toMatchObject([
+      { rule: 'quality', reason: `its quality 0.05 is below ${least}, the least for ${what}` },
+    ]);
+    expect(order(routerOf({ providers: [box] }).plan(ask(request)))).toEqual(['local/tiny']);
+  },
+);
+
+test('where nobody is good enough the best goes first, in the order of priorities', () => {
+  const request = fakeRequest('Where is my order?', { tools: oneTool });
+  const providers = [fakeProvider('local', [tiny]), fakeProvider('p', [free, weak])];
+  const plan = routerOf({ providers }).plan(ask(request));
+  expect(order(plan)).toEqual(['p/weak', 'p/free', 'local/tiny']);
+  expect(plan.candidates[0]?.reasons[0]).toContain('its quality 0.25 is below 0.3');
+  const first = fakeProvider('first', [tiny], { priority: -1 });
+  expect(order(routerOf({ providers: [...providers, first] }).plan(ask(request)))[0]).toBe(
+    'first/tiny',
+  );
+});
+
+test('who reaches the floor goes before who does not, whatever else both lack', () => {
+  const plain = fakeModel('plain', { capabilities: new Set(['chat']) });
+  const code = fakeRequest('Write a Python function that sorts numbers');
+  const providers = [fakeProvider('p', [plain, tiny])];
+  expect(order(routerOf({ providers }).plan(ask(code)))).toEqual(['p/plain', 'p/tiny']);
+});
+
+test('an answer that is too long for a model is said to be that', () => {
+  const narrow = fakeModel('narrow', { contextWindow: 1024 });
+  const router = routerOf({ providers: [fakeProvider('p', [narrow])] });
+  expect(() => router.plan(ask(fakeRequest('hi', { maxTokens: 50_000 })))).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(
+        /^an answer of 50000 tokens and about \d+ of the request do not/,
+      ),
+      detail: { param: 'max_tokens' },
+    }),
+  );
+  expect(() => router.plan(ask(fakeRequest('word '.repeat(2_000), { maxTokens: 9 })))).toThrow(
+    expect.objectContaining({ detail: { param: 'messages' } }),
+  );
+});
+
+test('a key that is not accepted is not said to be a failure of the model', () => {
+  const rest = { closedBecause: 'circuit', waitMs: 9000 } as const;
+  const standings = { 'cloud/dear': rest, 'cloud/fair': { ...rest, circuit: 'open' } } as const;
+  const plan = routerOf({ ...scene, standings }).plan(ask(fakeRequest('hi')));
+  expect(plan.excluded.map(({ reason }) => reason)).toEqual([
+    'its key was refused; it may be asked again in 9 s',
+    'it failed too often; it may be asked again in 9 s',
+  ]);
+});
+
 test('a cheap prompt price does not hide a dear answer', () => {
   const bait = fakeModel('bait', { prices: { input: 0.5, output: 100 } });
   const providers = [

@@ -2,13 +2,13 @@ import { Fault } from '../../kit/errors.ts';
 import { priceOf } from '../catalogue/prices.ts';
 import type { Standings } from '../measure/standing.ts';
 import type { ProviderList, Target } from '../providers/provider.ts';
-import { expectTimes, orderProspects } from './ordering.ts';
+import { expectTimes, orderProspects, putBelowLast } from './ordering.ts';
 import type { Plan, Router, RoutingQuestion, TaskKind } from './plan.ts';
 import { Prospect } from './prospect.ts';
 import { RoutedPlan } from './routed-plan.ts';
-import { Screen, type Dialects, type Refusal } from './screening.ts';
+import { Screen, type Dialects, type Refusal, type TaskWish } from './screening.ts';
 import { manyTargets, shortlist } from './shortlist.ts';
-import { taskDemands } from './task-demands.ts';
+import { floorOf, taskDemands } from './task-demands.ts';
 import { findTaskKind } from './task-kind.ts';
 import { estimateInputTokens } from './tokens.ts';
 
@@ -113,6 +113,8 @@ class Planning {
       : this.#take(fresh, outputTokens);
     if (strategy === 'performance' && found.length > 1) expectTimes(found, outputTokens);
     orderProspects(found, strategy, random);
+    const { floor } = this.#wish(kind);
+    if (isAutomatic && floor) putBelowLast(found, floor.quality);
     for (const one of found) this.candidates.push(one);
   }
 
@@ -160,9 +162,9 @@ class Planning {
     return found.length >= fewCandidates ? found : undefined;
   }
 
-  #wish(kind: TaskKind) {
-    const isFloorHeld = this.#question.strategy !== 'quality';
-    return { kind, demand: taskDemands[kind], isFloorHeld };
+  #wish(kind: TaskKind): TaskWish {
+    const isHeld = this.#question.strategy !== 'quality';
+    return { kind, floor: isHeld ? floorOf(kind, this.#screen.needs) : undefined };
   }
 
   #choose(targets: readonly Target[], { kind, outputTokens }: Task): Prospect[] {

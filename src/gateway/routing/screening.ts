@@ -5,7 +5,7 @@ import type { Model, Target } from '../providers/provider.ts';
 import { needsOf, wantsReasoning, type Need } from './demand.ts';
 import { findLostLocally } from './local-fields.ts';
 import type { Exclusion, TaskKind } from './plan.ts';
-import type { TaskDemand } from './task-demands.ts';
+import type { QualityFloor } from './task-demands.ts';
 
 export type Dialects = Readonly<Record<DialectName, Pick<Dialect, 'unsupported'>>>;
 
@@ -32,8 +32,8 @@ export interface ScreenOptions {
 /** What automatic routing asks besides. */
 export interface TaskWish {
   readonly kind: TaskKind;
-  readonly demand: TaskDemand;
-  readonly isFloorHeld: boolean;
+  /** Absent where the best are taken first anyway. */
+  readonly floor: QualityFloor | undefined;
 }
 
 /** An estimate may be this much too high before a caller's own choice of a model is refused. */
@@ -44,13 +44,14 @@ const leastOutput = 256;
 /** Judges targets by one request; each rule of a dialect is asked for once. */
 export class Screen {
   readonly #options: ScreenOptions;
-  readonly #needs: readonly Need[];
+  /** The capabilities that the request cannot do without. */
+  readonly needs: readonly Need[];
   #unsupported: Map<DialectName | 'local', string | undefined> | undefined;
   readonly #isThoughtful: boolean;
 
   constructor(options: ScreenOptions) {
     this.#options = options;
-    this.#needs = needsOf(options.request);
+    this.needs = needsOf(options.request);
     this.#isThoughtful = wantsReasoning(options.request);
   }
 
@@ -94,7 +95,7 @@ export class Screen {
   }
 
   #missing({ capabilities, areCapabilitiesAssumed }: Model, isNamed: boolean): Need | undefined {
-    for (const need of this.#needs) {
+    for (const need of this.needs) {
       if (capabilities.has(need.capability)) continue;
       // A model that nobody knows may well do more: who names it gets the provider's own word.
       if (isNamed && areCapabilitiesAssumed && need.capability !== 'chat') continue;
@@ -106,23 +107,28 @@ export class Screen {
   #room(target: Target, isNamed: boolean): Refusal | undefined {
     const param = this.#overflow(target.model, isNamed);
     if (param === undefined) return undefined;
-    const { name, contextWindow, maxOutput = contextWindow } = target.model;
-    const reason =
-      param === 'messages'
-        ? `about ${this.#options.inputTokens} tokens do not fit the ${contextWindow} of the model ${name}`
-        : `the model ${name} answers at most ${maxOutput} tokens`;
+    const reason = this.#overflowReason(target.model, param);
     return hard(target, { rule: 'context', reason, param, code: 'context_length_exceeded' });
+  }
+
+  #overflowReason({ name, contextWindow, maxOutput }: Model, param: string): string {
+    const { inputTokens, request } = this.#options;
+    const { maxTokens = 0 } = request;
+    const fit = `do not fit the ${contextWindow} of the model ${name}`;
+    if (param === 'messages') return `about ${inputTokens} tokens ${fit}`;
+    if (maxOutput !== undefined && maxTokens > maxOutput) {
+      return `the model ${name} answers at most ${maxOutput} tokens`;
+    }
+    return `an answer of ${maxTokens} tokens and about ${inputTokens} of the request ${fit}`;
   }
 
   /** The field that asks for more room than there is. */
   #overflow({ contextWindow, maxOutput = contextWindow }: Model, isNamed: boolean) {
     const { inputTokens, request } = this.#options;
-    const { maxTokens } = request;
-    const needed = isNamed
-      ? inputTokens * estimateSlack
-      : inputTokens + (maxTokens ?? Math.min(leastOutput, maxOutput));
-    if (needed > contextWindow) return 'messages';
-    const isTooMuch = !isNamed && maxTokens !== undefined && maxTokens > maxOutput;
+    const { maxTokens = Math.min(leastOutput, maxOutput) } = request;
+    if (isNamed) return inputTokens * estimateSlack > contextWindow ? 'messages' : undefined;
+    if (inputTokens + Math.min(leastOutput, maxTokens) > contextWindow) return 'messages';
+    const isTooMuch = maxTokens > maxOutput || inputTokens + maxTokens > contextWindow;
     return isTooMuch ? 'max_tokens' : undefined;
   }
 
@@ -171,22 +177,25 @@ function hard(target: Target, finding: Finding): Refusal {
   return { target, ...finding, weight: 'hard', waitMs: 0 };
 }
 
+const whys = { circuit: 'it failed too often', 'rate-limit': 'its limit is used up' };
+
 function judgeByStanding(target: Target, standing: Standing): Refusal | undefined {
   const { closedBecause: rule, waitMs } = standing;
   if (rule === undefined) return undefined;
-  const why = rule === 'circuit' ? 'it failed too often' : 'its limit is used up';
+  const isOfKey = rule === 'circuit' && standing.circuit === 'closed';
+  const why = isOfKey ? 'its key was refused' : whys[rule];
   const reason = `${why}; it may be asked again in ${Math.ceil(waitMs / 1000)} s`;
   return { target, rule, reason, param: 'model', code: 'unavailable', weight: 'wait', waitMs };
 }
 
 function judgeByTask(target: Target, wish: TaskWish): Refusal | undefined {
   const { quality, name } = target.model;
-  const { kind, demand } = wish;
+  const { kind, floor } = wish;
   if (!isMeantFor(target.model, wish)) {
     return soft(target, 'capability', `the model ${name} is not meant for ${kind}`);
   }
-  if (!isBelowFloor(target.model, wish)) return undefined;
-  const reason = `its quality ${quality} is below ${demand.qualityFloor}, the least for ${kind}`;
+  if (!floor || !isBelowFloor(target.model, wish)) return undefined;
+  const reason = `its quality ${quality} is below ${floor.quality}, the least for ${floor.purpose}`;
   return soft(target, 'quality', reason);
 }
 
@@ -194,8 +203,8 @@ function isMeantFor({ capabilities }: Model, { kind }: TaskWish): boolean {
   return capabilities.has(kind);
 }
 
-function isBelowFloor({ quality }: Model, { demand, isFloorHeld }: TaskWish): boolean {
-  return isFloorHeld && quality < demand.qualityFloor;
+function isBelowFloor({ quality }: Model, { floor }: TaskWish): boolean {
+  return floor !== undefined && quality < floor.quality;
 }
 
 function soft(target: Target, rule: string, reason: string): Refusal {

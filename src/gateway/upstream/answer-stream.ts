@@ -1,4 +1,5 @@
 import type { Cancellation } from '../../kit/cancellation.ts';
+import { Fault } from '../../kit/errors.ts';
 import { parseEvents } from '../../kit/sse.ts';
 import type { AnswerEvent, Usage } from '../conversation/answer.ts';
 import { replayAnswer } from '../conversation/replay.ts';
@@ -8,6 +9,8 @@ import type { Timeouts } from '../providers/provider.ts';
 import { EventCutter } from './event-cutter.ts';
 import { parseAnswer, requireSuccess } from './failed-answer.ts';
 import { PieceIntake, RawIntake, WholeIntake, type Intake, type StreamConsumer } from './intake.ts';
+import type { Secrets } from './secrets.ts';
+import { settler } from './settler.ts';
 import type { AnswerHeaders, Ongoing, Outgoing, UpstreamListener, Upstreams } from './upstreams.ts';
 
 export interface AnswerStreamOptions {
@@ -15,6 +18,8 @@ export interface AnswerStreamOptions {
   /** Events go through as bytes, unread but for what must be known of them. */
   readonly isRaw: boolean;
   readonly timeouts: Timeouts;
+  /** Cut out of what the provider says when it fails. */
+  readonly secrets: Secrets;
   /** Told of the head of the answer. */
   readonly onHead: (headers: AnswerHeaders) => void;
 }
@@ -27,7 +32,7 @@ const blankLine = Buffer.from('\n\n');
 /**
  * The answer of a provider as it streams in; what comes is kept until somebody consumes it. Whatever
  * goes wrong becomes one UpstreamError: an error answer, an error event, silence, and an end before
- * the answer's own.
+ * the answer's own. A Fault is its consumer's, who takes no more of it.
  */
 export class AnswerStream implements UpstreamListener {
   /** Resolves with the first piece of the answer itself. */
@@ -104,9 +109,9 @@ export class AnswerStream implements UpstreamListener {
   }
 
   /** Gives the answer up. */
-  abort(error: UpstreamError): void {
+  abort(error: UpstreamError | Fault): void {
     this.#finish(error);
-    this.#ongoing?.abort(error);
+    this.#ongoing?.abort(error instanceof Fault ? unwanted() : error);
   }
 
   head(status: number, headers: AnswerHeaders): void {
@@ -164,12 +169,17 @@ export class AnswerStream implements UpstreamListener {
     const intake = this.#intake;
     intake.take(events);
     if (!this.#isBegun && intake.isStarted) this.#begin();
-    else if (this.#isBegun) this.#lastAt = performance.now();
+    else if (this.#isBegun && this.#isTelling(events)) this.#lastAt = performance.now();
     if (intake.isEnded) {
       this.#requireComplete();
       this.#finish();
       this.#timer = setTimeout(() => this.#ongoing?.abort(lingered(this.#provider)), lingerMs);
     }
+  }
+
+  /** Whether there is more to it than comments, which only keep the connection open. */
+  #isTelling(events: Buffer): boolean {
+    return this.#options.dialect.framing === 'lines' || events.includes('data:');
   }
 
   #requireComplete(): void {
@@ -206,12 +216,14 @@ export class AnswerStream implements UpstreamListener {
     try {
       step();
     } catch (error) {
-      this.abort(this.#wrap(error));
+      this.abort(this.#reasonOf(error));
     }
   }
 
-  #wrap(error: unknown): UpstreamError {
-    if (error instanceof UpstreamError) return error;
+  #reasonOf(error: unknown): UpstreamError | Fault {
+    if (error instanceof Fault) return error;
+    const shown = this.#options.secrets.hideIn(error);
+    if (shown instanceof UpstreamError) return shown;
     const message = `${this.#provider} sent a stream that makes no sense`;
     return UpstreamError.of('broken', message, { cause: error });
   }
@@ -232,7 +244,7 @@ export class AnswerStream implements UpstreamListener {
     this.abort(UpstreamError.of('late', 'the caller gave up'));
   };
 
-  #finish(error?: UpstreamError): void {
+  #finish(error?: UpstreamError | Fault): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancellation?.offCancel(this.#leave);
@@ -270,27 +282,10 @@ function isJson(headers: AnswerHeaders, { framing }: Dialect): boolean {
   return framing === 'events' && type.startsWith('application/json');
 }
 
+function unwanted(): UpstreamError {
+  return UpstreamError.of('late', 'the rest of the answer is not wanted');
+}
+
 function lingered(provider: string): UpstreamError {
   return UpstreamError.of('broken', `${provider} keeps the connection open behind its answer`);
-}
-
-interface Settler {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-/** A promise that nobody has to wait for: its rejection is never unhandled. */
-function settler(): Settler {
-  const settle: { resolve?: () => void; reject?: (error: Error) => void } = {};
-  const promise = new Promise<void>((resolve, reject) => {
-    settle.resolve = resolve;
-    settle.reject = reject;
-  });
-  promise.catch(() => {});
-  return {
-    promise,
-    resolve: () => settle.resolve?.(),
-    reject: (error) => settle.reject?.(error),
-  };
 }

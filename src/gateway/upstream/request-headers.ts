@@ -1,11 +1,18 @@
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Provider, ProviderKey } from '../providers/provider.ts';
+import { Secrets } from './secrets.ts';
 
 export type RequestHeaders = Readonly<Record<string, string>>;
 
-interface Known {
-  readonly value: string | undefined;
+/** What every request to a provider has. */
+export interface RequestHead {
   readonly headers: RequestHeaders;
+  /** What of the headers must not be shown to anybody else. */
+  readonly secrets: Secrets;
+}
+
+interface Known extends RequestHead {
+  readonly value: string | undefined;
 }
 
 /** What stands in front of every request to a provider; made anew only when its key changes. */
@@ -17,25 +24,27 @@ export class HeaderBook {
     provider: Provider,
     key: ProviderKey | undefined,
     dialect: Dialect,
-  ): RequestHeaders | Promise<RequestHeaders> {
+  ): RequestHead | Promise<RequestHead> {
     const value = key?.reveal();
     const slot = { provider, id: key?.id ?? '', dialect };
     if (value instanceof Promise) return value.then((secret) => this.#with(secret, slot));
     return this.#with(value, slot);
   }
 
-  #with(value: string | undefined, { provider, id, dialect }: Slot): RequestHeaders {
+  #with(value: string | undefined, { provider, id, dialect }: Slot): RequestHead {
     let known = this.#known.get(provider);
     if (!known) this.#known.set(provider, (known = new Map()));
     const before = known.get(id);
-    if (before && before.value === value) return before.headers;
+    if (before && before.value === value) return before;
     const headers = {
       'content-type': 'application/json',
       ...(value === undefined ? {} : dialect.credential(value)),
       ...provider.headers,
     };
-    known.set(id, { value, headers });
-    return headers;
+    const secrets = new Secrets([...Object.values(provider.headers), ...(value ? [value] : [])]);
+    const head = { value, headers, secrets };
+    known.set(id, head);
+    return head;
   }
 }
 

@@ -25,6 +25,7 @@ const contract = {
       summary: 'For spies',
       authFrame: true,
       permission: 'echo:spy',
+      messageBytesMax: 4 * 1024 * 1024,
       event: Type.Unknown(),
     },
   },
@@ -109,6 +110,20 @@ test('who says nothing is closed with 4401 when the time is over, and told nothi
   client.socket.on('message', (message) => told.push(message));
   expect(await client.closed()).toEqual({ code: 4401, reason: 'no token came in time' });
   expect(told).toEqual([]);
+});
+
+test('a route may take larger messages, but not of somebody who is not known', async () => {
+  const { url, issuer } = shared;
+  const text = 'x'.repeat(2 * 1024 * 1024);
+  const stranger = await new TestClient(`${url}/spy`).opened();
+  stranger.send(text);
+  expect(await stranger.closed()).toMatchObject({ code: 1006 });
+  const spy = await new TestClient(`${url}/spy`).opened();
+  spy.send({ auth: { token: await issuer.sign({ permissions: ['echo:spy'] }) } });
+  spy.send('known');
+  await spy.next();
+  spy.send(text);
+  expect(await spy.next()).toMatchObject({ text: JSON.stringify(text) });
 });
 
 test('who may not in is closed with 4403', async () => {

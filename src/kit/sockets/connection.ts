@@ -107,6 +107,10 @@ export class SocketConnection implements Connection {
     return this.#admission;
   }
 
+  get isAdmitted(): boolean {
+    return this.#admission !== undefined;
+  }
+
   /** Says whose it is, once and for all. */
   admit(admission: Admission): void {
     this.#admission = admission;

@@ -15,10 +15,11 @@ import { Handshake } from './handshake.ts';
 import { addressOf, SocketGate, type Admission } from './socket-gate.ts';
 import type { SocketHandler, SocketHandlers } from './socket-handlers.ts';
 import { findSocketRoute, type SocketMatch } from './socket-paths.ts';
+import { boundStranger } from './stranger-bytes.ts';
 import { asksForWebSocket, ignoreUpgrade, type Upgrade } from './upgrade.ts';
 
 export interface SocketLimits {
-  /** Largest message of a client; 1 MiB unless told. Above it the socket closes with 1009. */
+  /** Largest message of a client where its route does not say; 1 MiB unless told. */
   readonly messageBytesMax: number;
   /** Sockets that one identity may have open on this service; 64 unless told. */
   readonly perIdentityMax: number;
@@ -68,7 +69,8 @@ export class SocketServer {
   readonly #options: SocketServerOptions;
   readonly #limits: SocketLimits;
   readonly #gate: SocketGate;
-  readonly #acceptor: WebSocketServer;
+  /** By the largest message. */
+  readonly #acceptors = new Map<number, WebSocketServer>();
   readonly #handshakes = new WeakMap<IncomingMessage, Handshake>();
   readonly #connections = new Set<SocketConnection>();
   readonly #reserved = new Map<string, UpgradeHandler>();
@@ -82,10 +84,6 @@ export class SocketServer {
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#gate = new SocketGate(options);
     this.guests = new Guests({ ...this.#limits, gate: this.#gate });
-    this.#acceptor = createAcceptor(this.#limits.messageBytesMax);
-    this.#acceptor.on('wsClientError', ({ message }, _socket, request) => {
-      this.#handshakes.get(request)?.refuse(new Fault('invalid', `no WebSocket: ${message}`));
-    });
   }
 
   /** Serves every WebSocket path of the service's contract. */
@@ -168,7 +166,7 @@ export class SocketServer {
     await handler.admit?.({ ...opening, ...admission });
     this.guests.requirePlace(admission.identity);
     // From the check to the handler all is synchronous: no place is taken twice, no message missed.
-    this.#upgrade(handshake, opening, (connection) => {
+    this.#upgrade(handshake, match, (connection) => {
       this.#serve(connection, admission, handler);
     });
   }
@@ -178,7 +176,8 @@ export class SocketServer {
     const { request } = handshake.upgrade;
     const leave = this.guests.keepStranger(addressOf(request));
     handshake.upgrade.socket.once('close', leave);
-    this.#upgrade(handshake, openingOf(handshake, match), (connection) => {
+    this.#upgrade(handshake, match, (connection) => {
+      boundStranger(handshake.upgrade.socket, () => connection.isAdmitted);
       const admit = async (token: string) => {
         const admission = await this.#gate.admit(match.route, request, token);
         connection.admit(admission);
@@ -193,11 +192,13 @@ export class SocketServer {
 
   #upgrade(
     handshake: Handshake,
-    opening: OpeningRequest,
+    match: SocketMatch,
     take: (connection: SocketConnection) => void,
   ): void {
     const { request, socket, head } = handshake.upgrade;
-    this.#acceptor.handleUpgrade(request, socket, head, (webSocket) => {
+    const opening = openingOf(handshake, match);
+    const acceptor = this.#acceptorFor(match.route.messageBytesMax ?? this.#limits.messageBytesMax);
+    acceptor.handleUpgrade(request, socket, head, (webSocket) => {
       handshake.noteUpgraded();
       const connection = new SocketConnection(webSocket, opening, {
         stream: socket,
@@ -209,6 +210,17 @@ export class SocketServer {
       webSocket.once('close', () => this.#connections.delete(connection));
       take(connection);
     });
+  }
+
+  #acceptorFor(messageBytesMax: number): WebSocketServer {
+    const known = this.#acceptors.get(messageBytesMax);
+    if (known) return known;
+    const acceptor = createAcceptor(messageBytesMax);
+    acceptor.on('wsClientError', ({ message }, _socket, request) => {
+      this.#handshakes.get(request)?.refuse(new Fault('invalid', `no WebSocket: ${message}`));
+    });
+    this.#acceptors.set(messageBytesMax, acceptor);
+    return acceptor;
   }
 
   #serve(connection: SocketConnection, admission: Admission, handler: SocketHandler): void {

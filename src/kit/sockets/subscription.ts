@@ -59,16 +59,17 @@ export function serveSubscription<T, S extends TSchema>(
 class Stream<T, S extends TSchema> {
   readonly #connection: Connection;
   readonly #options: SubscriptionOptions<T, S>;
+  readonly #messages: SubscribeMessages;
   #feed: Feed<T> | undefined;
-  #malformedCount = 0;
 
   constructor(connection: Connection, options: SubscriptionOptions<T, S>) {
     this.#connection = connection;
     this.#options = options;
+    this.#messages = new SubscribeMessages(connection, options.subscribe);
   }
 
   async receive(text: string): Promise<void> {
-    const message = this.#read(text);
+    const message = this.#messages.read(text);
     if (message) await this.#subscribe(message);
   }
 
@@ -92,13 +93,26 @@ class Stream<T, S extends TSchema> {
     });
     await this.#feed.open(message);
   }
+}
 
-  #read(text: string): SubscribeMessage | undefined {
+/** Reads the subscribe messages of one connection; the third malformed one closes it with 1007. */
+export class SubscribeMessages {
+  readonly #connection: Pick<Connection, 'sendFault' | 'close'>;
+  readonly #own: TSchema | undefined;
+  #malformedCount = 0;
+
+  /** `own` is the stream's own schema, where its messages have fields of their own. */
+  constructor(connection: Pick<Connection, 'sendFault' | 'close'>, own?: TSchema) {
+    this.#connection = connection;
+    this.#own = own;
+  }
+
+  /** Undefined for a malformed one, which the reader has been told. */
+  read(text: string): SubscribeMessage | undefined {
     try {
       const message: unknown = parseJsonBody(text);
-      const { subscribe } = this.#options;
       const base = checkMessage(subscribeMessage, message);
-      if (subscribe) checkMessage(subscribe, message);
+      if (this.#own) checkMessage(this.#own, message);
       return base;
     } catch (error) {
       this.#noteMalformed(Fault.from(error));

@@ -4,6 +4,8 @@ import type { Agent } from '../agents/agent.ts';
 import { askAgent, jsonOf, retryAfterOf, tellAgent } from '../tasks/agent-http.ts';
 import {
   CallFailure,
+  fieldOf,
+  hasField,
   notStarted,
   outcomeUnknown,
   shortText,
@@ -12,8 +14,6 @@ import {
   type AgentCaller,
 } from '../tasks/caller.ts';
 import {
-  fieldOf,
-  hasField,
   methods,
   readParts,
   readState,

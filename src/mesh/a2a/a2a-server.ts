@@ -1,10 +1,11 @@
 import { Fault } from '../../kit/errors.ts';
 import { priorities, type RunOptions, type Task, type TaskTarget } from '../tasks/task.ts';
+import { fieldOf, hasField } from '../tasks/caller.ts';
 import type { TaskAccess, TaskReader } from '../tasks/task-access.ts';
-import { failureOf, outcomeOf, type TaskRecord } from '../tasks/task-record.ts';
+import { outcomeOf, type TaskRecord } from '../tasks/task-record.ts';
 import type { MeshTaskRunner } from '../tasks/task-runner.ts';
 import { writeTask, type ShownTask } from './a2a-task.ts';
-import { fieldOf, methods, readParts, rpcErrors, type A2aVersion } from './wire.ts';
+import { methods, readParts, rpcErrors, type A2aVersion } from './wire.ts';
 
 export interface A2aCall {
   /** The JSON-RPC request, unchecked. */
@@ -17,7 +18,7 @@ export interface A2aCall {
 }
 
 export interface A2aServerOptions {
-  readonly tasks: Pick<MeshTaskRunner, 'run' | 'start'>;
+  readonly tasks: Pick<MeshTaskRunner, 'run' | 'start' | 'read'>;
   readonly access: TaskAccess;
 }
 
@@ -33,20 +34,25 @@ export class A2aServer {
     this.#options = options;
   }
 
-  /** Rejects only with what is no matter of the protocol. */
-  async handle(call: A2aCall): Promise<Record<string, unknown>> {
+  /** Nothing for a notification. Rejects only with what is no matter of the protocol. */
+  async handle(call: A2aCall): Promise<Record<string, unknown> | undefined> {
     const given = fieldOf(call.body, 'id');
     const id = typeof given === 'string' || typeof given === 'number' ? given : null;
+    const answer = await this.#answer(call);
+    return isNotification(call.body) ? undefined : { jsonrpc: '2.0', id, ...answer };
+  }
+
+  async #answer(call: A2aCall): Promise<Record<string, unknown>> {
     try {
-      return { jsonrpc: '2.0', id, result: await this.#result(call) };
+      return { result: await this.#result(call) };
     } catch (error) {
-      return { jsonrpc: '2.0', id, error: rpcErrorOf(error) };
+      return { error: rpcErrorOf(error) };
     }
   }
 
   async #result(call: A2aCall): Promise<unknown> {
-    const method = fieldOf(call.body, 'method');
-    if (fieldOf(call.body, 'jsonrpc') !== '2.0' || typeof method !== 'string') {
+    const method = methodOf(call.body);
+    if (method === undefined) {
       throw new RpcError(rpcErrors.invalidRequest, 'this is no JSON-RPC 2.0 request');
     }
     const major = call.version?.trim() ?? '';
@@ -76,15 +82,21 @@ export class A2aServer {
     const { tasks } = this.#options;
     if (isDetached) {
       const { taskId } = await tasks.start(target, task, options);
-      return { taskId, contextId: contextId ?? taskId, status: 'running', agentId: '' };
+      return this.#shown(taskId, contextId);
     }
     try {
-      const { taskId, result, executedBy } = await tasks.run(target, task, { ...options, signal });
-      const status = 'completed';
-      return { taskId, contextId: contextId ?? taskId, status, agentId: executedBy, result };
+      const { taskId, result } = await tasks.run(target, task, { ...options, signal });
+      // The record may lack a result that was too large to keep.
+      return { ...(await this.#shown(taskId, contextId)), result };
     } catch (error) {
-      return failedTask(error, contextId);
+      return this.#shown(taskIdOf(error), contextId);
     }
+  }
+
+  async #shown(taskId: string, contextId: string | undefined): Promise<ShownTask> {
+    const record = await this.#options.tasks.read(taskId);
+    if (!record) throw new Fault('internal', 'a task has no record');
+    return { ...shownOf(record), contextId: contextId ?? taskId };
   }
 
   async #get(call: A2aCall, params: unknown, version: A2aVersion): Promise<unknown> {
@@ -96,6 +108,17 @@ export class A2aServer {
     const record = await this.#options.access.cancel(idOf(params), call.reader);
     return writeTask(shownOf(record), version);
   }
+}
+
+/** Undefined for what is no JSON-RPC 2.0 request. */
+function methodOf(body: unknown): string | undefined {
+  const method = fieldOf(body, 'method');
+  return fieldOf(body, 'jsonrpc') === '2.0' && typeof method === 'string' ? method : undefined;
+}
+
+/** A request without an id is done and never answered (JSON-RPC 2.0, section 4.1). */
+function isNotification(body: unknown): boolean {
+  return methodOf(body) !== undefined && !hasField(body, 'id');
 }
 
 /** What A2A has, and this server says in its card that it has not. */
@@ -238,24 +261,18 @@ function invalid(message: string): RpcError {
   return new RpcError(rpcErrors.invalidParams, message);
 }
 
-/** A task that came to nothing, which A2A says in its state; what never was one is an error. */
-function failedTask(error: unknown, contextId: string | undefined): ShownTask {
-  const fault = Fault.from(error);
-  const { taskId, agentId } = fault.detail;
-  if (fault.code === 'not_found' || fault.code === 'internal' || typeof taskId !== 'string')
-    throw error;
-  return {
-    taskId,
-    contextId: contextId ?? taskId,
-    status: fault.code === 'cancelled' ? 'cancelled' : 'failed',
-    agentId: typeof agentId === 'string' ? agentId : '',
-    failure: failureOf(fault),
-  };
+/** Of a task that came to nothing, which A2A says in its state; what never was one is an error. */
+function taskIdOf(error: unknown): string {
+  const { code, detail } = Fault.from(error);
+  const { taskId } = detail;
+  if (code === 'not_found' || code === 'internal' || typeof taskId !== 'string') throw error;
+  return taskId;
 }
 
 function shownOf(record: TaskRecord): ShownTask {
-  const { taskId, status, agentId, failure } = record;
+  const { taskId, status, agentId, failure, createdAtMs, finishedAtMs } = record;
   const isCompleted = status === 'completed';
   const result = isCompleted ? outcomeOf(record).result : undefined;
-  return { taskId, contextId: taskId, status, agentId, failure, result };
+  const statusAtMs = finishedAtMs ?? createdAtMs;
+  return { taskId, contextId: taskId, status, statusAtMs, agentId, failure, result };
 }

@@ -11,13 +11,15 @@ const states = {
 
 export interface ShownTask extends Pick<TaskRecord, 'taskId' | 'status' | 'agentId' | 'failure'> {
   readonly contextId: string;
+  /** When it came to be what it is: milliseconds since the epoch. */
+  readonly statusAtMs: number;
   /** Of a completed task; parsed. */
   readonly result?: unknown;
 }
 
 /** A task of the mesh as a version of A2A writes it. */
 export function writeTask(task: ShownTask, version: A2aVersion): Record<string, unknown> {
-  const { taskId, contextId, status, agentId, failure } = task;
+  const { taskId, contextId, status, statusAtMs, agentId, failure } = task;
   const isLegacy = version === '0.3';
   const message = failure && {
     ...(isLegacy && { kind: 'message' }),
@@ -33,7 +35,7 @@ export function writeTask(task: ShownTask, version: A2aVersion): Record<string, 
     contextId,
     status: {
       state: writeState(states[status], version),
-      timestamp: new Date().toISOString(),
+      timestamp: new Date(statusAtMs).toISOString(),
       ...(message && { message }),
     },
     ...(status === 'completed' && {

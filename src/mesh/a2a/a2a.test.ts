@@ -52,6 +52,55 @@ test('what is no A2A is answered by JSON-RPC errors', async () => {
   });
 });
 
+test('what is no request is answered by JSON-RPC too, and a notification not at all', async () => {
+  const authorization = `Bearer ${await mesh.tokenOf('usr_asker')}`;
+  const send = (body: string, headers: Record<string, string> = { authorization }) =>
+    fetch(`${mesh.url}/a2a`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+  const batch = JSON.stringify([{ jsonrpc: '2.0', id: 1, method: 'GetTask' }]);
+  for (const [body, status, code] of [
+    ['{', 400, -32700],
+    ['[]', 400, -32600],
+    [batch, 400, -32600],
+    ['{}', 200, -32600],
+  ] as const) {
+    const answer = await send(body);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      status,
+      { jsonrpc: '2.0', id: null, error: { code } },
+    ]);
+  }
+  const unknown = await send('{}', {});
+  expect([unknown.status, await unknown.json()]).toMatchObject([
+    401,
+    { jsonrpc: '2.0', id: null, error: { data: { code: 'INVALID_TOKEN' } } },
+  ]);
+  for (const method of ['GetTask', 'Dance']) {
+    const noted = await send(JSON.stringify({ jsonrpc: '2.0', method, params: { id: 'x' } }));
+    expect([noted.status, await noted.text()]).toEqual([202, '']);
+  }
+});
+
+test('a task’s state has the time at which it came to be', async () => {
+  await using agent = await startAgent(({ path }, response) =>
+    reply(response, path.startsWith('/bad') ? 500 : 200, { n: 1 }),
+  );
+  ground.directory.put(
+    agentOf('good', { endpoints: { rest: agent.url } }),
+    agentOf('bad', { endpoints: { rest: `${agent.url}/bad` } }),
+  );
+  for (const agentId of ['good', 'bad']) {
+    const { task } = (await rpc('SendMessage', sent({ metadata: { mesh: { agentId } } }))).result;
+    const { body } = await mesh.call('GET', `/api/v1/tasks/${task.id}`);
+    expect(task.status.timestamp).toBe(body.finishedAt);
+    const read = (await rpc('GetTask', { id: task.id })).result;
+    expect(read.status).toEqual(task.status);
+  }
+});
+
 test('the SDK’s client finds the card, sends a message to any agent and reads its task', async () => {
   await using agent = await startAgent((_, response) => reply(response, 200, { text: 'hello' }));
   ground.directory.put(agentOf('a', { capabilities: ['greet'], endpoints: { rest: agent.url } }));

@@ -1,3 +1,5 @@
+import { fieldOf, hasField } from '../tasks/caller.ts';
+
 /** The versions of A2A that the mesh speaks: they name methods, roles, states and parts differently. */
 export type A2aVersion = '1.0' | '0.3';
 
@@ -66,13 +68,4 @@ export function readState(state: unknown): string {
     .replace(/^TASK_STATE_/, '')
     .toLowerCase()
     .replaceAll('_', '-');
-}
-
-export function hasField(value: unknown, name: string): boolean {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
-}
-
-/** A member of what may be no object at all. */
-export function fieldOf(value: unknown, name: string): unknown {
-  return hasField(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }

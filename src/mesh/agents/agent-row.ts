@@ -37,6 +37,12 @@ export interface NewAgent extends Registration {
   readonly atMs: number;
 }
 
+/** The last of several registrations of one id that are stored together. */
+export interface LastAgent extends NewAgent {
+  /** How many they are: the epoch grows by each. */
+  readonly steps: number;
+}
+
 /** An agent as the table and the bus carry it. */
 export interface AgentRow {
   readonly agentId: string;

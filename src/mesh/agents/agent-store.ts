@@ -1,5 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
-import type { AgentRow, AgentState, Beat, NewAgent, Removal, Silence } from './agent-row.ts';
+import type { AgentRow, AgentState, Beat, LastAgent, Removal, Silence } from './agent-row.ts';
 
 export type AgentSql = Pick<Database, 'query'>;
 
@@ -23,21 +23,21 @@ export type Registered = Pick<
  * Stores registrations of different ids in one statement, each in the place of one of the same owner.
  * The answer lacks those whose id belongs to somebody else.
  */
-export function upsertAgents(sql: AgentSql, agents: readonly NewAgent[]): Promise<Registered[]> {
+export function upsertAgents(sql: AgentSql, agents: readonly LastAgent[]): Promise<Registered[]> {
   return sql.query<Registered>(
-    `insert into mesh.agents as a (agent_id, registration_id, owner_id, capabilities, metadata,
+    `insert into mesh.agents as a (agent_id, epoch, registration_id, owner_id, capabilities, metadata,
        endpoints, is_idempotent, status, reported, heartbeat_interval, registered_at_ms,
        last_seen_ms, public_key, vote_key, card_keys, card)
-     select n."agentId", n."registrationId", n."ownerId", n.capabilities, n.metadata, n.endpoints,
+     select n."agentId", n.steps, n."registrationId", n."ownerId", n.capabilities, n.metadata, n.endpoints,
        n."isIdempotent", 'active', 'active', n."heartbeatInterval", n."atMs", n."atMs",
        n."publicKey", n."voteKey", n."cardKeys", n.card
-     from json_to_recordset($1::json) as n ("agentId" text, "registrationId" text, "ownerId" text,
+     from json_to_recordset($1::json) as n ("agentId" text, steps integer, "registrationId" text, "ownerId" text,
        capabilities jsonb, metadata jsonb, endpoints jsonb, "isIdempotent" boolean,
        "heartbeatInterval" integer, "atMs" bigint, "publicKey" text, "voteKey" text,
        "cardKeys" jsonb, card jsonb)
      order by n."agentId"
      on conflict (agent_id) do update set registration_id = excluded.registration_id,
-       epoch = a.epoch + 1, revision = nextval('mesh.agent_revisions'),
+       epoch = a.epoch + excluded.epoch, revision = nextval('mesh.agent_revisions'),
        capabilities = excluded.capabilities, metadata = excluded.metadata,
        endpoints = excluded.endpoints, is_idempotent = excluded.is_idempotent,
        status = 'active', reported = 'active', load = null,

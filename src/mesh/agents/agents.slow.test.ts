@@ -44,6 +44,8 @@ test('what no registration can be is refused before anything is stored', async (
     [{ ...agent, endpoints: { grpc: 'no-port' } }, 'VALIDATION_ERROR'],
     [{ ...agent, endpoints: { grpc: 'host:99999' } }, 'VALIDATION_ERROR'],
     [{ ...agent, endpoints: { rest: 'ftp://host' } }, 'INVALID'],
+    [{ ...agent, endpoints: { rest: 'http://localhost/ok?x=1' } }, 'VALIDATION_ERROR'],
+    [{ ...agent, endpoints: { rest: 'http://localhost/ok#y' } }, 'VALIDATION_ERROR'],
     [{ ...agent, publicKey: `0x${'a'.repeat(64)}` }, 'KEY_PROOF_INVALID'],
     [{ ...agent, cardKeys: [{ kty: 'oct', k: 'c2VjcmV0' }] }, 'INVALID'],
   ];
@@ -169,6 +171,25 @@ test('of two owners that register an id at the same moment one gets it', async (
   ]);
   const statuses = answers.map(({ status }) => status).toSorted((one, two) => one - two);
   expect(statuses).toEqual([201, 201, 409, 409]);
+});
+
+test('of registrations of one id at the same moment only the last is current', async () => {
+  const bodies = Array.from({ length: 6 }, (_, n) => ({
+    agentId: 'many',
+    capabilities: [`c${n}`],
+  }));
+  const made = await Promise.all(
+    bodies.map(async (body) => (await mesh.call('POST', '/api/v1/agents/register', body)).body),
+  );
+  const epochs = made.map(({ epoch }) => epoch);
+  expect(epochs.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(new Set(made.map(({ registrationId }) => registrationId)).size).toBe(6);
+  const stored = (await mesh.call('GET', '/api/v1/agents/many')).body;
+  expect(stored.capabilities).toEqual([`c${epochs.indexOf(6)}`]);
+  for (const epoch of epochs) {
+    const { status } = await mesh.call('POST', '/api/v1/agents/many/heartbeat', { epoch });
+    expect([epoch, status]).toEqual([epoch, epoch === 6 ? 200 : 409]);
+  }
 });
 
 test('registering needs mesh:communicate, finding only a token', async () => {

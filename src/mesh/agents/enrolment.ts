@@ -1,6 +1,6 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import { Fault } from '../../kit/errors.ts';
-import type { AgentRow, NewAgent } from './agent-row.ts';
+import type { AgentRow, LastAgent, NewAgent } from './agent-row.ts';
 import { upsertAgents, type AgentSql, type Registered } from './agent-store.ts';
 import { despiteDeadlock } from './deadlock.ts';
 
@@ -43,18 +43,25 @@ export class Enrolment implements AsyncDisposable {
   }
 
   async #store(orders: readonly Order[]): Promise<void> {
-    const newest = newestByAgent(orders);
-    const agents = [...newest.values()];
+    const last = lastByAgent(orders);
+    const agents = [...last.values()];
     const stored = await despiteDeadlock(() => upsertAgents(this.#options.sql, agents));
-    const rows = new Map<string, AgentRow>();
-    for (const one of stored) {
-      const agent = newest.get(one.agentId);
-      if (agent) rows.set(one.agentId, toRow(agent, one));
-    }
-    this.#options.onStored([...rows.values()]);
-    for (const order of orders) {
-      const row = rows.get(order.agent.agentId);
-      if (row?.ownerId === order.agent.ownerId) order.row = row;
+    const byAgent = new Map(stored.map((one) => [one.agentId, one]));
+    const rows = agents.flatMap((given) => {
+      const { steps: _, ...agent } = given;
+      const one = byAgent.get(agent.agentId);
+      return one ? [toRow(agent, one)] : [];
+    });
+    this.#options.onStored(rows);
+    const laterCounts = new Map<string, number>();
+    for (const order of orders.toReversed()) {
+      const { agentId, ownerId } = order.agent;
+      const one = byAgent.get(agentId);
+      if (!one || last.get(agentId)?.ownerId !== ownerId) continue;
+      const later = laterCounts.get(agentId) ?? 0;
+      // Whoever was replaced by a later one at once learns that from its epoch.
+      order.row = toRow(order.agent, { ...one, epoch: one.epoch - later });
+      laterCounts.set(agentId, later + 1);
     }
   }
 }
@@ -67,14 +74,24 @@ export function agentIdTaken(agentId: string): Fault {
   });
 }
 
-/** Of each id what its first owner asked for last: a statement cannot store a row twice. */
-function newestByAgent(orders: readonly Order[]): Map<string, NewAgent> {
-  const newest = new Map<string, NewAgent>();
+/**
+ * Of each id what its first owner asked for last, for a statement cannot store a row twice; keys that it
+ * leaves undefined are those of the ones before.
+ */
+function lastByAgent(orders: readonly Order[]): Map<string, LastAgent> {
+  const last = new Map<string, LastAgent>();
   for (const { agent } of orders) {
-    const before = newest.get(agent.agentId);
-    if (!before || before.ownerId === agent.ownerId) newest.set(agent.agentId, agent);
+    const before = last.get(agent.agentId);
+    if (before && before.ownerId !== agent.ownerId) continue;
+    last.set(agent.agentId, {
+      ...agent,
+      publicKey: agent.publicKey ?? before?.publicKey,
+      voteKey: agent.voteKey ?? before?.voteKey,
+      cardKeys: agent.cardKeys ?? before?.cardKeys,
+      steps: (before?.steps ?? 0) + 1,
+    });
   }
-  return newest;
+  return last;
 }
 
 function toRow(agent: NewAgent, stored: Registered): AgentRow {

@@ -128,6 +128,12 @@ function checkEndpoints(
   egress: Pick<Egress, 'checkUrl'>,
 ): void {
   for (const url of [rest, a2a]) if (url !== undefined) egress.checkUrl(url);
+  // Paths are appended to it.
+  if (rest !== undefined && /[?#]/.test(rest)) {
+    throw new Fault('invalid', 'endpoints.rest must have neither a query nor a fragment', {
+      reason: 'validation_error',
+    });
+  }
   if (grpc === undefined) return;
   const isAddress = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):\d{1,5}$/.test(grpc);
   if (isAddress && URL.canParse(`http://${grpc}`)) egress.checkUrl(`http://${grpc}`);

@@ -30,7 +30,7 @@ export interface VerificationAnswer {
   /** When it ends or ended; of what the mesh does not know, the same as `verifiedAt`. */
   readonly expiresAt: string;
   /** Why it is not valid. */
-  readonly reason?: 'unknown' | 'expired' | 'revoked' | 'key_changed';
+  readonly reason?: 'unknown' | 'expired' | 'revoked' | 'key_changed' | 'key_withdrawn';
 }
 
 export interface RevocationAnswer {

@@ -9,6 +9,7 @@ function attestationOf(id: number, commitment: string): NewAttestation {
     capability: 'chat',
     publicKey: '0x01',
     ownerId: 'usr_1',
+    kid: 'key-1',
     verifiedAtMs: 1_000,
     validUntilMs: 2_000,
     commitment,

@@ -10,13 +10,14 @@ interface AttestationRow {
   readonly capability: string;
   readonly public_key: string;
   readonly owner_id: string;
+  readonly kid: string;
   readonly verified_at: Date;
   readonly valid_until: Date;
   readonly revoked_at: Date | null;
 }
 
-const columns = `id, status_index, agent_id, capability, public_key, owner_id, verified_at,
-  valid_until, revoked_at`;
+const columns = `id, status_index, agent_id, capability, public_key, owner_id, kid,
+  verified_at, valid_until, revoked_at`;
 
 /** An attestation that is to be stored, under the commitment of its proof. */
 export interface NewAttestation extends Omit<Attestation, 'statusIndex' | 'revokedAtMs'> {
@@ -36,6 +37,7 @@ export async function insertAttestations(
     capability: attestation.capability,
     public_key: attestation.publicKey,
     owner_id: attestation.ownerId,
+    kid: attestation.kid,
     verified_at: new Date(attestation.verifiedAtMs),
     valid_until: new Date(attestation.validUntilMs),
   }));
@@ -43,16 +45,17 @@ export async function insertAttestations(
     `with given as (
        select distinct on (commitment) decode(commitment, 'hex') as spent, sent.*
        from json_to_recordset($1::json) as sent (commitment text, id text, agent_id text,
-         capability text, public_key text, owner_id text, verified_at timestamptz,
+         capability text, public_key text, owner_id text, kid text, verified_at timestamptz,
          valid_until timestamptz)
        order by commitment, id
      ), fresh as (
        insert into mesh.commitments (commitment) select spent from given
        on conflict do nothing returning commitment
      )
-     insert into mesh.attestations (id, agent_id, capability, public_key, owner_id, verified_at,
-       valid_until, changed_at)
-     select id, agent_id, capability, public_key, owner_id, verified_at, valid_until, verified_at
+     insert into mesh.attestations (id, agent_id, capability, public_key, owner_id, kid,
+       verified_at, valid_until, changed_at)
+     select id, agent_id, capability, public_key, owner_id, kid, verified_at, valid_until,
+       verified_at
      from given join fresh on fresh.commitment = given.spent
      returning ${columns}`,
     [JSON.stringify(given)],
@@ -153,6 +156,7 @@ function toAttestation(row: AttestationRow): Attestation {
     capability: row.capability,
     publicKey: row.public_key,
     ownerId: row.owner_id,
+    kid: row.kid,
     verifiedAtMs: row.verified_at.getTime(),
     validUntilMs: row.valid_until.getTime(),
     revokedAtMs: row.revoked_at?.getTime(),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { statusListPath, statusListSize } from './addresses.ts';
 import { validityMs, type Attestation } from './attestation.ts';
 import type { Proof } from './schnorr.ts';
-import type { SignedToken, TokenSigner } from './signing-key.ts';
+import type { SignedToken, TokenKey, TokenSigner } from './signing-key.ts';
 
 /** Who signs, and under which name. */
 export interface Issuer {
@@ -21,7 +21,7 @@ export interface Refused {
 
 /** The attestation as others can verify it without asking: by the key set and the status list. */
 export function signAttestation(
-  { signer, url }: Issuer,
+  { key, url }: { readonly key: TokenKey; readonly url: string },
   attestation: Attestation,
   proof: Proof,
 ): SignedToken {
@@ -30,7 +30,7 @@ export function signAttestation(
     idx: statusIndex % statusListSize,
     uri: `${url}${statusListPath}/${Math.floor(statusIndex / statusListSize)}`,
   };
-  return signer.sign('acap+jwt', {
+  return key.sign('acap+jwt', {
     iss: url,
     sub: agentId,
     cap: capability,
@@ -48,7 +48,7 @@ export function signAttestation(
 /** Says that nothing is attested: of another type, and expired ever since, whoever checks it how. */
 export function signRefusal({ signer, url }: Issuer, refused: Refused): SignedToken {
   const { attestationId, agentId, capability, atMs } = refused;
-  return signer.sign('acap-refusal+jwt', {
+  return signer.key.sign('acap-refusal+jwt', {
     iss: url,
     sub: agentId,
     cap: capability,

@@ -9,6 +9,8 @@ export interface Attestation {
   readonly publicKey: string;
   /** Whose the agent was then. */
   readonly ownerId: string;
+  /** Of the mesh's key that signed it. */
+  readonly kid: string;
   readonly verifiedAtMs: number;
   readonly validUntilMs: number;
   /** Never undone. */

@@ -64,6 +64,11 @@ describe('attest', () => {
     ['another capability', 'not_proved', (good) => ({ ...good, capability: 'chat' })],
     ['another type', 'unknown_type', (good) => withProof(good, { type: 'signature' })],
     ['a wrong length', 'bad_encoding', (good) => withProof(good, { response: '0x00' })],
+    [
+      'a very wrong length',
+      'bad_encoding',
+      (good) => withProof(good, { response: `0x${'0'.repeat(2_000)}` }),
+    ],
     ['no digits', 'bad_encoding', (good) => withProof(good, { challenge: '0x' })],
     [
       'upper case',

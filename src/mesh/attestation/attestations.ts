@@ -35,6 +35,7 @@ import {
   unknownAttestation,
 } from './refusals.ts';
 import { isElement, randomChallenge } from './schnorr.ts';
+import type { SigningKeys } from './signing-key.ts';
 
 export interface AttestationsOptions {
   readonly sql: AttestationSql;
@@ -42,6 +43,7 @@ export interface AttestationsOptions {
   readonly activity: Activity;
   readonly checker: Pick<ProofChecker, 'check'>;
   readonly issuer: Issuer;
+  readonly keys: Pick<SigningKeys, 'isPublished' | 'isPublishedNow'>;
   readonly live: LiveAttestations;
   readonly feed: Pick<AttestationFeed, 'tell'>;
   readonly now: () => number;
@@ -82,6 +84,8 @@ export class Attestations implements AsyncDisposable {
     if (typeof judged === 'string') return this.#refuse(request, judged);
     const { agentId, capability, proof } = request;
     const verifiedAtMs = now();
+    // The one that is stored signs, also when the next takes over meanwhile.
+    const { key } = issuer.signer;
     const pending: Pending = {
       attestation: {
         attestationId: newId('att'),
@@ -89,6 +93,7 @@ export class Attestations implements AsyncDisposable {
         capability,
         publicKey: judged.publicKey,
         ownerId: judged.agent.ownerId,
+        kid: key.kid,
         verifiedAtMs,
         validUntilMs: verifiedAtMs + validityMs,
         commitment: proof.commitment.slice(2),
@@ -100,7 +105,7 @@ export class Attestations implements AsyncDisposable {
     feed.tell({ kind: 'attested', attestation: pending.stored });
     const validUntil = toTime(validUntilMs);
     activity.tell('capability-attested', agentId, { attestationId, capability, validUntil });
-    const { token, signature } = signAttestation(issuer, pending.stored, proof);
+    const { token, signature } = signAttestation({ key, url: issuer.url }, pending.stored, proof);
     return {
       attestationId,
       agentId,
@@ -183,11 +188,11 @@ export class Attestations implements AsyncDisposable {
 
   /** Whether the agent, with the key that it has now, is attested to have the capability; from memory. */
   isAttested(agentId: string, capability: string): boolean {
-    const { agents, live, now } = this.#options;
+    const { agents, live, keys, now } = this.#options;
     const publicKey = agents.find(agentId)?.publicKey;
-    return (
-      publicKey !== undefined && live.isAttested(agentId, capability, { publicKey, nowMs: now() })
-    );
+    if (publicKey === undefined) return false;
+    const isSigned = ({ kid }: Attestation) => keys.isPublished(kid);
+    return live.isAttested(agentId, capability, { publicKey, nowMs: now(), isSigned });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -216,6 +221,7 @@ export class Attestations implements AsyncDisposable {
   ): Promise<VerificationAnswer['reason'] | undefined> {
     if (attestation.revokedAtMs !== undefined) return 'revoked';
     if (attestation.validUntilMs <= nowMs) return 'expired';
+    if (!(await this.#options.keys.isPublishedNow(attestation.kid))) return 'key_withdrawn';
     const agent = await this.#options.agents.seek(attestation.agentId);
     return agent?.publicKey === attestation.publicKey ? undefined : 'key_changed';
   }

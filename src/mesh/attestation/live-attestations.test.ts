@@ -9,11 +9,12 @@ const attestation: Attestation = {
   capability: 'chat',
   publicKey: '0x01',
   ownerId: 'usr_1',
+  kid: 'key-1',
   verifiedAtMs: 0,
   validUntilMs: 100,
   revokedAtMs: undefined,
 };
-const now = { publicKey: '0x01', nowMs: 50 };
+const now = { publicKey: '0x01', nowMs: 50, isSigned: () => true };
 
 test('what was revoked stays so, whatever is read late', () => {
   const live = new LiveAttestations();
@@ -32,11 +33,13 @@ test('one of several that is revoked leaves the others good', () => {
   expect(live.isAttested('agent-1', 'chat', now)).toBe(false);
 });
 
-test('nothing is good after its end or with another key, swept or not', () => {
+test('nothing is good after its end, with another key or signed by one that was withdrawn, swept or not', () => {
   const live = new LiveAttestations();
   live.note(attestation);
   expect(live.isAttested('agent-1', 'chat', { ...now, nowMs: 100 })).toBe(false);
   expect(live.isAttested('agent-1', 'chat', { ...now, publicKey: '0x02' })).toBe(false);
+  const isSigned = ({ kid }: Attestation) => kid !== 'key-1';
+  expect(live.isAttested('agent-1', 'chat', { ...now, isSigned })).toBe(false);
   live.sweep(99);
   expect(live.isAttested('agent-1', 'chat', now)).toBe(true);
   live.sweep(100);

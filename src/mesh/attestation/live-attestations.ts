@@ -1,5 +1,14 @@
 import type { Attestation } from './attestation.ts';
 
+/** What an attestation must fit to be good. */
+export interface AttestedBy {
+  /** The agent's, now. */
+  readonly publicKey: string;
+  readonly nowMs: number;
+  /** Whether the key of the mesh that signed it was not withdrawn. */
+  readonly isSigned: (attestation: Attestation) => boolean;
+}
+
 /** The attestations that are good now, as every replica has them in memory. */
 export class LiveAttestations {
   /** By agent, capability and id. */
@@ -34,12 +43,13 @@ export class LiveAttestations {
   isAttested(
     agentId: string,
     capability: string,
-    { publicKey, nowMs }: { readonly publicKey: string; readonly nowMs: number },
+    { publicKey, nowMs, isSigned }: AttestedBy,
   ): boolean {
     const found = this.#live.get(agentId)?.get(capability);
     if (!found) return false;
     for (const attestation of found.values()) {
-      if (attestation.validUntilMs > nowMs && attestation.publicKey === publicKey) return true;
+      const isGood = attestation.validUntilMs > nowMs && attestation.publicKey === publicKey;
+      if (isGood && isSigned(attestation)) return true;
     }
     return false;
   }

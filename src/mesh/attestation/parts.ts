@@ -59,7 +59,7 @@ export async function openAttestationParts(
     await lifetime[Symbol.asyncDispose]();
     throw error;
   }
-  const dependencies = { sql, agents, activity, checker, issuer, live, feed, now };
+  const dependencies = { sql, agents, activity, checker, issuer, keys, live, feed, now };
   const attestations = lifetime.own('attestations', new Attestations(dependencies));
   return {
     attestations,

@@ -211,21 +211,29 @@ describe('several replicas, and one that starts again', () => {
     const bus = await openBus({ log: silentLog });
     const a = await startAttestation(ground, { bus });
     const b = await startAttestation(ground, { bus });
-    const before = await attestOf(a, register());
+    const agent = register();
+    const before = await attestOf(a, agent);
     await statusBitOf(b, before.token);
     const { body } = await a.post('keys/rotate', { compromised: true }, 'usr_admin');
     await expect.poll(() => b.keys.published.map(({ kid }) => kid)).toEqual([body.kid]);
-    for (const replica of [a, b]) {
+    const again = await startAttestation(ground);
+    expect(again.keys.published).toEqual(a.keys.published);
+    for (const replica of [a, b, again]) {
       const keys = await keySetOf(replica);
       await expect(jwtVerify(before.token, keys)).rejects.toMatchObject({
         code: 'ERR_JWKS_NO_MATCHING_KEY',
       });
+      const verified = await verifyOf(replica, before);
+      expect(verified).toMatchObject({ valid: false, reason: 'key_withdrawn' });
+      expect(replica.attestations.isAttested(agent.agentId, capability)).toBe(false);
       const after = await attestOf(replica, register());
       expect(decodeProtectedHeader(after.token).kid).toBe(body.kid);
       expect(await statusBitOf(replica, after.token)).toBe(0);
+      expect((await verifyOf(replica, after)).valid).toBe(true);
     }
-    const again = await startAttestation(ground);
-    expect(again.keys.published).toEqual(a.keys.published);
+    const after = await attestOf(a, agent);
+    expect((await verifyOf(a, after)).valid).toBe(true);
+    expect(a.attestations.isAttested(agent.agentId, capability)).toBe(true);
     for (const replica of [a, b, again, bus]) await replica[Symbol.asyncDispose]();
   });
 

@@ -35,6 +35,15 @@ export function readSigningKeys(sql: SigningKeySql, now: Date): Promise<SigningK
   );
 }
 
+export async function isKeyPublished(sql: SigningKeySql, kid: string, now: Date): Promise<boolean> {
+  const rows = await sql.query(
+    `select kid from mesh.attestation_keys
+     where kid = $1 and (published_until is null or published_until > $2::timestamptz)`,
+    [kid, now],
+  );
+  return rows.length > 0;
+}
+
 /**
  * Stores a key, and how long those before it stay published, unless another replica stored one of this
  * generation first.

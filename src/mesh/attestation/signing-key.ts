@@ -6,6 +6,7 @@ import { validityMs } from './attestation.ts';
 import {
   deleteEndedKeys,
   insertSigningKey,
+  isKeyPublished,
   readSigningKeys,
   type PublicKeyJwk,
   type SigningKeyRow,
@@ -25,10 +26,16 @@ export interface SignedToken {
   readonly signature: Buffer;
 }
 
-/** Signs what the mesh states. */
-export interface TokenSigner {
+/** A key that signs what the mesh states. */
+export interface TokenKey {
+  readonly kid: string;
   /** The type says what kind of statement it is, so that none is taken for another (RFC 8725, 3.11). */
   sign(type: string, claims: object): SignedToken;
+}
+
+export interface TokenSigner {
+  /** The one that signs now. */
+  readonly key: TokenKey;
 }
 
 /** What follows from a rotation. */
@@ -38,9 +45,24 @@ export interface KeyRotation {
   readonly signsFromMs: number;
 }
 
-interface SigningKey {
+class SigningKey implements TokenKey {
   readonly row: SigningKeyRow;
   readonly privateKey: KeyObject;
+
+  constructor(row: SigningKeyRow, privateKey: KeyObject) {
+    this.row = row;
+    this.privateKey = privateKey;
+  }
+
+  get kid(): string {
+    return this.row.kid;
+  }
+
+  sign(type: string, claims: object): SignedToken {
+    const input = `${encode({ alg: 'EdDSA', typ: type, kid: this.kid })}.${encode(claims)}`;
+    const signature = sign(null, Buffer.from(input), this.privateKey);
+    return { token: `${input}.${signature.toString('base64url')}`, signature };
+  }
 }
 
 /** How long verifiers may keep the key set. */
@@ -85,11 +107,19 @@ export class SigningKeys implements TokenSigner {
     return this.#published().map(({ row }) => row.public_jwk);
   }
 
-  sign(type: string, claims: object): SignedToken {
-    const { row, privateKey } = this.#signing();
-    const input = `${encode({ alg: 'EdDSA', typ: type, kid: row.kid })}.${encode(claims)}`;
-    const signature = sign(null, Buffer.from(input), privateKey);
-    return { token: `${input}.${signature.toString('base64url')}`, signature };
+  get key(): TokenKey {
+    return this.#signing();
+  }
+
+  /** Whether what the key signed still verifies, as far as this replica knows. */
+  isPublished(kid: string): boolean {
+    return this.#published().some((key) => key.kid === kid);
+  }
+
+  /** The same as the database says. */
+  isPublishedNow(kid: string): Promise<boolean> {
+    const { sql, now } = this.#options;
+    return isKeyPublished(sql, kid, new Date(now()));
   }
 
   /**
@@ -117,7 +147,7 @@ export class SigningKeys implements TokenSigner {
     await deleteEndedKeys(sql, new Date(now()));
     const rows = await readSigningKeys(sql, new Date(now()));
     const known = new Map(this.#keys.map((key) => [key.row.kid, key.privateKey]));
-    this.#keys = rows.map((row) => ({ row, privateKey: known.get(row.kid) ?? this.#unseal(row) }));
+    this.#keys = rows.map((row) => new SigningKey(row, known.get(row.kid) ?? this.#unseal(row)));
   }
 
   #unseal({ kid, private_key: sealed }: SigningKeyRow): KeyObject {

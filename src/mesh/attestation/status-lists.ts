@@ -106,7 +106,7 @@ export class StatusLists {
     const { issuer, now } = this.#options;
     const signedAtMs = now();
     const lst = (await compress(bits)).toString('base64url');
-    const { token } = issuer.signer.sign('statuslist+jwt', {
+    const { token } = issuer.signer.key.sign('statuslist+jwt', {
       iss: issuer.url,
       sub: `${issuer.url}${statusListPath}/${number}`,
       iat: Math.floor(signedAtMs / 1_000),

@@ -40,7 +40,7 @@ export function spiffeIdOf(agentId: string): string {
  * The one SPIFFE id of a certificate that has been verified; undefined for none and for several
  * (X509-SVID, section 2: more than one URI must be rejected).
  */
-export function spiffeIdIn({ subjectaltname = '' }: SeenCertificate): string | undefined {
+function spiffeIdIn({ subjectaltname = '' }: SeenCertificate): string | undefined {
   const uris = subjectaltname.split(', ').filter((name) => name.startsWith('URI:'));
   return uris.length === 1 ? uris[0]?.slice('URI:'.length) : undefined;
 }

@@ -76,7 +76,7 @@ class InboxServing implements Serving {
 
   async #work(task: AgentTask): Promise<void> {
     const body = await this.#agent.desk.perform(task).then(
-      (result) => ({ result }),
+      (result) => ({ result: result ?? null }),
       (error: unknown) =>
         isHandedBack(error) ? undefined : { error: { message: messageOf(error) } },
     );

@@ -14,7 +14,7 @@ import { findFreePort, silentLog } from '../../kit/testing.ts';
 import type { CertificateAuthority } from '../certificates/authority.ts';
 import { RenewedIdentity } from '../certificates/renewed-identity.ts';
 import { issueFor, openAuthorityGround } from '../certificates/testing.ts';
-import { AgentGrpcClient } from './agent-client.ts';
+import { AgentGrpcClient, type AgentTaskCall } from './agent-client.ts';
 import { loadDefinition } from './definition.ts';
 import { toValue } from './struct.ts';
 import { openOwnIdentity } from './testing.ts';
@@ -36,6 +36,13 @@ const task = {
   timeoutMs: 5_000,
   priority: 'normal',
 } as const;
+
+const done = { status: 'completed', result: { text: 'yo' } };
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+/** A call of the agent a1 of usr_owner at its own place; what is named replaces the rest. */
+const execute = (given: Partial<AgentTaskCall> = {}) =>
+  client.execute({ endpoint, agentId: 'a1', ownerId: 'usr_owner', task, traceparent, ...given });
 
 const succeed: Behaviour = ({ request }, respond) =>
   respond(null, {
@@ -63,14 +70,21 @@ beforeEach(() => {
 afterAll(() => lifetime[Symbol.asyncDispose]());
 
 /** An agent's own server, which trusts the mesh and nobody else; answers its host:port. */
-async function startAgent(agentId: string, signer = authority): Promise<string> {
+async function startAgent(
+  agentId: string,
+  { signer = authority, ownerId = 'usr_owner' } = {},
+): Promise<string> {
   const identity = await RenewedIdentity.open({
     issue: async () => {
-      const issued = await issueFor(signer, agentId);
+      const issued = await issueFor(signer, agentId, ownerId);
       return { ...issued, ca: authority.bundle };
     },
     onFailure: () => {},
   });
+  return startServer(identity);
+}
+
+async function startServer(identity: RenewedIdentity): Promise<string> {
   const { services } = await loadDefinition();
   const server = new Server();
   server.addService(services.AgentCommunication, {
@@ -98,24 +112,42 @@ const fail = (code: status, details: string): Behaviour => {
 
 test('nothing listens there: the agent had not begun', async () => {
   const free = `127.0.0.1:${await findFreePort()}`;
-  await expect(client.execute(free, 'a1', task)).rejects.toMatchObject({
+  await expect(execute({ endpoint: free })).rejects.toMatchObject({
     code: 'unavailable',
     reason: 'agent_unreachable',
   });
 });
 
 test('a server with another agent’s certificate gets no task', async () => {
-  await expect(client.execute(endpoint, 'a2', task)).rejects.toMatchObject({
+  await expect(execute({ agentId: 'a2' })).rejects.toMatchObject({
     code: 'unavailable',
     reason: 'agent_unreachable',
   });
   expect(seen).toEqual([]);
 });
 
+test('a server whose certificate was issued to another owner gets no task, before and after', async () => {
+  const place = await startAgent('a1', { ownerId: 'usr_other' });
+  await expect(execute({ endpoint: place })).rejects.toMatchObject({
+    code: 'unavailable',
+    reason: 'agent_unreachable',
+  });
+  expect(seen).toEqual([]);
+  await expect(execute({ endpoint: place, ownerId: 'usr_other' })).resolves.toEqual(done);
+  await expect(execute({ endpoint: place })).rejects.toMatchObject({ code: 'unavailable' });
+  expect(seen).toHaveLength(1);
+});
+
+test('a server with the certificate of the mesh itself gets no task', async () => {
+  const place = await startServer(await openOwnIdentity(authority));
+  await expect(execute({ endpoint: place })).rejects.toMatchObject({ code: 'unavailable' });
+  expect(seen).toEqual([]);
+});
+
 test('a server whose certificate is of a foreign authority gets no task', async () => {
   const foreign = lifetime.own('foreign', await openAuthorityGround());
-  const place = await startAgent('a1', await foreign.open());
-  await expect(client.execute(place, 'a1', task)).rejects.toMatchObject({ code: 'unavailable' });
+  const place = await startAgent('a1', { signer: await foreign.open() });
+  await expect(execute({ endpoint: place })).rejects.toMatchObject({ code: 'unavailable' });
   expect(seen).toEqual([]);
 });
 
@@ -126,7 +158,7 @@ test('a server without TLS gets no task', async () => {
       error ? reject(error) : resolve(bound),
     );
   });
-  await expect(client.execute(`127.0.0.1:${port}`, 'a1', task)).rejects.toMatchObject({
+  await expect(execute({ endpoint: `127.0.0.1:${port}` })).rejects.toMatchObject({
     code: 'unavailable',
   });
   server.forceShutdown();
@@ -142,7 +174,7 @@ test('what is no host:port, and what may not be called, is refused before anythi
     '',
   ];
   for (const place of malformed) {
-    await expect(client.execute(place, 'a1', task)).rejects.toMatchObject({ code: 'invalid' });
+    await expect(execute({ endpoint: place })).rejects.toMatchObject({ code: 'invalid' });
   }
   for (const place of [
     '169.254.169.254:80',
@@ -150,7 +182,7 @@ test('what is no host:port, and what may not be called, is refused before anythi
     '[::ffff:10.0.0.1]:1',
     '0xa000001:1',
   ]) {
-    await expect(client.execute(place, 'a1', task)).rejects.toMatchObject({
+    await expect(execute({ endpoint: place })).rejects.toMatchObject({
       reason: 'egress_blocked',
     });
   }
@@ -167,7 +199,7 @@ test('an agent’s refusals keep their meaning', async () => {
   ] as const;
   for (const [code, expected] of codes) {
     behaviour = fail(code, 'no\u001b[2J thanks');
-    await expect(client.execute(endpoint, 'a1', task)).rejects.toMatchObject({
+    await expect(execute()).rejects.toMatchObject({
       code: expected,
       message: expect.not.stringContaining('\u001b'),
     });
@@ -176,7 +208,7 @@ test('an agent’s refusals keep their meaning', async () => {
 
 test('an agent that says it is unavailable may have begun', async () => {
   behaviour = fail(status.UNAVAILABLE, 'restarting');
-  await expect(client.execute(endpoint, 'a1', task)).rejects.toMatchObject({
+  await expect(execute()).rejects.toMatchObject({
     code: 'unavailable',
     reason: 'connection_lost',
   });
@@ -184,7 +216,7 @@ test('an agent that says it is unavailable may have begun', async () => {
 
 test('an answer of more than a mebibyte is not taken', async () => {
   behaviour = (_, respond) => respond(null, { result: toValue('x'.repeat(2_000_000)) });
-  await expect(client.execute(endpoint, 'a1', task)).rejects.toMatchObject({
+  await expect(execute()).rejects.toMatchObject({
     code: 'upstream',
     reason: 'result_too_large',
   });
@@ -192,7 +224,7 @@ test('an answer of more than a mebibyte is not taken', async () => {
 
 test('an agent that hangs is given up on by the task’s deadline', async () => {
   behaviour = () => {};
-  const brief = client.execute(endpoint, 'a1', { ...task, timeoutMs: 200 });
+  const brief = execute({ task: { ...task, timeoutMs: 200 } });
   await expect(brief).rejects.toMatchObject({ code: 'deadline' });
 });
 
@@ -204,12 +236,10 @@ test('an abort tells the agent and rejects with its own reason', async () => {
       controller.abort(new Error('never mind'));
     };
   });
-  const running = client.execute(endpoint, 'a1', task, controller.signal);
+  const running = execute({ signal: controller.signal });
   await expect(running).rejects.toThrow('never mind');
   await cancelled;
-  await expect(client.execute(endpoint, 'a1', task, controller.signal)).rejects.toThrow(
-    'never mind',
-  );
+  await expect(execute({ signal: controller.signal })).rejects.toThrow('never mind');
 });
 
 test('an agent gets the task and who asks, and its result comes back as JSON', async () => {
@@ -218,19 +248,21 @@ test('an agent gets the task and who asks, and its result comes back as JSON', a
     asker = call.getAuthContext().sslPeerCertificate?.subjectaltname;
     succeed(call, respond);
   };
-  await expect(client.execute(endpoint, 'a1', task)).resolves.toEqual({ text: 'yo' });
+  await expect(execute()).resolves.toEqual(done);
   const [call] = seen;
   expect(call?.request).toMatchObject({
     targetAgent: 'a1',
     taskId: 'tsk_1',
     task: { type: 'chat', timeout: 5_000, priority: 'normal' },
+    idempotencyKey: 'tsk_1',
   });
+  expect(call?.metadata.getMap()).toMatchObject({ traceparent, 'idempotency-key': 'tsk_1' });
   expect(asker).toContain('URI:spiffe://ennead/mesh');
 });
 
 test('a name of the loopback reaches the agent too', async () => {
   const place = endpoint.replace('127.0.0.1', 'localhost');
-  await expect(client.execute(place, 'a1', task)).resolves.toEqual({ text: 'yo' });
+  await expect(execute({ endpoint: place })).resolves.toEqual(done);
 });
 
 test('any JSON comes through a task unchanged', async () => {
@@ -239,7 +271,11 @@ test('any JSON comes through a task unchanged', async () => {
     respond(null, { result: { structValue: input } });
   };
   const input = { '': 0, nested: { list: [[], {}, null, -1.5, 'ü', false] }, __proto__x: 'p' };
-  await expect(client.execute(endpoint, 'a1', { ...task, input })).resolves.toEqual(input);
+  await expect(execute({ task: { ...task, input } })).resolves.toEqual({
+    result: input,
+  });
+  behaviour = (_, respond) => respond(null, { status: 'completed', result: toValue(null) });
+  await expect(execute()).resolves.toEqual({ status: 'completed', result: null });
   behaviour = (_, respond) => respond(null, {});
-  await expect(client.execute(endpoint, 'a1', task)).resolves.toBeNull();
+  await expect(execute()).resolves.toEqual({});
 });

@@ -13,10 +13,10 @@ import type { PeerCertificate } from 'node:tls';
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { RenewedIdentity } from '../certificates/renewed-identity.ts';
-import { spiffeIdIn, spiffeIdOf } from '../certificates/spiffe.ts';
+import { peerIdentityOf, spiffeIdOf } from '../certificates/spiffe.ts';
 import { faultOf } from './agent-faults.ts';
 import { loadDefinition } from './definition.ts';
-import { fromTaskResponse, toTaskRequest, type AskedTask } from './messages.ts';
+import { fromTaskResponse, toTaskRequest, type AskedTask, type TaskResponse } from './messages.ts';
 
 export interface AgentClientOptions {
   /** Shown to agents, and whom to trust; exchanged as it is renewed. */
@@ -25,7 +25,22 @@ export interface AgentClientOptions {
   readonly egress: Pick<Egress, 'checkUrl' | 'lookup'>;
 }
 
-type ExecuteTask = MethodDefinition<object, { readonly result?: unknown }>;
+/** Whom a call is for: its certificate must say so. */
+interface CalledAgent {
+  /** `host:port` */
+  readonly endpoint: string;
+  readonly agentId: string;
+  readonly ownerId: string;
+}
+
+export interface AgentTaskCall extends CalledAgent {
+  readonly task: AskedTask;
+  /** Of the task's span. */
+  readonly traceparent: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type ExecuteTask = MethodDefinition<object, TaskResponse>;
 
 const channelsMax = 1_000;
 /** After which a name is looked up again, and an agent must show its certificate again. */
@@ -56,29 +71,24 @@ export class AgentGrpcClient implements Disposable {
   }
 
   /**
-   * Has the agent at `host:port` do a task; answers its result. The server's certificate must be that
-   * agent's own, whatever host it runs on. Rejects with a Fault: `unavailable` when the agent had not
+   * Has an agent do a task. The server's certificate must be that agent's own, issued to its owner,
+   * whatever host it runs on. Rejects with a Fault: `unavailable` when the agent had not
    * begun, or with the reason `connection_lost` when that is unknown; `exhausted` when it takes no task
    * now; `deadline`; the code that it refused the task with; else `upstream`. An abort rejects with the
    * signal's reason.
    */
-  async execute(
-    endpoint: string,
-    agentId: string,
-    ...[task, signal]: [task: AskedTask, signal?: AbortSignal]
-  ): Promise<unknown> {
+  async execute(call: AgentTaskCall): Promise<TaskResponse> {
+    const { signal } = call;
     signal?.throwIfAborted();
-    const client = await this.#channel(endpoint, agentId);
+    const client = await this.#channel(call);
     signal?.throwIfAborted();
     try {
-      return fromTaskResponse(
-        await this.#call(client, toTaskRequest(agentId, task), { task, signal }),
-      );
+      return fromTaskResponse(await this.#call(client, call));
     } catch (error) {
       signal?.throwIfAborted();
       const fault = faultOf(error as ServiceError);
       // The next call may find the agent at another address of its name.
-      if (fault.code === 'unavailable') this.#channels.delete(keyOf(endpoint, agentId));
+      if (fault.code === 'unavailable') this.#channels.delete(keyOf(call));
       throw fault;
     }
   }
@@ -87,15 +97,18 @@ export class AgentGrpcClient implements Disposable {
     this.#channels.clear();
   }
 
-  #call(client: Client, request: object, { task, signal }: CallOptions) {
+  #call(client: Client, { agentId, task, traceparent, signal }: AgentTaskCall) {
     const { path, requestSerialize, responseDeserialize } = this.#method;
-    return new Promise<{ readonly result?: unknown }>((resolve, reject) => {
+    const metadata = new Metadata();
+    metadata.set('traceparent', traceparent);
+    metadata.set('idempotency-key', task.taskId);
+    return new Promise<TaskResponse>((resolve, reject) => {
       const call = client.makeUnaryRequest(
         path,
         requestSerialize,
         responseDeserialize,
-        request,
-        new Metadata(),
+        toTaskRequest(agentId, task),
+        metadata,
         { deadline: Date.now() + task.timeoutMs },
         (error, response) => {
           signal?.removeEventListener('abort', cancel);
@@ -108,15 +121,16 @@ export class AgentGrpcClient implements Disposable {
     });
   }
 
-  async #channel(endpoint: string, agentId: string): Promise<Client> {
-    const key = keyOf(endpoint, agentId);
+  async #channel(agent: CalledAgent): Promise<Client> {
+    const { endpoint } = agent;
+    const key = keyOf(agent);
     const known = this.#channels.get(key);
     if (known) return known;
     const { hostname, target } = await this.#resolve(endpoint);
     // Another call may have made one while the name was looked up.
     const made = this.#channels.get(key);
     if (made) return made;
-    const client = new Client(target, this.#credentials(agentId), {
+    const client = new Client(target, this.#credentials(agent), {
       'grpc.default_authority': endpoint,
       // No name may be asked for by an address (RFC 6066, section 3).
       'grpc.ssl_target_name_override': isIP(hostname) === 0 ? hostname : 'localhost',
@@ -131,13 +145,18 @@ export class AgentGrpcClient implements Disposable {
     return client;
   }
 
-  #credentials(agentId: string): ChannelCredentials {
+  #credentials({ agentId, ownerId }: CalledAgent): ChannelCredentials {
     const { identity } = this.#options;
     const expected = spiffeIdOf(agentId);
     return experimental.createCertificateProviderChannelCredentials(identity, identity, {
       checkServerIdentity: (_, certificate: PeerCertificate) => {
-        if (spiffeIdIn(certificate) === expected) return undefined;
-        return new Error(`the server is not ${expected}`);
+        try {
+          const peer = peerIdentityOf(certificate);
+          if (peer.agentId === agentId && peer.ownerId === ownerId) return undefined;
+        } catch (error) {
+          return error as Error;
+        }
+        return new Error(`the server is not ${expected} of its owner`);
       },
     });
   }
@@ -174,11 +193,6 @@ export class AgentGrpcClient implements Disposable {
   }
 }
 
-interface CallOptions {
-  readonly task: AskedTask;
-  readonly signal: AbortSignal | undefined;
-}
-
-function keyOf(endpoint: string, agentId: string): string {
-  return `${agentId} ${endpoint}`;
+function keyOf({ endpoint, agentId, ownerId }: CalledAgent): string {
+  return JSON.stringify([agentId, ownerId, endpoint]);
 }

@@ -33,12 +33,21 @@ export function toTaskRequest(
   { taskId, type, input, timeoutMs, priority }: AskedTask,
 ): object {
   const task = { type, input: toStruct(input), timeout: timeoutMs, priority };
-  return { targetAgent: agentId, taskId, task };
+  return { targetAgent: agentId, taskId, task, idempotencyKey: taskId };
 }
 
-/** What an agent answered, as plain JSON. */
-export function fromTaskResponse({ result }: { readonly result?: unknown }): unknown {
-  return isMessage(result) ? fromValue(result as ProtoValue) : null;
+/** What an agent answered; fields that it left out are absent. */
+export interface TaskResponse {
+  readonly status?: string;
+  readonly result?: unknown;
+}
+
+/** An answer off the wire with plain JSON as its result. */
+export function fromTaskResponse({ status, result }: TaskResponse): TaskResponse {
+  return {
+    ...(status && { status }),
+    ...(isMessage(result) && { result: fromValue(result as ProtoValue) }),
+  };
 }
 
 /** What of a task goes to the agent. */

@@ -39,10 +39,9 @@ export function meshOperations(parts: OperationParts): MeshOperations {
     ...swarmOperations(swarms),
     attest: (request) => attestations.attest(request as never),
     verify: (request) => attestations.verify(request as never),
-    revoke: ({ attestationId, ...request }, { agentId, ownerId }) => {
+    revoke: ({ attestationId, ...request }, { agentId }) => {
       const reason = typeof request['reason'] === 'string' ? request['reason'] : undefined;
-      const by = { agentId, subject: ownerId, permissions: [] };
-      return attestations.revoke(attestationId, { reason, by });
+      return attestations.revoke(attestationId, { reason, by: { agentId, permissions: [] } });
     },
   };
 }

@@ -21,16 +21,18 @@ export function a2aHandlers(parts: A2aHandlerParts): A2aHandlers {
   const { a2a, version, listCapabilities } = parts;
   return {
     readAgentCard: () => meshCard({ url: parts.url, version, capabilities: listCapabilities() }),
-    callA2a: ({ body, headers, identity, span, signal }) => {
+    callA2a: async (call) => {
+      const { body, headers, identity, span, signal } = call;
       const { subject, permissions } = identity;
       const wanted = headers['a2a-version'];
-      return a2a.handle({
+      const answer = await a2a.handle({
         body,
         version: typeof wanted === 'string' ? wanted : undefined,
         reader: { subject, isAdmin: allows(permissions, 'mesh:admin') },
         traceparent: formatTraceparent(span.spanContext()),
         signal,
       });
+      return answer ?? new Response(null, { status: 202 });
     },
   };
 }

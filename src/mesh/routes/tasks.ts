@@ -4,6 +4,7 @@ import type { Identity } from '../../kit/identity/identity.ts';
 import { allows } from '../../kit/permissions.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
 import type { taskRoutes as routes } from '../schemas/tasks.ts';
+import { hasField } from '../tasks/caller.ts';
 import type { Inbox } from '../tasks/inbox.ts';
 import type { TaskAccess } from '../tasks/task-access.ts';
 import { targetOf, taskOf, toOutcome, toState, type TaskRequest } from '../tasks/task-answers.ts';
@@ -63,10 +64,18 @@ export function taskHandlers({ tasks, access, inbox }: TaskHandlerParts): TaskHa
     },
     answerInbox: async ({ params: { agentId, taskId }, body, identity }) => {
       const { result, error } = body;
+      if (!error && !hasField(body, 'result')) throw noAnswer();
       const answer = { subject: identity.subject, result, error };
       return { taskId, status: await inbox.answer(agentId, taskId, answer) };
     },
   };
+}
+
+function noAnswer(): Fault {
+  return new Fault('invalid', 'an answer has a result or an error', {
+    reason: 'validation_error',
+    detail: { param: 'result' },
+  });
 }
 
 function keyOf(header: string | readonly string[] | undefined): string | undefined {

@@ -8,8 +8,7 @@ const capability = Type.String({ minLength: 1, maxLength: 128 });
 const attestationId = Type.String({ minLength: 1, maxLength: 128 });
 const timestamp = Type.String({ format: 'date-time' });
 const answeredHex = Type.String({ pattern: '^0x[0-9a-f]+$' });
-const hex = (description: string) =>
-  Type.String({ pattern: '^0x[0-9A-Fa-f]*$', maxLength: 1_026, description });
+const hex = (description: string) => Type.String({ pattern: '^0x[0-9A-Fa-f]*$', description });
 const bound = (description: string) => Type.Optional(Type.String({ maxLength: 256, description }));
 
 const proof = Type.Object(
@@ -67,7 +66,8 @@ const verification = Type.Object(
     }),
     reason: Type.Optional(
       Type.String({
-        description: 'why it is not valid: `unknown`, `expired`, `revoked`, `key_changed`',
+        description:
+          'why it is not valid: `unknown`, `expired`, `revoked`, `key_changed` (the agent’s), `key_withdrawn` (the mesh’s)',
       }),
     ),
   },
@@ -90,9 +90,9 @@ export const attestationRoutes = {
   attestCapability: {
     method: 'POST',
     url: '/api/v1/acap/attest',
-    summary: 'Prove that an agent holds its registered key, for one of its capabilities',
+    summary: 'Prove that an agent holds its registered key, for a capability',
     description:
-      'A Schnorr proof on ristretto255 (RFC 9496): with the key P = x·G and a fresh k, `commitment` is R = k·G; `challenge` is c = SHA-512(lp(`ENNEAD-ACAP-v1/schnorr-ristretto255-sha512/attest`) ‖ lp(P) ‖ lp(R) ‖ lp(agentId) ‖ lp(capability) ‖ lp(nonce) ‖ lp(issuedAt) ‖ lp(expiresAt)), its lowest byte first, modulo the order of the group, where lp puts the length before the bytes, four bytes, the highest first, and what is absent is empty; `response` is s = k + c·x. 200 in every case: a proof that cannot be checked, does not hold, is about a capability that the agent has not registered, or whose commitment was accepted before is answered with `verified: false`.',
+      'A Schnorr proof on ristretto255 (RFC 9496): with the key P = x·G and a fresh k, `commitment` is R = k·G; `challenge` is c = SHA-512(lp(`ENNEAD-ACAP-v1/schnorr-ristretto255-sha512/attest`) ‖ lp(P) ‖ lp(R) ‖ lp(agentId) ‖ lp(capability) ‖ lp(nonce) ‖ lp(issuedAt) ‖ lp(expiresAt)), its lowest byte first, modulo the order of the group, where lp puts the length before the bytes, four bytes, the highest first, and what is absent is empty; `response` is s = k + c·x. 200 in every case: a proof that cannot be checked, does not hold or whose commitment was accepted before is answered with `verified: false`. What the agent registered is not compared.',
     permission,
     schema: {
       body: Type.Object({ agentId, capability, proof }),

@@ -180,13 +180,14 @@ export const taskRoutes = {
     method: 'POST',
     url: '/api/v1/agents/:agentId/inbox/:taskId',
     summary: 'Answer a task from the inbox',
-    description: 'The first answer counts; later ones are refused with 409 `TASK_FINISHED`.',
+    description:
+      '`result` or `error` must be there. The first answer counts; later ones are refused with 409 `TASK_FINISHED`.',
     permission: communication,
     rateLimit: 'none',
     schema: {
       params: Type.Object({ agentId, taskId }),
       body: Type.Object({
-        result: Type.Optional(Type.Unknown()),
+        result: Type.Optional(Type.Unknown({ description: 'may be null' })),
         error: Type.Optional(
           Type.Object(
             { message: Type.Optional(Type.String({ maxLength: 10_000 })) },

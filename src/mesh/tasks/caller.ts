@@ -86,6 +86,21 @@ function agentFault(
   return new Fault(code, message, { ...options, detail });
 }
 
+/** What an agent's answer says of its failure, as `error` or `error.message`. */
+export function agentErrorOf(body: unknown): string | undefined {
+  const error = fieldOf(body, 'error');
+  return shortText(error) ?? shortText(fieldOf(error, 'message'));
+}
+
+export function hasField(value: unknown, name: string): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+}
+
+/** A member of what may be no object at all. */
+export function fieldOf(value: unknown, name: string): unknown {
+  return hasField(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
 /** What an agent says of its failure, short enough to pass on. */
 export function shortText(text: unknown): string | undefined {
   if (typeof text !== 'string' || text === '') return undefined;

@@ -1,7 +1,10 @@
 import { Fault, type Code } from '../../kit/errors.ts';
+import type { Agent } from '../agents/agent.ts';
 import {
+  agentErrorOf,
   notStarted,
   outcomeUnknown,
+  shortText,
   taskRefused,
   type AgentCall,
   type AgentCaller,
@@ -9,13 +12,30 @@ import {
 import type { Task } from './task.ts';
 import { deadlineFault } from './task-record.ts';
 
+export interface GrpcTaskCall {
+  /** `host:port` */
+  readonly endpoint: string;
+  readonly agentId: string;
+  /** Whose the agent is: its certificate must be issued to the same. */
+  readonly ownerId: string;
+  readonly task: Task;
+  readonly traceparent: string;
+  readonly signal: AbortSignal;
+}
+
+/** What an agent answered; what it left out is absent. */
+export interface GrpcAnswer {
+  readonly status?: string;
+  readonly result?: unknown;
+}
+
 /** Has a task done over gRPC with mutual TLS; the server must prove that it is that agent. */
 export interface GrpcCaller {
   /**
    * Rejects with a Fault. `unavailable` says that the agent had not begun, unless its reason is
    * `connection_lost`; the signal's abort cancels the call.
    */
-  execute(endpoint: string, agentId: string, task: Task, signal: AbortSignal): Promise<unknown>;
+  execute(call: GrpcTaskCall): Promise<GrpcAnswer>;
 }
 
 const refusals: ReadonlySet<Code> = new Set<Code>([
@@ -35,9 +55,18 @@ export class GrpcAgents implements AgentCaller {
     this.#grpc = grpc;
   }
 
-  async execute({ agent, task, signal }: AgentCall): Promise<unknown> {
+  async execute(call: AgentCall): Promise<unknown> {
+    return resultOf(call.agent, await this.#ask(call));
+  }
+
+  /** The abort of the call has told the agent already. */
+  async cancel(): Promise<void> {}
+
+  async #ask({ agent, task, traceparent, signal }: AgentCall): Promise<GrpcAnswer> {
+    const { agentId, ownerId, endpoints } = agent;
+    const endpoint = endpoints.grpc ?? '';
     try {
-      return await this.#grpc.execute(agent.endpoints.grpc ?? '', agent.agentId, task, signal);
+      return await this.#grpc.execute({ endpoint, agentId, ownerId, task, traceparent, signal });
     } catch (error) {
       signal.throwIfAborted();
       const cause = Fault.from(error);
@@ -54,7 +83,21 @@ export class GrpcAgents implements AgentCaller {
       throw outcomeUnknown(agent, `the agent failed: ${message}`, options);
     }
   }
+}
 
-  /** The abort of the call has told the agent already. */
-  async cancel(): Promise<void> {}
+/** A result without a status is that of a completed task. */
+function resultOf(agent: Agent, answer: GrpcAnswer): unknown {
+  const { result, status = result === undefined ? undefined : 'completed' } = answer;
+  if (status === 'completed') return result ?? null;
+  const agentState = shortText(status);
+  if (status !== 'failed' && status !== 'cancelled') {
+    throw outcomeUnknown(agent, 'the agent answered without the end of the task', {
+      reason: 'invalid_answer',
+      detail: { ...(agentState && { agentState }) },
+    });
+  }
+  const agentError = agentErrorOf(result) ?? shortText(result);
+  throw taskRefused(agent, `the agent ended the task as ${status}`, {
+    detail: { agentState, ...(agentError && { agentError }) },
+  });
 }

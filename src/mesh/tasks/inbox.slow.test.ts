@@ -96,6 +96,21 @@ test('an agent’s failure is 502, and no answer in time 504', async () => {
   expect((await mesh.call('GET', inbox, owner)).body.tasks).toEqual([]);
 });
 
+test('an answer is a result, also of null, or an error; what is neither can be put right', async () => {
+  const agentId = putAgent();
+  const inbox = `/api/v1/agents/${agentId}/inbox`;
+  const asked = mesh.execute({ targetAgent: agentId, task: taskOf() });
+  const [task] = (await mesh.call('GET', `${inbox}?wait=5`, owner)).body.tasks;
+  const answer = (body: unknown) =>
+    mesh.call('POST', `${inbox}/${task.taskId}`, { ...owner, body });
+  for (const body of [{}, { output: { text: 'the answer' } }]) {
+    const refused = await answer(body);
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+  }
+  expect((await answer({ result: null })).body.status).toBe('completed');
+  expect((await asked).body).toMatchObject({ status: 'completed', result: null });
+});
+
 test('urgent tasks are taken first', async () => {
   const agentId = putAgent();
   const headers = { prefer: 'respond-async' };

@@ -3,9 +3,11 @@ import type { Egress, EgressResponse } from '../../kit/egress/egress.ts';
 import type { Agent } from '../agents/agent.ts';
 import { askAgent, jsonOf, retryAfterOf, tellAgent } from './agent-http.ts';
 import {
+  agentErrorOf,
+  fieldOf,
+  hasField,
   notStarted,
   outcomeUnknown,
-  shortText,
   taskRefused,
   type AgentCall,
   type AgentCaller,
@@ -110,8 +112,7 @@ function resultOf({ agent }: AgentCall, answer: EgressResponse): unknown {
 }
 
 function statusDetail({ status }: EgressResponse, body?: unknown) {
-  const error = fieldOf(body, 'error');
-  const agentError = shortText(error) ?? shortText(fieldOf(error, 'message'));
+  const agentError = agentErrorOf(body);
   return { detail: { agentStatus: status, ...(agentError && { agentError }) } };
 }
 
@@ -125,12 +126,4 @@ function softJson(agent: Agent, answer: EgressResponse): unknown {
 
 function unwrapped(body: unknown): unknown {
   return hasField(body, 'result') ? fieldOf(body, 'result') : body;
-}
-
-function hasField(value: unknown, name: string): boolean {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return hasField(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }

@@ -5,11 +5,11 @@ import type { Contract } from '../../kit/contract.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTestTables } from '../../kit/database/testing.ts';
 import { createEgress } from '../../kit/egress/egress.ts';
-import { plainEnvelope } from '../../kit/envelope.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { createTestServer, listenAnywhere, silentLog } from '../../kit/testing.ts';
 import { Tracer, type SpanRecord } from '../../kit/trace.ts';
 import type { Agent, AgentDirectory } from '../agents/agent.ts';
+import { meshEnvelope } from '../envelope.ts';
 import { a2aHandlers } from '../routes/a2a.ts';
 import { taskHandlers } from '../routes/tasks.ts';
 import { a2aRoutes } from '../schemas/a2a.ts';
@@ -82,7 +82,7 @@ const contract = {
   title: 'Tasks',
   version: '1.0.0',
   description: 'Tasks of the mesh.',
-  error: plainEnvelope.schema,
+  error: meshEnvelope.schema,
   routes: { ...taskRoutes, ...a2aRoutes },
 } as const satisfies Contract;
 
@@ -166,7 +166,7 @@ function parse(text: string): Answer {
 }
 
 async function serve({ runner: tasks, access, inbox, a2a }: TaskParts) {
-  const { http, issuer } = await createTestServer(contract);
+  const { http, issuer } = await createTestServer(contract, { envelope: meshEnvelope });
   const card = { a2a, url: '', version: '1.0.0', listCapabilities: () => ['chat'] };
   http.serve(contract, { ...taskHandlers({ tasks, access, inbox }), ...a2aHandlers(card) });
   card.url = await listenAnywhere(http);

@@ -40,22 +40,22 @@ export class LocalInference implements Inference {
     try {
       yield* this.#runtime.generate({ ...request, modelPath }, caller);
     } catch (error) {
-      throw naming(model, error);
+      throw await this.#naming(model, error);
     }
   }
 
   async embed(model: ModelInfo, texts: readonly string[], caller: Caller): Promise<Embeddings> {
     const modelPath = await this.#pathOf(model);
-    return this.#runtime.embed({ modelPath, texts }, caller).catch((error: unknown) => {
-      throw naming(model, error);
+    return this.#runtime.embed({ modelPath, texts }, caller).catch(async (error: unknown) => {
+      throw await this.#naming(model, error);
     });
   }
 
   async load(model: ModelInfo, caller: Caller, keepAliveMs?: number): Promise<void> {
     const modelPath = await this.#pathOf(model);
     const keepAlive = keepAliveMs === undefined ? {} : { keepAliveMs };
-    await this.#runtime.load({ modelPath, ...keepAlive }, caller).catch((error: unknown) => {
-      throw naming(model, error);
+    await this.#runtime.load({ modelPath, ...keepAlive }, caller).catch(async (error: unknown) => {
+      throw await this.#naming(model, error);
     });
   }
 
@@ -85,13 +85,21 @@ export class LocalInference implements Inference {
     const installed = isInstalled(model) ? model : await this.#library.find(model.name);
     return installed.path;
   }
-}
 
-/** The runtime knows files only; callers know names. */
-function naming({ name }: ModelInfo, error: unknown): unknown {
-  if (!isFlaw(error)) return error;
-  const { code, message, reason = '', detail } = error;
-  return new Fault(code, `${name}: ${message}`, { cause: error, reason, detail });
+  /**
+   * The runtime knows files only; callers know names. A file that was deleted while it was loaded is
+   * missing, not bad.
+   */
+  async #naming({ name }: ModelInfo, error: unknown): Promise<unknown> {
+    if (!isFlaw(error)) return error;
+    try {
+      await this.#library.find(name);
+    } catch (missing) {
+      return missing;
+    }
+    const { code, message, reason = '', detail } = error;
+    return new Fault(code, `${name}: ${message}`, { cause: error, reason, detail });
+  }
 }
 
 /** What `list` and `find` answered; the folder need not be read a second time. */

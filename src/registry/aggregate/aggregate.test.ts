@@ -323,6 +323,17 @@ describe('virtual servers', () => {
     await expect(client.readResource({ uri: 'note://own' })).rejects.toThrow();
   });
 
+  test('name what a pick before it keeps from being reached', async () => {
+    const all = (connection: string, as: string) => ({ connection, tool: '*', as });
+    const both = { ...picked, tools: [all('files', '*'), all('my.notes', '*')], prompts: [] };
+    const { body } = await send('POST', '/virtual-servers', both);
+    expect(body).toMatchObject({ missing: ['my.notes__read'] });
+    const one = { ...both, tools: [all('files', 'one'), 'files__read'] };
+    const replaced = await send('PUT', '/virtual-servers/reader', one);
+    expect(replaced.body).toMatchObject({ offers: { tools: ['one', 'files__read'] } });
+    expect(replaced.body['missing']).toHaveLength(filesOffer.tools.length - 1);
+  });
+
   test('are replaced at once, told to listeners, and gone when deleted', async () => {
     const { body } = await send('POST', '/virtual-servers', picked);
     const client = await connect(`/mcp/${String(body['id'])}`);

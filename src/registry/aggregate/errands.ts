@@ -10,7 +10,8 @@ import type {
 import type { McpCallContext } from '../../kit/mcp/tools.ts';
 import { requirePermission } from '../../kit/permissions.ts';
 import { parseTraceparent } from '../../kit/trace-context.ts';
-import { refuseQuarantined } from '../calls/agreed-tools.ts';
+import { requireTool } from '../calls/agreed-tools.ts';
+import { ArgumentChecks } from '../calls/arguments.ts';
 import type { Errand, Exchanges, Wanted } from '../calls/exchange.ts';
 import type { ExchangeOptions, Link } from '../links/link.ts';
 
@@ -23,21 +24,25 @@ export interface Target {
 const permissions = ['registry:call', 'agent:execute'];
 
 /**
- * What those who speak MCP have servers do. Faults: `insufficient_permissions`, and those of
- * `Exchanges`; what a server refuses is an `McpError` with the server's own code and data.
+ * What those who speak MCP have servers do. Faults: `insufficient_permissions`, `invalid_arguments`, and
+ * those of `Exchanges`; what a server refuses is an `McpError` with the server's own code and data.
  */
 export class Errands {
   readonly #exchanges: Exchanges;
+  readonly #checks = new ArgumentChecks();
 
   constructor(exchanges: Exchanges) {
     this.#exchanges = exchanges;
   }
 
-  callTool(
+  async callTool(
     { connectionId, ownName }: Target,
     input: Readonly<Record<string, unknown>>,
     context: McpCallContext,
   ): Promise<CallToolResult> {
+    requirePermission(context.identity.permissions, permissions);
+    const tool = requireTool(this.#exchanges.requireCallable(connectionId), ownName);
+    if (tool) await this.#checks.require(tool, input);
     const wanted = { connectionId, method: 'tools/call', capability: ownName } as const;
     return this.#run(wanted, context, (link, options) => link.callTool(ownName, input, options));
   }
@@ -77,7 +82,6 @@ export class Errands {
   ): Promise<T> {
     requirePermission(context.identity.permissions, permissions);
     const connection = this.#exchanges.requireCallable(connectionId);
-    if (wanted.method === 'tools/call') refuseQuarantined(connection, wanted.capability);
     try {
       return await this.#exchanges.run(connection, wanted, { ...errandOf(context), work });
     } catch (error) {

@@ -2,7 +2,10 @@ import type { Prompt, Resource, ResourceTemplateType, Tool } from '@modelcontext
 import type { Connection } from '../connections/connection.ts';
 import { toolAs, toolsOf, toSafeName, withSharers, type Entry } from './entry.ts';
 
-/** Gathers entries under names that are unique: of several the first one stays. */
+/**
+ * Gathers entries under names that are unique: of several the first one stays. What adds a tool or a
+ * prompt answers whether it is the one of that name.
+ */
 export class Listing {
   readonly tools = new Map<string, Entry<Tool>>();
   readonly prompts = new Map<string, Entry<Prompt>>();
@@ -10,18 +13,22 @@ export class Listing {
   readonly #resources = new Map<string, Entry<Resource>>();
   readonly #sharers = new Map<string, string[]>();
 
-  addTool(connection: Connection, tool: Tool, wanted: string): void {
+  addTool(connection: Connection, tool: Tool, wanted: string): boolean {
     const name = toSafeName(wanted);
-    if (this.tools.has(name)) return;
+    const known = this.tools.get(name);
+    if (known) return isOf(known, connection, tool.name);
     const listed = toolAs(tool, name);
     this.tools.set(name, { listed, connectionId: connection.id, ownName: tool.name });
+    return true;
   }
 
-  addPrompt(connection: Connection, prompt: Prompt, wanted: string): void {
+  addPrompt(connection: Connection, prompt: Prompt, wanted: string): boolean {
     const name = toSafeName(wanted);
-    if (this.prompts.has(name)) return;
+    const known = this.prompts.get(name);
+    if (known) return isOf(known, connection, prompt.name);
     const listed = { ...prompt, name };
     this.prompts.set(name, { listed, connectionId: connection.id, ownName: prompt.name });
+    return true;
   }
 
   /** A further server of the same uri is named in `_meta`. */
@@ -72,4 +79,8 @@ export class Listing {
       this.addTemplate(connection, template);
     }
   }
+}
+
+function isOf(entry: Entry<unknown>, { id }: Connection, ownName: string): boolean {
+  return entry.connectionId === id && entry.ownName === ownName;
 }

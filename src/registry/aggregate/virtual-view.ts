@@ -23,7 +23,7 @@ export class VirtualView implements View {
     this.#definition = definition;
   }
 
-  /** What was picked and is offered by no server now. */
+  /** What was picked and is not reached now: no server offers it, or an earlier pick has its name. */
   get missing(): readonly string[] {
     return this.#current().missing;
   }
@@ -65,42 +65,56 @@ export class VirtualView implements View {
   #gather(): Omit<State, 'version'> {
     const listing = new Listing();
     const { tools, prompts, resources } = this.#definition;
-    const missing = [
+    const missing = new Set([
       ...this.#take(tools, (server, pick) => addTools(listing, server, pick)),
       ...this.#take(prompts, (server, pick) => addPrompts(listing, server, pick)),
       ...this.#take(resources, (server, pick) => addResources(listing, server, pick)),
-    ];
-    return { listing, tools: [...listing.tools.values()], missing };
+    ]);
+    return { listing, tools: [...listing.tools.values()], missing: [...missing] };
   }
 
-  #take(picks: readonly Pick[], add: (server: Connection, pick: Pick) => number): string[] {
+  #take(picks: readonly Pick[], add: (server: Connection, pick: Pick) => Added): string[] {
     return picks.flatMap((pick) => {
       const server = this.#catalog.server(pick.connection);
-      return server && add(server, pick) > 0 ? [] : [qualify(pick.connection, pick.own)];
+      const added = server && add(server, pick);
+      if (!server || !added || added.count === 0) return [qualify(pick.connection, pick.own)];
+      return added.shadowed.map((ownName) => qualify(server.name, ownName));
     });
   }
 }
 
-function addTools(listing: Listing, server: Connection, pick: Pick): number {
+/** What came of a pick. */
+interface Added {
+  /** That the server offers of it. */
+  readonly count: number;
+  /** The server's own names of those whose names here were taken already. */
+  readonly shadowed: readonly string[];
+}
+
+function addTools(listing: Listing, server: Connection, pick: Pick): Added {
   const tools = toolsOf(server).filter(({ name }) => isPicked(pick, name));
-  for (const tool of tools) listing.addTool(server, tool, nameOf(server, pick, tool.name));
-  return tools.length;
+  const shadowed = tools.filter(
+    (tool) => !listing.addTool(server, tool, nameOf(server, pick, tool.name)),
+  );
+  return { count: tools.length, shadowed: shadowed.map(({ name }) => name) };
 }
 
-function addPrompts(listing: Listing, server: Connection, pick: Pick): number {
+function addPrompts(listing: Listing, server: Connection, pick: Pick): Added {
   const prompts = (server.offer?.prompts ?? []).filter(({ name }) => isPicked(pick, name));
-  for (const prompt of prompts)
-    listing.addPrompt(server, prompt, nameOf(server, pick, prompt.name));
-  return prompts.length;
+  const shadowed = prompts.filter(
+    (prompt) => !listing.addPrompt(server, prompt, nameOf(server, pick, prompt.name)),
+  );
+  return { count: prompts.length, shadowed: shadowed.map(({ name }) => name) };
 }
 
-function addResources(listing: Listing, server: Connection, pick: Pick): number {
+function addResources(listing: Listing, server: Connection, pick: Pick): Added {
   const { resources = [], resourceTemplates = [] } = server.offer ?? {};
   const picked = resources.filter(({ uri }) => isPicked(pick, uri));
   const templates = resourceTemplates.filter(({ uriTemplate }) => isPicked(pick, uriTemplate));
   for (const resource of picked) listing.addResource(server, resource);
   for (const template of templates) listing.addTemplate(server, template);
-  return picked.length + templates.length;
+  // A resource that several servers have is named with all of them.
+  return { count: picked.length + templates.length, shadowed: [] };
 }
 
 function isPicked({ own }: Pick, name: string): boolean {

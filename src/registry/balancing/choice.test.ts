@@ -147,7 +147,7 @@ function simulate(strategy: Strategy | 'random', slowdown: number): number {
       while (queue[0] && queue[0].end <= clock) {
         const { from, end } = queue.shift()!;
         meters[at]!.ownActive -= 1;
-        meters[at]!.note({ latencyMs: end - from, isError: false, bucket: 0 }, start + end);
+        meters[at]!.note({ latencyMs: end - from, outcome: 'success', bucket: 0 }, start + end);
       }
     }
     const at =

@@ -38,7 +38,9 @@ export class Ejection {
     context: { readonly nowMs: number; readonly lastMinute: () => Minute },
   ): Verdict | undefined {
     const known = this.#behaviours.get(id);
-    if (outcome === 'success') {
+    // Who gave up learned nothing of the server.
+    if (outcome === 'cancelled') return undefined;
+    if (outcome !== 'error') {
       if (known) known.failuresInRow = 0;
       return undefined;
     }

@@ -87,11 +87,12 @@ export class BalancingGround {
 
   /** A request that has ended. */
   end(id: string, isError = false, latencyMs = 10): void {
-    const request = { latencyMs, isError, bucket: bucketOf(latencyMs) };
+    const outcome = isError ? 'error' : 'success';
+    const request = { latencyMs, outcome, bucket: bucketOf(latencyMs) } as const;
     const meter = this.meterOf(id);
     meter.note(request, this.nowMs);
     meter.total.add(request);
-    for (const listener of this.#listeners) listener(id, isError ? 'error' : 'success');
+    for (const listener of this.#listeners) listener(id, outcome);
   }
 
   fail(id: string, times: number): void {

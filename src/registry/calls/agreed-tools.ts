@@ -22,7 +22,7 @@ export function requireTool(connection: Connection, name: string): Tool | undefi
 }
 
 /** Fault `tool_changed` for a tool that is kept from being called. */
-export function refuseQuarantined({ id, quarantined }: Connection, tool: string): void {
+function refuseQuarantined({ id, quarantined }: Connection, tool: string): void {
   if (!quarantined.includes(tool)) return;
   throw new Fault('conflict', 'this tool is not the one that was agreed to', {
     reason: changed,

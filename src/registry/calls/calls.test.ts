@@ -120,8 +120,8 @@ describe('a call that fails', () => {
     const answer = await call(files.id, { tool: 'read', arguments: { path: 'a' } });
     expect(answer.status).toBe(502);
     expect(JSON.stringify(answer.body)).toContain('-32602');
-    expect(ground.told.passive).toEqual([{ connectionId: files.id, outcome: 'success' }]);
-    expect(ground.told.events).toMatchObject([{ outcome: 'refused' }]);
+    const told = [{ connectionId: files.id, outcome: 'refused' }];
+    expect(ground.told).toMatchObject({ passive: told, ended: told, events: told });
   });
 
   test.each(['deadline', 'unavailable', 'upstream'] as const)(
@@ -150,6 +150,7 @@ describe('a call that fails', () => {
     };
     await call(files.id, { tool: 'read', arguments: { path: 'a' }, timeout });
     expect(ground.told.events).toMatchObject([{ outcome }]);
+    expect(ground.told.ended).toMatchObject([{ outcome }]);
     expect(ground.told.passive).toHaveLength(outcome === 'error' ? 1 : 0);
   });
 

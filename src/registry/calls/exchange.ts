@@ -95,7 +95,7 @@ export class Exchanges {
     });
     notes.noteActive(connection.id);
     const running = traffic.begin(connection.id, wanted.capability);
-    let outcome: Ending = 'success';
+    let outcome: Outcome = 'success';
     try {
       return await this.#ask(connection.id, wanted, { ...errand, span });
     } catch (error) {
@@ -105,7 +105,7 @@ export class Exchanges {
       failSpan(span, error);
       throw error;
     } finally {
-      running.end(outcome === 'error' ? 'error' : 'success');
+      running.end(outcome);
       span.end();
       this.#tell(connection.id, wanted.capability, outcome);
     }
@@ -135,12 +135,10 @@ export class Exchanges {
     requireTool(this.requireCallable(connectionId), wanted.capability);
   }
 
-  #tell(connectionId: string, capability: string, outcome: Ending): void {
+  #tell(connectionId: string, capability: string, outcome: Outcome): void {
     const { events, health } = this.#parts;
     // Who gave up learned nothing of the server.
-    if (outcome !== 'cancelled') {
-      health.notePassive(connectionId, outcome === 'error' ? 'error' : 'success');
-    }
+    if (outcome !== 'cancelled') health.notePassive(connectionId, outcome);
     events.tell({
       type: 'capability-request',
       connectionId,
@@ -151,15 +149,12 @@ export class Exchanges {
   }
 }
 
-/** `refused`: the server answered that it will not, which says nothing bad of it. */
-type Ending = 'success' | 'error' | 'refused' | 'cancelled';
-
 const internalError = -32_603;
 
 function endingOf(
   error: unknown,
   { signal, isHasty }: { readonly signal: AbortSignal; readonly isHasty: boolean },
-): Ending {
+): Outcome {
   const fault = Fault.from(error);
   if (fault.code === 'cancelled' || signal.aborted) return 'cancelled';
   // A caller who waits less than a check does gave up: the server may yet have answered.

@@ -1,4 +1,4 @@
-import type { ServerIdentity } from '../links/link.ts';
+import type { Offer, ServerIdentity } from '../links/link.ts';
 import type { TrafficFigures } from '../traffic/traffic.ts';
 import { listCapabilities } from './capability-names.ts';
 import type { Connection, ConnectionHealth } from './connection.ts';
@@ -54,8 +54,9 @@ export function toSummary(told: Told) {
 export function toDetail(told: Told) {
   const { connection, figures } = told;
   const { health, healthCheck, ownerId, quarantined, disconnectedAtMs } = connection;
-  const { failedRequests, totalRequests, p95Latency } = figures;
+  const { failedRequests, inconclusiveRequests, totalRequests, p95Latency } = figures;
   const errorRate = rateOf(failedRequests, totalRequests);
+  const succeeded = totalRequests - failedRequests - inconclusiveRequests;
   const summary = toSummary(told);
   return {
     ...summary,
@@ -73,7 +74,7 @@ export function toDetail(told: Told) {
     metrics: {
       ...summary.metrics,
       totalRequests,
-      successRate: totalRequests === 0 ? 1 : rateOf(totalRequests - failedRequests, totalRequests),
+      successRate: totalRequests === 0 ? 1 : rateOf(succeeded, totalRequests),
       p95Latency,
       errorRate,
     },
@@ -135,11 +136,17 @@ function toServer({ server, offer, pins }: Connection) {
             prompts: offer.prompts.length,
             resources: offer.resources.length,
             resourceTemplates: offer.resourceTemplates.length,
+            ...toFlaws(offer),
           },
         }
       : {}),
     ...(pins ? { pins: { tools: { ...pins.tools }, pinnedAt: toTime(pins.pinnedAtMs) } } : {}),
   };
+}
+
+/** What of the server's lists did not come; nothing when all did. */
+export function toFlaws(offer: Offer | undefined) {
+  return offer?.flaws ? { flaws: offer.flaws.map((flaw) => ({ ...flaw })) } : {};
 }
 
 function toIdentity({ name, version, title, instructions, protocolVersion, era }: ServerIdentity) {

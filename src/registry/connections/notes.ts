@@ -77,7 +77,10 @@ export class Notes implements ConnectionNotes, AsyncDisposable {
     for (const note of notes) merged.set(note.id, { ...merged.get(note.id), ...note });
     const learned = [...merged.values()];
     const atMs = now();
-    const history = learned.flatMap((note) => describeTools(directory.find(note.id), note, atMs));
+    const history = learned.flatMap((note) => {
+      const before = directory.find(note.id);
+      return [...describeTools(before, note, atMs), ...describeFlaws(before, note, atMs)];
+    });
     onRows(await noteLearned(sql, learned, history));
   }
 }
@@ -110,4 +113,16 @@ function describeTools(
     ...(isHeld ? { quarantined: quarantined.slice(0, namesMax) } : {}),
   };
   return [{ id, atMs, change: 'tools', detail }];
+}
+
+/** Which lists of the server could not be read, or only in part; none when all can be again. */
+function describeFlaws(
+  before: Connection | undefined,
+  { id, offer }: LearnedNote,
+  atMs: number,
+): HistoryNote[] {
+  if (!offer) return [];
+  const { flaws = [] } = offer;
+  if (isDeepStrictEqual(flaws, before?.offer?.flaws ?? [])) return [];
+  return [{ id, atMs, change: 'lists', reason: flaws[0]?.reason, detail: { flaws } }];
 }

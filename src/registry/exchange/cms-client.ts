@@ -1,7 +1,13 @@
 import type { Egress, EgressResponse } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 import { isBelow } from './cms-address.ts';
-import { readRecord, readRecordId, type CmsRecord } from './cms-record.ts';
+import {
+  identify,
+  readRecord,
+  readRecordId,
+  type CmsRecord,
+  type UnreadRecord,
+} from './cms-record.ts';
 import { isRecord, recordOf, textOf, type Json } from './json-values.ts';
 
 export interface CmsClientOptions {
@@ -18,8 +24,7 @@ export interface CmsClientOptions {
 
 export interface CmsListing {
   readonly records: readonly CmsRecord[];
-  /** How many could not be understood. */
-  readonly unreadCount: number;
+  readonly unread: readonly UnreadRecord[];
   /** Why not all pages are there; what is not listed is not known to be removed then. */
   readonly cut: Fault | undefined;
   /** The tag of a listing of one page (RFC 9110 section 8.8.3). */
@@ -53,14 +58,16 @@ export class CmsClient {
     if (first.status === 304 && tag !== undefined) return undefined;
     const pages = await this.#pages(first, serversPath);
     const records: CmsRecord[] = [];
+    const unread: UnreadRecord[] = [];
     for (const item of pages.items) {
       const record = readRecord(item);
       if (record) records.push(record);
+      else unread.push(identify(item));
     }
     const isOnePage = pages.count === 1 && !pages.cut;
     return {
       records,
-      unreadCount: pages.items.length - records.length,
+      unread,
       cut: pages.cut,
       tag: isOnePage ? (first.headers.get('etag') ?? undefined) : undefined,
     };

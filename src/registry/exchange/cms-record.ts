@@ -22,25 +22,39 @@ export interface CmsRecord {
   readonly isRemoved: boolean;
 }
 
+/** What can be told of a record that has no id or no name. */
+export type UnreadRecord = Partial<Pick<CmsRecord, 'id' | 'name' | 'connectionId'>>;
+
 const metadataKeysMax = 100;
 const textMax = 4_096;
 
 /** Reads a record in any of the usual forms, JSON:API's `attributes` too; undefined when it has no id or name. */
 export function readRecord(value: unknown): CmsRecord | undefined {
-  if (!isRecord(value)) return undefined;
-  const at = new Attributes({ ...value, ...recordOf(value['attributes']) });
-  const id = readRecordId(value);
-  const name = textOf(at.get('name')) ?? textOf(at.get('title')) ?? textOf(at.get('label'));
+  const { id, name, connectionId } = identify(value);
   if (id === undefined || name === undefined) return undefined;
+  const at = attributesOf(value);
   const labels = at.get('metadata') ?? at.get('labels');
   return {
     id,
     name,
-    connectionId: textOf(at.get('connectionId')) ?? textOf(at.get('connection_id')),
+    connectionId,
     fields: readFields(at, name, labels),
     hasMetadata: isRecord(labels),
     hasBundles: false,
     isRemoved: at.get('deleted') === true || at.get('status') === 'deleted',
+  };
+}
+
+/** As much as a record tells of which one it is. */
+export function identify(value: unknown): UnreadRecord {
+  const at = attributesOf(value);
+  const id = readRecordId(value);
+  const name = textOf(at.get('name')) ?? textOf(at.get('title')) ?? textOf(at.get('label'));
+  const connectionId = textOf(at.get('connectionId')) ?? textOf(at.get('connection_id'));
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(name === undefined ? {} : { name }),
+    ...(connectionId === undefined ? {} : { connectionId }),
   };
 }
 
@@ -51,6 +65,11 @@ export function readRecordId(value: unknown): string | undefined {
   const id = typeof found === 'number' ? String(found) : textOf(found);
   // It becomes a part of a path.
   return id !== undefined && /^[\w.:~-]{1,128}$/.test(id) && !/^\.+$/.test(id) ? id : undefined;
+}
+
+function attributesOf(value: unknown): Attributes {
+  const record = recordOf(value);
+  return new Attributes({ ...record, ...recordOf(record['attributes']) });
 }
 
 /** The fields by their names, or with Drupal's prefix. */

@@ -143,6 +143,64 @@ describe('a CMS that fails', () => {
   });
 });
 
+test.each([
+  [1, 0],
+  [2, 0],
+  [3, 1],
+  [4, 1],
+])('a CMS of %i records that lists %i is not believed', async (count, left) => {
+  for (let index = 1; index <= count; index++) putRecord(ground.cms, `a${index}`);
+  await ground.sync();
+  for (let index = left + 1; index <= count; index++) ground.cms.records.delete(`a${index}`);
+  const refused = { removed: 0, errors: [{ code: 'mass_removal' }] };
+  expect(await ground.sync({ syncMode: 'pull' })).toMatchObject(refused);
+  const removed = count - left;
+  expect(await ground.sync({ allowMassRemoval: true })).toMatchObject({ removed, errors: [] });
+});
+
+test('a CMS that lists half of its records is believed', async () => {
+  for (let index = 1; index <= 4; index++) putRecord(ground.cms, `a${index}`);
+  await ground.sync();
+  for (const id of ['a1', 'a2']) ground.cms.records.delete(id);
+  expect(await ground.sync()).toMatchObject({ removed: 2, errors: [] });
+});
+
+describe('a record that cannot be read', () => {
+  const unreadable = { stage: 'list', side: 'cms', code: 'upstream' };
+
+  test('without a name holds nothing else back', async () => {
+    for (let index = 1; index <= 3; index++) putRecord(ground.cms, `a${index}`);
+    await ground.sync();
+    ground.cms.records.set('broken', { id: 'broken' });
+    ground.cms.records.delete('a1');
+    await ground.connections.add({ name: 'ours' });
+    const planned = await ground.sync({ dryRun: true });
+    expect(planned).toMatchObject({ created: 1, removed: 1, errors: [unreadable] });
+    const done = await ground.sync();
+    expect(done).toMatchObject({ created: 1, removed: 1, errors: [unreadable] });
+    expect([...ground.cms.records.values()].map(({ name }) => name)).toContain('ours');
+  });
+
+  test('that is linked is not taken for removed', async () => {
+    putRecord(ground.cms, 'a1');
+    await ground.sync();
+    for (const broken of [{ id: 'a1' }, { name: 'server-a1' }]) {
+      ground.cms.records.set('a1', broken);
+      expect(await ground.sync()).toMatchObject({ created: 0, removed: 0, errors: [unreadable] });
+    }
+  });
+
+  test('and has the name of a connection holds that one back, and says so', async () => {
+    await ground.connections.add({ name: 'ours' });
+    await ground.connections.add({ name: 'other' });
+    ground.cms.records.set('broken', { name: 'ours' });
+    const result = await ground.sync();
+    const held = { stage: 'create', side: 'cms', name: 'ours', code: 'record_unreadable' };
+    expect(result).toMatchObject({ created: 1, errors: [unreadable, held] });
+    expect(result.changes).toMatchObject([{ action: 'create', name: 'other' }]);
+  });
+});
+
 test('a CMS that lost all is not believed for all that is pushed to it meanwhile', async () => {
   for (let index = 1; index <= 6; index++) putRecord(ground.cms, `a${index}`);
   await ground.sync();

@@ -68,7 +68,7 @@ async function serve(ground: ExchangeGround, lifetime: Lifetime): Promise<Exchan
   };
   const registrar = checkedRegistrar({
     register: (input, author) => ground.connections.register(input, author),
-    check: async () => {},
+    check: (input) => ground.connections.check(input),
     update: (id, update) => ground.connections.update(id, update),
     disconnect: (id) => ground.connections.disconnect(id),
   });

@@ -108,8 +108,10 @@ describe('an import', () => {
         fine: { command: 'fine' },
       },
     };
-    const { body } = await ground.load(document);
-    expect(body.imported).toMatchObject([{ name: 'fine' }]);
-    expect(body.errors).toMatchObject([{ name: 'huge', code: 'invalid' }]);
+    for (const dryRun of [true, false]) {
+      const { body } = await ground.load(document, { dryRun });
+      expect(body.imported).toMatchObject([{ name: 'fine' }]);
+      expect(body.errors).toMatchObject([{ name: 'huge', code: 'invalid' }]);
+    }
   });
 });

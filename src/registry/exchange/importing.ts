@@ -38,7 +38,7 @@ export interface ImportOptions {
 
 export interface ImporterParts {
   readonly directory: Pick<Directory, 'findByName'>;
-  readonly registrar: Pick<Registrar, 'register'>;
+  readonly registrar: Pick<Registrar, 'register' | 'check'>;
 }
 
 /** How many are registered at a time: registrations are written in batches. */
@@ -64,8 +64,14 @@ export async function importCandidates(
     const reason = refusalOf(input, directory.findByName(name), taken);
     if (reason) return void result.skipped.push({ name, reason });
     taken.add(name);
-    const id = isDryRun ? {} : { id: (await registrar.register(input, identity)).id };
-    result.imported.push({ name, ...id, protocol, needs: [...candidate.needs] });
+    const id = isDryRun ? undefined : (await registrar.register(input, identity)).id;
+    if (isDryRun) await registrar.check(input, identity);
+    result.imported.push({
+      name,
+      ...(id === undefined ? {} : { id }),
+      protocol,
+      needs: [...candidate.needs],
+    });
   };
 
   for (let start = 0; start < candidates.length; start += atOnce) {

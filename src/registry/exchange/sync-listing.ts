@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { CmsClient, CmsListing } from './cms-client.ts';
-import { isSame, type CmsRecord } from './cms-record.ts';
+import { isSame, type CmsRecord, type UnreadRecord } from './cms-record.ts';
 import { readTag, type CmsSql } from './cms-store.ts';
 import { bundlesField } from './sync-fields.ts';
 import type { CmsLink } from './sync-plan.ts';
@@ -11,6 +11,8 @@ export interface Listed {
   readonly records: readonly CmsRecord[];
   /** False: what is not listed may be there all the same. */
   readonly isComplete: boolean;
+  /** What is listed and cannot be read. */
+  readonly unread: readonly UnreadRecord[];
   readonly tag: string | undefined;
   /** False when the bundles could not be read. */
   readonly hasReadBundles: boolean;
@@ -35,8 +37,8 @@ export async function readListing(
   const bundled = await withBundles(client, found, report);
   return {
     records: bundled ?? found,
-    // A record that cannot be read may be one that is linked.
-    isComplete: !listing || (!listing.cut && listing.unreadCount === 0),
+    isComplete: !listing?.cut,
+    unread: listing?.unread ?? [],
     tag: listing ? listing.tag : tag,
     hasReadBundles: bundled !== undefined,
   };
@@ -61,11 +63,11 @@ export function isLiveLink({ removedBy }: CmsLink): boolean {
   return removedBy === undefined;
 }
 
-function noteFlaws({ cut, unreadCount }: CmsListing, report: SyncReport): void {
+function noteFlaws({ cut, unread }: CmsListing, report: SyncReport): void {
   const place = { stage: 'list', side: 'cms' } as const;
   if (cut) report.fail(place, cut);
-  if (unreadCount === 0) return;
-  const sentence = `${unreadCount} records have no id or name that can be used`;
+  if (unread.length === 0) return;
+  const sentence = `records without an id or name that can be used: ${unread.length}`;
   report.fail(place, new Fault('upstream', sentence));
 }
 

@@ -1,5 +1,5 @@
 import type { Connection } from '../connections/connection.ts';
-import { isSame, type CmsRecord, type Fields } from './cms-record.ts';
+import { isSame, type CmsRecord, type Fields, type UnreadRecord } from './cms-record.ts';
 import { toSafeName } from './safe-name.ts';
 import { localFields, mergeFields, type Base, type MayChange, type Merge } from './sync-fields.ts';
 import type { Side, SyncConflict, SyncMode } from './sync-result.ts';
@@ -36,6 +36,8 @@ export interface PlanInput {
   readonly records: readonly CmsRecord[];
   /** False: what is not listed may be there all the same. */
   readonly isComplete: boolean;
+  /** Records that are listed and cannot be read. */
+  readonly unread: readonly UnreadRecord[];
   readonly connections: readonly Connection[];
   readonly mayRemoveMany: boolean;
 }
@@ -45,10 +47,9 @@ export interface Plan {
   readonly conflicts: readonly SyncConflict[];
   /** How many connections the CMS no longer lists, when those are too many to be believed. */
   readonly refusedRemovals: number;
+  /** Connections that are not created at the CMS, because a record that cannot be read may be theirs. */
+  readonly heldBack: readonly Connection[];
 }
-
-/** Fewer than these missing at once are believed. */
-const fewRemovals = 3;
 
 /** Decides what a sync does; changes nothing itself. */
 export function planSync(input: PlanInput): Plan {
@@ -65,6 +66,7 @@ class Planner {
   readonly #known = new Set<string>();
   readonly #actions: Action[] = [];
   readonly #conflicts: SyncConflict[] = [];
+  readonly #heldBack: Connection[] = [];
 
   constructor(input: PlanInput) {
     const { mode, records, connections } = input;
@@ -82,7 +84,7 @@ class Planner {
     const missing = live.filter((link) => this.#isMissing(link));
     // What was pushed to a CMS that had lost all does not make its loss a small one.
     const believedCount = live.filter(({ isBelieved }) => isBelieved === true).length;
-    const isMany = missing.length > Math.max(fewRemovals, believedCount / 2);
+    const isMany = missing.length > believedCount / 2;
     const isRefused = isMany && this.#may.registry && !this.#input.mayRemoveMany;
     for (const link of live) this.#compareLinked(link, isRefused);
     for (const link of dead) this.#compareRemoved(link);
@@ -92,6 +94,7 @@ class Planner {
       actions: this.#actions,
       conflicts: this.#conflicts,
       refusedRemovals: isRefused ? missing.length : 0,
+      heldBack: this.#heldBack,
     };
   }
 
@@ -102,7 +105,10 @@ class Planner {
 
   #isGone(recordId: string): boolean {
     const record = this.#records.get(recordId);
-    return record ? record.isRemoved : this.#input.isComplete;
+    if (record) return record.isRemoved;
+    const { isComplete, unread } = this.#input;
+    // A record without an id may be any.
+    return isComplete && unread.every(({ id }) => id !== undefined && id !== recordId);
   }
 
   #compareLinked(link: CmsLink, isRefused: boolean): void {
@@ -178,7 +184,9 @@ class Planner {
 
   #giveConnection(connection: Connection): void {
     if (this.#linked.has(connection.id) || !this.#may.cms || !this.#input.isComplete) return;
-    this.#actions.push({ do: 'create-record', connection });
+    if (this.#input.unread.some((record) => mayBeOf(record, connection))) {
+      this.#heldBack.push(connection);
+    } else this.#actions.push({ do: 'create-record', connection });
   }
 
   #merge(connection: Connection, record: CmsRecord, base: Base | undefined): void {
@@ -200,4 +208,10 @@ function isLiveServer({ type, status }: Connection): boolean {
 /** Whether all that a record tells is as it was. */
 function isUnchanged({ fields }: CmsRecord, before: Fields): boolean {
   return Object.entries(fields).every(([field, value]) => isSame(value, before[field]));
+}
+
+/** Whether a record that cannot be read is the connection's, by what it tells. */
+function mayBeOf(record: UnreadRecord, { id, name }: Connection): boolean {
+  if (record.connectionId === id || record.name === name) return true;
+  return record.name !== undefined && toSafeName(record.name) === name;
 }

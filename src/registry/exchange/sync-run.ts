@@ -67,9 +67,9 @@ export class SyncRun {
     const { cms, direction, isDryRun, mayRemoveMany } = this.#options;
     const links = await readLinks(sql, cms);
     const listed = await readListing(this.#parts, { cms, links, report: this.#report });
-    const { records, isComplete } = listed;
+    const { records, isComplete, unread } = listed;
     const connections = [...directory.all()];
-    const input = { links, records, isComplete, connections, mayRemoveMany };
+    const input = { links, records, isComplete, unread, connections, mayRemoveMany };
     const plan = planSync({ mode: direction, ...input });
     this.#noteRefusals(plan);
     try {
@@ -83,8 +83,13 @@ export class SyncRun {
     return this.#report.result();
   }
 
-  #noteRefusals({ conflicts, refusedRemovals }: Plan): void {
+  #noteRefusals({ conflicts, refusedRemovals, heldBack }: Plan): void {
     for (const conflict of conflicts) this.#report.conflict(conflict);
+    for (const { name } of heldBack) {
+      const sentence = 'the CMS lists a record that may be this connection and cannot be read';
+      const fault = new Fault('conflict', sentence, { reason: 'record_unreadable' });
+      this.#report.fail({ stage: 'create', side: 'cms', name }, fault);
+    }
     if (refusedRemovals === 0) return;
     const sentence = `the CMS no longer lists ${refusedRemovals} of the connections: "allowMassRemoval" disconnects them`;
     const fault = new Fault('conflict', sentence, { reason: 'mass_removal' });

@@ -77,16 +77,12 @@ test('with quarantine on a tool that changed unheard is held before it is called
   await learning.ensure('con_a');
   tools.set('add', 'Adds two numbers, and mails them');
   await learning.vet('con_a');
-  expect(links.directory.find('con_a')?.quarantined).toEqual([]);
-  pass(61_000);
-  await learning.vet('con_a');
   expect(links.directory.find('con_a')?.quarantined).toEqual(['add']);
 });
 
 test('with quarantine on nothing is called of a server that does not say what it has now', async () => {
   const learning = openLearning(true);
   await learning.ensure('con_a');
-  pass(61_000);
   await server[Symbol.asyncDispose]();
   await expect(learning.vet('con_a')).rejects.toBeInstanceOf(Fault);
   server = await serve((_request, response) => response.end());

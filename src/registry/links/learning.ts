@@ -10,7 +10,7 @@ import type {
 } from '../connections/connection.ts';
 import type { EventSink } from '../events.ts';
 import { toLinkFault } from './link-faults.ts';
-import type { ExchangeOptions, Link, Offer } from './link.ts';
+import { listNames, unreadBecause, type ExchangeOptions, type Link, type Offer } from './link.ts';
 import { digestsOf, findDrift, pinTools, type ToolDrift } from './pins.ts';
 import type { LinkPool } from './pool.ts';
 
@@ -60,12 +60,16 @@ export class Learning implements Disposable {
   }
 
   /**
-   * Before a call: with quarantine on nothing is called by a list that is old, so that a tool which
-   * changed unheard is found out first. Rejects as `Link` does.
+   * Before a call: with quarantine on the server is asked first, so that a tool which changed unheard
+   * is found out. Rejects as `Link` does.
    */
   async vet(connectionId: string, options?: ExchangeOptions): Promise<void> {
-    if (!this.#options.isQuarantineOn || this.#isFresh(connectionId)) return;
+    if (!this.#options.isQuarantineOn) return;
     await waitFor(this.learn(connectionId), options);
+    const offer = this.#options.directory.find(connectionId)?.offer;
+    const reason = offer && unreadBecause(offer, 'tools');
+    if (!reason) return;
+    throw new Fault('upstream', 'the server does not say which tools it has now', { reason });
   }
 
   /** Learns unless that was tried moments ago: somebody asks for what is not known. */
@@ -99,7 +103,7 @@ export class Learning implements Disposable {
   async accept(connectionId: string, names?: readonly string[]): Promise<readonly string[]> {
     const connection = this.#find(connectionId);
     const { offer, pins, quarantined } = connection;
-    if (!offer) {
+    if (!offer || !isToolsKnown(connection, offer)) {
       throw new Fault('conflict', 'the tools of the server are not known yet', {
         reason: 'not_learned',
         detail: { connectionId },
@@ -156,9 +160,10 @@ export class Learning implements Disposable {
     this.#triedAtMs.set(connectionId, Date.now());
     const link = await links.open(connectionId, options);
     const askedAtMs = Date.now();
-    const offer = await link.learn(options);
+    const read = await link.learn(options);
     const connection = this.#options.directory.find(connectionId);
     if (!connection || connection.status === 'disconnected') return;
+    const offer = withKnown(read, connection.offer);
     const learned = this.#toLearned(connection, offer, link);
     if (!isKnown(connection, learned)) {
       await notes.noteLearned(connectionId, learned);
@@ -175,6 +180,8 @@ export class Learning implements Disposable {
   }
 
   #toLearned(connection: Connection, offer: Offer, { server }: Link): Learned {
+    // Nothing is agreed to before it was seen.
+    if (!isToolsKnown(connection, offer)) return { offer, server, quarantined: [] };
     const pins = connection.pins ?? pinTools(offer.tools, Date.now());
     // A tool that came later was not agreed to: it is held like one that changed.
     const held = findDrift({ pins, offer }).filter(({ change }) => change !== 'removed');
@@ -183,6 +190,11 @@ export class Learning implements Disposable {
   }
 
   #tellChanges(connection: Connection, offer: Offer): void {
+    const { flaws } = offer;
+    if (flaws && !isDeepStrictEqual(flaws, connection.offer?.flaws)) {
+      const connectionId = connection.id;
+      this.#options.log.warn({ connectionId, flaws }, 'not all lists of a server could be read');
+    }
     if (!connection.offer) return;
     const before = digestsOf(connection.offer.tools);
     const drift = findDrift({ pins: { tools: before, pinnedAtMs: 0 }, offer });
@@ -216,6 +228,18 @@ async function waitFor(
   } finally {
     ended.abort();
   }
+}
+
+/** What was read, and in place of a list that could not be read what was known of it before. */
+function withKnown(read: Offer, known: Offer | undefined): Offer {
+  if (!known || !read.flaws) return read;
+  const kept = listNames.filter((list) => unreadBecause(read, list));
+  return { ...read, ...Object.fromEntries(kept.map((list) => [list, known[list]])) };
+}
+
+/** Whether the server ever said which tools it has. */
+function isToolsKnown({ pins }: Connection, offer: Offer): boolean {
+  return pins !== undefined || !unreadBecause(offer, 'tools');
 }
 
 /** Whether storing it would change nothing but the time of asking. */

@@ -16,6 +16,31 @@ export interface Offer {
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
   readonly resourceTemplates: readonly ResourceTemplateType[];
+  /** What of the lists did not come; absent when all did. */
+  readonly flaws?: readonly ListFlaw[];
+}
+
+export const listNames = ['tools', 'prompts', 'resources', 'resourceTemplates'] as const;
+export type ListName = (typeof listNames)[number];
+
+/** Why a list is not all that the server has. */
+export interface ListFlaw {
+  readonly list: ListName;
+  /**
+   * `malformed`: this `count` of items are left out. `too_many`: the first are kept. Any other is why it
+   * could not be read: the reason of a Fault of `Link`.
+   */
+  readonly reason: string;
+  /** Of JSON-RPC, with the reason `server_error`. */
+  readonly code?: number;
+  readonly count?: number;
+}
+
+const partialReasons: ReadonlySet<string> = new Set(['malformed', 'too_many']);
+
+/** Why a list could not be read; undefined when it was, even if not all of it. */
+export function unreadBecause({ flaws = [] }: Offer, list: ListName): string | undefined {
+  return flaws.find((flaw) => flaw.list === list && !partialReasons.has(flaw.reason))?.reason;
 }
 
 /** Who a server says it is, and how it wants to be spoken to. */
@@ -64,7 +89,7 @@ export interface Link {
   readonly pid?: number;
   /** The cheapest real exchange: `server/discover`, or `ping` for a legacy server. */
   probe(options?: ExchangeOptions): Promise<void>;
-  /** Asks for every list that the server says it has, all pages, bounded. */
+  /** Asks for every list that the server says it has, all pages, bounded; one that fails is a flaw. */
   learn(options?: ExchangeOptions): Promise<Offer>;
   callTool(
     name: string,

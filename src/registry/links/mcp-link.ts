@@ -11,7 +11,13 @@ import type {
 import { Fault } from '../../kit/errors.ts';
 import { listOffer } from './lists.ts';
 import { linkClosed, toLinkFault } from './link-faults.ts';
-import type { ExchangeOptions, Link, Offer, ServerIdentity } from './link.ts';
+import {
+  unreadBecause,
+  type ExchangeOptions,
+  type Link,
+  type Offer,
+  type ServerIdentity,
+} from './link.ts';
 
 export interface McpLinkOptions {
   /** Connected. */
@@ -63,7 +69,7 @@ export class McpLink implements Link {
   async learn(options?: ExchangeOptions): Promise<Offer> {
     const { client } = this.#options;
     const offer = await this.#exchange(options, (request) => listOffer(client, request));
-    this.#tools = byName(offer.tools);
+    if (!unreadBecause(offer, 'tools')) this.#tools = byName(offer.tools);
     return offer;
   }
 

@@ -38,6 +38,7 @@ test('a call is counted once, by the name of its connection, and passed on', asy
     requestsPerMinute: 0,
     totalRequests: 0,
     failedRequests: 0,
+    inconclusiveRequests: 0,
     averageLatency: 0,
     p95Latency: 0,
   };

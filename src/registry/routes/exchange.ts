@@ -21,7 +21,7 @@ export interface ExchangeHandlerParts {
   readonly syncs: CmsSyncs;
   readonly directory: Pick<Directory, 'all' | 'findByName'>;
   /** A `checkedRegistrar`, as the syncs have it. */
-  readonly registrar: Pick<Registrar, 'register'>;
+  readonly registrar: Pick<Registrar, 'register' | 'check'>;
   readonly egress: Egress;
   /** Where this registry is reached, without a slash at the end. */
   readonly url: string;

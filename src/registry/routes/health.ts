@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
+import { toFlaws } from '../connections/answers.ts';
 import type { Connection, Directory } from '../connections/connection.ts';
 import type { Verdict } from '../health/checker.ts';
 import type { OnDemandChecks } from '../health/on-demand.ts';
@@ -69,7 +70,7 @@ function toHealth({ status, responseTime, timestamp, reason, message }: Verdict)
 }
 
 async function diagnose(parts: HealthParts, { id, protocol }: Connection) {
-  const { links, traffic, processDiagnostics } = parts;
+  const { directory, links, traffic, processDiagnostics } = parts;
   const isProcess = protocol === 'stdio';
   const found = isProcess ? await processDiagnostics(id) : undefined;
   const { processRunning, memoryUsage, cpuUsage, stderr, ...rest } = found ?? {
@@ -85,6 +86,7 @@ async function diagnose(parts: HealthParts, { id, protocol }: Connection) {
     ...(stderr ? { stderrTail: stderr } : {}),
     linkOpen: link !== undefined,
     ...(link ? { sessionEra: link.server.era, protocolVersion: link.server.protocolVersion } : {}),
+    ...toFlaws(directory.find(id)?.offer),
   };
 }
 

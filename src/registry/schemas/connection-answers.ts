@@ -5,6 +5,7 @@ import {
   healthStatuses,
   protocols,
 } from '../connections/connection.ts';
+import { listNames } from '../links/link.ts';
 
 /** Of a connection. */
 export const Status = Type.Enum([...connectionStatuses]);
@@ -14,7 +15,7 @@ export const ConnectionType = Type.Enum([...connectionTypes]);
 export const Protocol = Type.Enum([...protocols]);
 /** ISO 8601. */
 export const Time = Type.String({ format: 'date-time' });
-const Rate = Type.Number({ minimum: 0, maximum: 1, description: '0..1' });
+const rate = { minimum: 0, maximum: 1 };
 /** Any JSON object. */
 export const AnyObject = Type.Record(Type.String(), Type.Unknown());
 /** Texts by name. */
@@ -98,11 +99,26 @@ export const connectionSummary = Type.Object(
   { $id: 'ConnectionSummary' },
 );
 
+/** What of a server's lists did not come. */
+export const flaws = Type.Array(
+  Type.Object({
+    list: Type.Enum([...listNames]),
+    reason: Type.String({
+      description:
+        '`malformed`: so many are left out; `too_many`: the first are kept; else why the list could not be read, such as `server_error` or `timeout`',
+    }),
+    code: Type.Optional(Type.Integer({ description: 'of JSON-RPC, as the server said it' })),
+    count: Type.Optional(Type.Integer()),
+  }),
+  { description: 'which lists of the server did not come, or not all of them' },
+);
+
 const offers = Type.Object({
   tools: Type.Integer(),
   prompts: Type.Integer(),
   resources: Type.Integer(),
   resourceTemplates: Type.Integer(),
+  flaws: Type.Optional(flaws),
 });
 
 /** A connection as whoever asks for it alone sees it. */
@@ -119,9 +135,13 @@ export const connectionDetail = Type.Object(
     metrics: Type.Object({
       ...metrics,
       totalRequests: Type.Integer(),
-      successRate: Rate,
-      p95Latency: Type.Number({ description: 'milliseconds' }),
-      errorRate: Rate,
+      successRate: Type.Number({ ...rate, description: 'of the requests, 0..1; 1 without any' }),
+      p95Latency: Type.Number({ description: 'milliseconds, within 4 %' }),
+      errorRate: Type.Number({
+        ...rate,
+        description:
+          'of the requests, 0..1: failures of the server; what it refused, and what callers gave up, is neither success nor error',
+      }),
     }),
     healthCheck: Type.Object({ enabled: Type.Boolean(), interval: Interval, timeout: Timeout }),
     ownerId: Type.String({ description: 'who registered it' }),

@@ -188,7 +188,7 @@ export const connectionRoutes = {
               timestamp: Time,
               change: Type.String({
                 description:
-                  '`registered`, `status`, `health`, `updated`, `endpoint`, `tools`, `approved` or `disconnected`',
+                  '`registered`, `status`, `health`, `updated`, `endpoint`, `tools`, `lists`, `approved` or `disconnected`',
               }),
               by: Type.Optional(
                 Type.String({ description: 'whose request it was; absent: the registry’s own' }),

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { healthRoute, type Route } from '../../kit/contract.ts';
 import { metricsRoute } from '../../kit/metrics.ts';
+import { flaws } from './connection-answers.ts';
 
 const ConnectionId = Type.String({ minLength: 1, maxLength: 128 });
 const Milliseconds = Type.Number({ description: 'milliseconds' });
@@ -46,6 +47,7 @@ const diagnostics = Type.Object({
     Type.String({ description: '`modern`: no session; `legacy`: begins with `initialize`' }),
   ),
   protocolVersion: Type.Optional(Type.String({ description: 'the revision of MCP agreed on' })),
+  flaws: Type.Optional(flaws),
 });
 
 const checkPermission = ['registry:write', 'registry:call', 'agent:execute'] as const;

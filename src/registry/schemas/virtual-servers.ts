@@ -77,7 +77,8 @@ const virtualServer = Type.Object(
       { description: 'what is reached now, under the names here' },
     ),
     missing: Type.Array(Type.String(), {
-      description: 'what was picked and is offered by no server now',
+      description:
+        'what was picked and is not reached now: no server offers it, or an earlier pick has its name here',
     }),
     createdBy: Type.String(),
     createdAt: Type.String(),

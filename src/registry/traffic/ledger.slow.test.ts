@@ -45,6 +45,7 @@ test('a connection without requests has figures of 0', async () => {
     requestsPerMinute: 0,
     totalRequests: 0,
     failedRequests: 0,
+    inconclusiveRequests: 0,
     averageLatency: 0,
     p95Latency: 0,
   });
@@ -96,11 +97,27 @@ test('sums survive a restart', async () => {
     requestsPerMinute: 0,
     totalRequests: 2,
     failedRequests: 1,
+    inconclusiveRequests: 0,
     averageLatency,
     p95Latency,
   });
   expect(second.overall()).toMatchObject({ averageLatency: 20, errorRate: 0.5 });
   expect(second.ofCapability('echo').totalRequests).toBe(2);
+});
+
+test('what was refused or given up is neither success nor failure, after a restart too', async () => {
+  const first = await openLedger();
+  run(first, 10);
+  for (const outcome of ['refused', 'cancelled'] as const) {
+    first.begin('con_a', 'echo').end(outcome);
+    await first.flush();
+  }
+  const counted = { totalRequests: 3, failedRequests: 0, inconclusiveRequests: 2 };
+  expect(first.figures('con_a')).toMatchObject(counted);
+  expect(first.overall()).toMatchObject({ errorRate: 0 });
+  await first[Symbol.asyncDispose]();
+  await using second = await openLedger();
+  expect(second.figures('con_a')).toMatchObject(counted);
 });
 
 test('replicas add up, each request once, and tell each other what runs', async () => {

@@ -157,14 +157,14 @@ export class TrafficLedger implements Traffic, AsyncDisposable {
   ): void {
     const nowMs = this.#now();
     const latencyMs = Math.max(nowMs - ended.startedAtMs, 0);
-    const isError = ended.outcome === 'error';
-    const request = { latencyMs, isError, bucket: bucketOf(latencyMs) };
+    const { outcome } = ended;
+    const request = { latencyMs, outcome, bucket: bucketOf(latencyMs) };
     meter.note(request, nowMs);
-    this.#overall.add({ requests: 1, failures: isError ? 1 : 0, latencyMs }, nowMs);
+    this.#overall.add({ requests: 1, failures: outcome === 'error' ? 1 : 0, latencyMs }, nowMs);
     if (meter.total.add(request)) this.#unwritten.add(meter.total);
     const tally = this.#tallyOf(meter, ended.capability);
     if (tally?.add(request)) this.#unwritten.add(tally);
-    for (const listener of this.#listeners) listener(meter.connectionId, ended.outcome);
+    for (const listener of this.#listeners) listener(meter.connectionId, outcome);
   }
 
   #tallyOf(meter: Meter, capability: string): Tally | undefined {
@@ -271,6 +271,7 @@ const noFigures: TrafficFigures = {
   requestsPerMinute: 0,
   totalRequests: 0,
   failedRequests: 0,
+  inconclusiveRequests: 0,
   averageLatency: 0,
   p95Latency: 0,
 };

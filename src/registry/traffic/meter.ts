@@ -46,12 +46,14 @@ export class Meter {
   }
 
   /** A request that ended here. */
-  note({ latencyMs, isError, bucket }: EndedRequest, nowMs: number): void {
-    this.#window.add({ requests: 1, failures: isError ? 1 : 0, latencyMs }, nowMs);
+  note({ latencyMs, outcome, bucket }: EndedRequest, nowMs: number): void {
+    const failures = outcome === 'error' ? 1 : 0;
+    this.#window.add({ requests: 1, failures, latencyMs }, nowMs);
     this.#recent.add(bucket, 1, nowMs);
-    // A quick refusal makes no server a quick one.
+    // A quick refusal makes no server a quick one, and what was cut off would have taken longer.
     const known = this.#latencyMs ?? 0;
-    this.#measure(isError ? Math.max(known, latencyMs) : latencyMs, newerShare, nowMs);
+    const measured = outcome === 'success' ? latencyMs : Math.max(known, latencyMs);
+    this.#measure(measured, newerShare, nowMs);
   }
 
   /** Requests that ended at other replicas. */
@@ -85,6 +87,7 @@ export class Meter {
       requestsPerMinute: this.#window.turn(nowMs).requests,
       totalRequests: total.requests,
       failedRequests: total.failures,
+      inconclusiveRequests: total.inconclusive,
       averageLatency: rounded(total.averageLatency),
       p95Latency: rounded(total.quantile(0.95)),
     };

@@ -1,10 +1,12 @@
 import { bucketCount, quantileOf, trimmed, type Latencies } from './latencies.ts';
+import { isInconclusive, type Outcome } from './traffic.ts';
 import type { TrafficDelta, TrafficRow } from './traffic-store.ts';
 
 /** Sums that the table does not have yet. */
 class Addition {
   requests = 0;
   failures = 0;
+  inconclusive = 0;
   latencyMs = 0;
   readonly latencies: Uint32Array | undefined;
 
@@ -15,6 +17,7 @@ class Addition {
   join(other: Addition): void {
     this.requests += other.requests;
     this.failures += other.failures;
+    this.inconclusive += other.inconclusive;
     this.latencyMs += other.latencyMs;
     for (const [at, count] of other.latencies?.entries() ?? []) {
       if (this.latencies && count > 0) this.latencies[at] = (this.latencies[at] ?? 0) + count;
@@ -25,7 +28,7 @@ class Addition {
 /** A request that has ended. */
 export interface EndedRequest {
   readonly latencyMs: number;
-  readonly isError: boolean;
+  readonly outcome: Outcome;
   readonly bucket: number;
 }
 
@@ -57,6 +60,14 @@ export class Tally {
     return sum(this.#stored?.failures, this.#leaving?.failures, this.#pending?.failures);
   }
 
+  get inconclusive(): number {
+    return sum(
+      this.#stored?.inconclusive,
+      this.#leaving?.inconclusive,
+      this.#pending?.inconclusive,
+    );
+  }
+
   get latencyMs(): number {
     return sum(this.#stored?.latencyMs, this.#leaving?.latencyMs, this.#pending?.latencyMs);
   }
@@ -78,12 +89,13 @@ export class Tally {
   }
 
   /** True when this is the first since the last `take`. */
-  add({ latencyMs, isError, bucket }: EndedRequest): boolean {
+  add({ latencyMs, outcome, bucket }: EndedRequest): boolean {
     const isFirst = this.#pending === undefined;
     this.#pending ??= new Addition(this.capability === '');
     this.#pending.requests += 1;
     this.#pending.latencyMs += latencyMs;
-    if (isError) this.#pending.failures += 1;
+    if (outcome === 'error') this.#pending.failures += 1;
+    if (isInconclusive(outcome)) this.#pending.inconclusive += 1;
     const { latencies } = this.#pending;
     if (latencies) latencies[bucket] = (latencies[bucket] ?? 0) + 1;
     return isFirst;
@@ -94,10 +106,10 @@ export class Tally {
     const taken = this.#pending ?? new Addition(false);
     this.#leaving = taken;
     this.#pending = undefined;
-    const { requests, failures, latencyMs } = taken;
+    const { requests, failures, inconclusive, latencyMs } = taken;
     const { connectionId, capability } = this;
     const latencies = trimmed(taken.latencies ?? []);
-    return { connectionId, capability, requests, failures, latencyMs, latencies };
+    return { connectionId, capability, requests, failures, inconclusive, latencyMs, latencies };
   }
 
   /** What was taken is in this row. */

@@ -9,6 +9,7 @@ export interface TrafficDelta {
   readonly capability: string;
   readonly requests: number;
   readonly failures: number;
+  readonly inconclusive: number;
   readonly latencyMs: number;
   /** By bucket; empty for a capability. */
   readonly latencies: readonly number[];
@@ -21,7 +22,7 @@ export interface TrafficRow extends TrafficDelta {
 }
 
 const columns = `t.connection_id as "connectionId", t.capability, t.requests, t.failures,
-  t.latency_ms as "latencyMs", t.latencies, t.revision`;
+  t.inconclusive,  t.latency_ms as "latencyMs", t.latencies, t.revision`;
 
 /** Adds to different rows in one statement and answers the sums. */
 export function addTraffic(
@@ -30,13 +31,15 @@ export function addTraffic(
 ): Promise<TrafficRow[]> {
   return sql.query<TrafficRow>(
     `insert into registry.traffic as t
-       (connection_id, capability, requests, failures, latency_ms, latencies)
-     select n."connectionId", n.capability, n.requests, n.failures, n."latencyMs", n.latencies
+       (connection_id, capability, requests, failures, inconclusive, latency_ms, latencies)
+     select n."connectionId", n.capability, n.requests, n.failures, n.inconclusive,
+       n."latencyMs", n.latencies
      from json_to_recordset($1::json) as n ("connectionId" text, capability text, requests bigint,
-       failures bigint, "latencyMs" double precision, latencies bigint[])
+       failures bigint, inconclusive bigint, "latencyMs" double precision, latencies bigint[])
      order by n."connectionId", n.capability
      on conflict (connection_id, capability) do update set
        requests = t.requests + excluded.requests, failures = t.failures + excluded.failures,
+       inconclusive = t.inconclusive + excluded.inconclusive,
        latency_ms = t.latency_ms + excluded.latency_ms, revision = t.revision + 1,
        latencies = array(
          select coalesce(u.known, 0) + coalesce(u.added, 0)

@@ -1,9 +1,17 @@
-/** How a request through a connection ended. */
-export type Outcome = 'success' | 'error';
+/**
+ * How a request through a connection ended. `error` is a failure of the server; `refused`: the server
+ * answered that it will not; `cancelled`: the caller gave up.
+ */
+export type Outcome = 'success' | 'error' | 'refused' | 'cancelled';
+
+/** True for what says neither that the server works nor that it fails. */
+export function isInconclusive(outcome: Outcome): boolean {
+  return outcome === 'refused' || outcome === 'cancelled';
+}
 
 /** A request that is running. */
 export interface RunningRequest {
-  /** Once; further calls have no effect. `error` is a failure of the server, never of the caller. */
+  /** Once; further calls have no effect. */
   end(outcome: Outcome): void;
 }
 
@@ -14,6 +22,8 @@ export interface TrafficFigures {
   readonly requestsPerMinute: number;
   readonly totalRequests: number;
   readonly failedRequests: number;
+  /** That the server refused or the caller gave up. */
+  readonly inconclusiveRequests: number;
   readonly averageLatency: number;
   readonly p95Latency: number;
 }

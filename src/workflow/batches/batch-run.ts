@@ -223,7 +223,7 @@ export class BatchRun {
     const { status, completedAtMs } = execution;
     const isOld = completedAtMs !== undefined && completedAtMs <= resumedAt.getTime();
     const isBad = status === 'failed' || status === 'cancelled';
-    const current = isBad && isOld ? await engine.resume(execution.id, ownerId) : execution;
+    const current = isBad && isOld ? await engine.resume(execution.id) : execution;
     this.#noteStarted(index, current.id);
     return current;
   }

@@ -3,7 +3,7 @@ import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
-import { heldForComponents, requireComponents } from '../components/component-permissions.ts';
+import { heldForComponents, requireUnattended } from '../components/component-permissions.ts';
 import { hasSecrets } from '../components/secret-fields.ts';
 import type { Engine, PlanSource } from '../engine/execution.ts';
 import { BatchCallbacks, type BatchCallbacksOptions } from './batch-callbacks.ts';
@@ -80,7 +80,7 @@ export class Batches implements AsyncDisposable {
     const sealed =
       progressCallback === undefined ? undefined : this.#callbacks.seal(id, progressCallback);
     const { version, plan } = await plans.load(workflowId);
-    requireComponents(plan, request.permissions);
+    requireUnattended(plan, request.permissions);
     const isSecret = hasSecrets(plan, 'input');
     const batch = await store.insertBatch(sql, {
       id,

@@ -1,3 +1,4 @@
+import { Fault } from '../../kit/errors.ts';
 import { allows, requirePermission } from '../../kit/permissions.ts';
 import type { Plan } from '../flow/plan.ts';
 
@@ -26,5 +27,18 @@ export function requireComponents(
     if (component.permission && !Object.hasOwn(pinned, id)) {
       requirePermission(held, component.permission);
     }
+  }
+}
+
+/**
+ * As `requireComponents`, of what starts a flow by itself: it has no token of its own, so that a flow
+ * which acts with that of whoever starts it is refused as `invalid` (`caller_token_missing`).
+ */
+export function requireUnattended(plan: Pick<Plan, 'nodes'>, held?: readonly string[]): void {
+  requireComponents(plan, held);
+  for (const [id, { component }] of plan.nodes) {
+    if (component.callerToken !== 'needed') continue;
+    const message = `${id} (${component.name}) acts with the token of whoever executes the workflow: triggers and batches have none`;
+    throw new Fault('invalid', message, { reason: 'caller_token_missing' });
   }
 }

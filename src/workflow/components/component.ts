@@ -35,7 +35,7 @@ export interface NodeContext {
   readonly ownerId: string;
   /** Of what components ask for, what whoever started it held. */
   readonly permissions?: readonly string[];
-  /** The access token that started the execution, while it lasts; kept only for flows that need it. */
+  /** The access token that started the execution; kept only for flows with a component that asks for it. */
   readonly callerToken: () => Promise<string | undefined>;
   /** Outputs of the nodes that lead here and were not skipped, by id, in the order of the edges. */
   readonly predecessors: Readonly<Record<string, unknown>>;
@@ -96,8 +96,8 @@ export interface Component {
   readonly typicalMs: number;
   /** Milliseconds that one attempt may take when the node says nothing; 60,000 when absent. */
   readonly timeoutMs?: number;
-  /** It needs the caller's own token while it runs (IdpAPI). */
-  readonly needsCallerToken?: boolean;
+  /** It acts with the caller's own token (IdpAPI), or hands it on to what does (SubWorkflow). */
+  readonly callerToken?: 'needed' | 'handed-on';
   /** One of these is needed by whoever starts a flow with it: it acts in the service's own name. */
   readonly permission?: readonly ComponentPermission[];
   /** What is wrong with settings beyond what the schema says, before placeholders are rendered. */

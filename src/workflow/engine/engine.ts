@@ -21,7 +21,7 @@ import { readFirstStart } from './first-start.ts';
 import { executionNotFound, followExecution } from './follow.ts';
 import { Journal } from './journal.ts';
 import { nodeRunsOf } from './node-runs.ts';
-import { callbacksOf, deadlineOf, openInputs, toNewExecution } from './requests.ts';
+import { callbacksOf, deadlineOf, keepToken, openInputs, toNewExecution } from './requests.ts';
 import { reopenStored } from './reopening.ts';
 import { nodesKept, rerunRequest } from './rerun.ts';
 import { Notices, type Notice } from './notices.ts';
@@ -167,12 +167,16 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     return toExecution(stored);
   }
 
-  async resume(executionId: string, _by: string): Promise<Execution> {
-    const { sql, plans } = this.#options;
+  async resume(
+    executionId: string,
+    { callerToken }: { readonly callerToken?: string } = {},
+  ): Promise<Execution> {
+    const { sql, plans, sealer } = this.#options;
     const before = await this.#read(executionId);
     const { plan } = await plans.load(before.workflowId, before.version);
     const deadlineAtMs = deadlineOf(before.request, plan, this.#clock.nowMs());
-    const stored = await reopenStored(sql, executionId, deadlineAtMs);
+    const sealedToken = keepToken(callerToken, plan, sealer);
+    const stored = await reopenStored(sql, executionId, { deadlineAtMs, sealedToken });
     if (!stored) {
       const message = 'only what failed or was cancelled can be resumed';
       throw new Fault('conflict', message, { reason: 'not_resumable' });
@@ -181,15 +185,7 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     return toExecution(stored);
   }
 
-  async rerun(
-    executionId: string,
-    options: {
-      readonly fromNode: string;
-      readonly inputs?: Readonly<Record<string, unknown>>;
-      readonly ownerId: string;
-      readonly permissions?: readonly string[];
-    },
-  ): Promise<Execution> {
+  async rerun(executionId: string, options: Parameters<Engine['rerun']>[1]): Promise<Execution> {
     const { sql, plans, sealer } = this.#options;
     const before = await this.#read(executionId);
     const loaded = await plans.load(before.workflowId, before.version);

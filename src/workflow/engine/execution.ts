@@ -38,7 +38,7 @@ export interface StartRequest {
   /** What whoever starts it holds; nothing when absent, and then no component that asks for any runs. */
   readonly permissions?: readonly string[];
   readonly callbacks?: Callbacks;
-  /** Kept sealed until the execution ends, and only for flows with a component that needs it. */
+  /** Kept sealed until the execution ends, and only for flows with a component that asks for it. */
   readonly callerToken?: string;
   readonly timeoutMs?: number;
   readonly maxTokens?: number;
@@ -160,8 +160,11 @@ export interface Engine {
   nodeRuns(executionId: string): Promise<readonly NodeRun[]>;
   /** Fault `conflict` (`already_ended`) when it has ended. */
   cancel(executionId: string, by: string): Promise<Execution>;
-  /** Goes on from what failed or was cancelled; Fault `conflict` (`not_resumable`) otherwise. */
-  resume(executionId: string, by: string): Promise<Execution>;
+  /**
+   * Goes on from what failed or was cancelled, with the token of whoever asks for it; Fault `conflict`
+   * (`not_resumable`) otherwise.
+   */
+  resume(executionId: string, asker?: { readonly callerToken?: string }): Promise<Execution>;
   /** A new execution that takes over every output that does not depend on the node. */
   rerun(
     executionId: string,
@@ -170,6 +173,7 @@ export interface Engine {
       readonly inputs?: Readonly<Record<string, unknown>>;
       readonly ownerId: string;
       readonly permissions?: readonly string[];
+      readonly callerToken?: string;
     },
   ): Promise<Execution>;
   /** Ends a parked node with this outcome; false when nothing waits there. */

@@ -108,6 +108,30 @@ export async function readLastSeqs(
   return new Map(rows.map(({ id, seq }) => [id, seq]));
 }
 
+/** Events from the first further attempt of a node on, oldest first, by execution; of none without any. */
+export async function readRetries(
+  sql: EngineSql,
+  executionIds: readonly string[],
+): Promise<Map<string, Omit<ExecutionEvent, 'executionId'>[]>> {
+  const byExecution = new Map<string, Omit<ExecutionEvent, 'executionId'>[]>();
+  if (executionIds.length === 0) return byExecution;
+  const rows = await sql.query<{ id: string; body: string }>(
+    `select e.execution_id as id, e.body from workflow.execution_events e
+     join (select execution_id, min(seq) as seq from workflow.execution_events
+       where execution_id = any($1::text[]) and strpos(body, '"node-retrying"') > 0
+       group by execution_id) f on f.execution_id = e.execution_id and e.seq >= f.seq
+     order by e.seq`,
+    [executionIds],
+  );
+  for (const { id, body } of rows) {
+    const events = byExecution.get(id) ?? [];
+    // Written by the journal.
+    events.push(...(JSON.parse(body) as Omit<ExecutionEvent, 'executionId'>[]));
+    byExecution.set(id, events);
+  }
+  return byExecution;
+}
+
 /** Takes queued executions, the oldest first; nobody else gets the same. */
 export async function claimExecutions(
   sql: EngineSql,
@@ -185,9 +209,11 @@ export async function reopenExecution(
   executionId: string,
   {
     deadlineAtMs,
+    sealedToken,
     kept,
   }: {
     readonly deadlineAtMs: number | undefined;
+    readonly sealedToken: string | undefined;
     /** Parked nodes that wait on. */
     readonly kept: readonly { readonly nodeId: string; readonly iteration: string }[];
   },
@@ -195,7 +221,8 @@ export async function reopenExecution(
   const rows = await sql.query<ExecutionRow>(
     `with opened as (
        update workflow.executions set status = 'queued', epoch = epoch + 1, resumes = resumes + 1,
-         completed_at = null, outcome = null, tell_at = null, deadline_at = $2::timestamptz
+         completed_at = null, outcome = null, tell_at = null, deadline_at = $2::timestamptz,
+         caller_token = $4
        where id = $1 and status in ('failed', 'cancelled') returning ${executionColumns}
      ), gone as (
        delete from workflow.node_runs where execution_id in (select id from opened)
@@ -209,6 +236,7 @@ export async function reopenExecution(
       executionId,
       deadlineAtMs === undefined ? null : new Date(deadlineAtMs),
       JSON.stringify(kept.map(({ nodeId, iteration }) => ({ nodeId, iteration }))),
+      sealedToken ?? null,
     ],
   );
   return rows[0] && toStored(rows[0]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
 import { createSubWorkflow } from '../components/logic/sub-workflow.ts';
+import { systemClock } from './clock.ts';
 import type { WorkflowEngine } from './engine.ts';
 import { makeComponent, makePlan, openEngineGround, openTestEngine, startOf } from './testing.ts';
 
@@ -56,6 +57,87 @@ describe('an execution whose process ends', () => {
       ['h', 'second life'],
       ['z', 'NoOp'],
     ]);
+    await two.engine[Symbol.asyncDispose]();
+  });
+
+  it('goes on with the attempts of a node and the pause that was left', async () => {
+    const attempts: number[] = [];
+    const away = makeComponent('Away', {
+      run: (_data, { attempt }) => {
+        attempts.push(attempt);
+        throw new Fault('unavailable', 'not now');
+      },
+    });
+    const retry = {
+      enabled: true,
+      maxAttempts: 3,
+      backoff: 'fixed',
+      initialDelay: 60_000,
+    } as const;
+    ground.plans.set('tried', makePlan({ nodes: { a: { component: away, retry } }, edges: [] }));
+    let nowMs = Date.now();
+    const due: { readonly atMs: number; readonly callback: () => void }[] = [];
+    const clock = {
+      nowMs: () => nowMs,
+      random: () => 1,
+      after: (delayMs: number, callback: () => void) => {
+        const timer = { atMs: nowMs + delayMs, callback };
+        due.push(timer);
+        return () => void due.splice(due.indexOf(timer), 1);
+      },
+    };
+    const pass = (ms: number) => {
+      nowMs += ms;
+      for (const timer of due.filter(({ atMs }) => atMs <= nowMs)) timer.callback();
+    };
+    const pauses = () => due.map(({ atMs }) => atMs - nowMs);
+    const one = await openTestEngine(ground, { clock });
+    const { id } = await one.engine.start(startOf('tried'));
+    await expect.poll(pauses).toEqual([60_000]);
+    pass(20_000);
+    await one.engine[Symbol.asyncDispose]();
+    expect(attempts).toEqual([1]);
+
+    const two = await openTestEngine(ground, { clock });
+    await expect.poll(pauses).toEqual([40_000]);
+    expect(attempts).toEqual([1]);
+    expect(await two.engine.nodeRuns(id)).toMatchObject([{ status: 'running', attempt: 2 }]);
+    pass(40_000);
+    await expect.poll(pauses).toEqual([60_000]);
+    await two.engine[Symbol.asyncDispose]();
+
+    const three = await openTestEngine(ground, { clock });
+    await expect.poll(pauses).toEqual([60_000]);
+    pass(60_000);
+    const over = { status: 'failed', error: { nodeId: 'a', attempt: 3 } };
+    expect(await ended(three.engine, id)).toMatchObject(over);
+    expect(attempts).toEqual([1, 2, 3]);
+
+    await three.engine.resume(id);
+    await expect.poll(() => attempts).toEqual([1, 2, 3, 1]);
+    await three.engine.cancel(id, 'usr_test');
+    await three.engine[Symbol.asyncDispose]();
+  });
+
+  it('names the node at which its timeout found it, whoever finds that out', async () => {
+    const hang = makeHang();
+    ground.plans.set(
+      'overdue',
+      makePlan({
+        nodes: { a: noop, h: hang.component },
+        edges: ['a>h'],
+        settings: { timeout: 60_000 },
+      }),
+    );
+    const one = await openTestEngine(ground);
+    const { id } = await one.engine.start(startOf('overdue'));
+    await expect.poll(hang.runs).toBe(1);
+    await one.engine[Symbol.asyncDispose]();
+    const late = { ...systemClock, nowMs: () => Date.now() + 61_000 };
+    const two = await openTestEngine(ground, { clock: late });
+    const over = { status: 'failed', error: { nodeId: 'h', code: 'WORKFLOW_TIMEOUT' } };
+    expect(await ended(two.engine, id)).toMatchObject(over);
+    expect(hang.runs()).toBe(1);
     await two.engine[Symbol.asyncDispose]();
   });
 
@@ -179,7 +261,7 @@ describe('an execution that is resumed', () => {
       .poll(async () => (await family()).filter(({ status }) => status === 'completed').length)
       .toBe(1);
     mood = 'good';
-    await engine.resume(id, 'usr_test');
+    await engine.resume(id);
     await expect.poll(async () => (await family()).length).toBe(4);
     gates[1]?.();
     expect(await ended(engine, id)).toMatchObject({

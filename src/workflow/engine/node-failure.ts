@@ -32,3 +32,17 @@ const retryableCodes: ReadonlySet<string> = new Set(
 export function isRetryableCode(code: string): boolean {
   return retryableCodes.has(code) || code.endsWith('_TIMEOUT');
 }
+
+/** Of an execution that can neither go on nor end. */
+export const deadlock: NodeError = {
+  nodeId: '',
+  attempt: 1,
+  message: 'nodes of the flow wait for each other',
+  code: 'DEADLOCK',
+};
+
+/** Of an execution whose time is over while it is at a node. */
+export function overdueAt(nodeId: string): NodeError {
+  const message = 'the execution took longer than its timeout';
+  return { nodeId, attempt: 1, message, code: 'WORKFLOW_TIMEOUT' };
+}

@@ -7,6 +7,7 @@ import type { Component, NodeContext, NodeOutcome } from '../components/componen
 import type { Retry } from '../flow/flow.ts';
 import type { Clock } from './clock.ts';
 import { failureOf, type NodeFailure } from './node-failure.ts';
+import type { Underway } from './open-nodes.ts';
 import type { Step } from './walk-frame.ts';
 import { inputsFor } from './walk-edges.ts';
 
@@ -29,12 +30,14 @@ export interface NodeWork {
   readonly signal: AbortSignal;
   /** When the execution has to be over. */
   readonly deadlineAtMs: number | undefined;
-  /** Told before each further attempt. */
+  /** The attempt that an earlier life came to; the first when absent. */
+  readonly underway?: Underway | undefined;
+  /** Told before each further attempt, which waits until it resolves. */
   readonly onRetry: (retry: {
     readonly failure: NodeFailure;
     readonly attempt: number;
     readonly delayMs: number;
-  }) => void;
+  }) => Promise<void>;
 }
 
 const timeoutMsDefault = 60_000;
@@ -43,7 +46,10 @@ const delayMsMax = 60 * 60_000;
 /** Runs one node until an attempt succeeds or no further one is allowed; never rejects. */
 export async function runNode(work: NodeWork): Promise<NodeEnd> {
   const { component, node } = work.step.shape.planned;
-  for (let attempt = 1; ; attempt += 1) {
+  const { attempt: first = 1, atMs } = work.underway ?? {};
+  if (atMs !== undefined) await sleep(work, atMs - work.clock.nowMs());
+  for (let attempt = first; ; attempt += 1) {
+    if (work.signal.aborted) return { kind: 'stopped' };
     try {
       const outcome = await runAttempt(work, attempt);
       return work.signal.aborted ? { kind: 'stopped' } : { kind: 'ended', outcome, attempt };
@@ -53,9 +59,8 @@ export async function runNode(work: NodeWork): Promise<NodeEnd> {
       const mayRetry = failure.isRetryable && attempt < attemptsOf(node.retry);
       if (!mayRetry) return { kind: 'failed', failure, attempt };
       const delayMs = delayBefore(node.retry, attempt, work.clock.random());
-      work.onRetry({ failure, attempt, delayMs });
-      await sleep(work, delayMs);
-      if (work.signal.aborted) return { kind: 'stopped' };
+      const isTold = work.onRetry({ failure, attempt, delayMs });
+      await Promise.all([isTold, sleep(work, delayMs)]);
     }
   }
 }

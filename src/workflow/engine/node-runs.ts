@@ -1,5 +1,6 @@
 import type { ExecutionEvent, ExecutionStatus, NodeRun } from './execution.ts';
 import { nodeKey, type NodeEntry } from './journal-row.ts';
+import { openNodes } from './open-nodes.ts';
 import { readShownOutput } from './output-secrets.ts';
 
 type StoredEvent = Omit<ExecutionEvent, 'executionId'>;
@@ -20,7 +21,7 @@ export function nodeRunsOf(
   const runs = entries
     .toSorted((a, b) => a.body.place - b.body.place)
     .map((entry) => ({ startedAtMs: entry.body.startedAtMs, run: shown(toRun(entry)) }));
-  for (const { event, attempt } of openNodes(events)) {
+  for (const { event, attempt } of openNodes(events).values()) {
     const { nodeId = '', iteration = '', timestamp } = event;
     if (written.has(nodeKey(nodeId, iteration))) continue;
     const startedAtMs = Date.parse(timestamp);
@@ -72,18 +73,4 @@ function isParked(status: NodeEntry['status']): boolean {
 function shownStatus(status: NodeEntry['status']): NodeRun['status'] {
   if (status === 'signalled') return 'waiting';
   return status === 'continued' ? 'failed' : status;
-}
-
-/** Nodes that began and of whose end nothing was said. */
-function openNodes(events: readonly StoredEvent[]) {
-  const open = new Map<string, { event: StoredEvent; attempt: number }>();
-  for (const event of events) {
-    if (event.nodeId === undefined) continue;
-    const key = nodeKey(event.nodeId, event.iteration ?? '');
-    const known = open.get(key);
-    if (event.type === 'node-started') open.set(key, { event, attempt: 1 });
-    else if (event.type === 'node-retrying' && known) known.attempt = (event.attempt ?? 0) + 1;
-    else open.delete(key);
-  }
-  return open.values();
 }

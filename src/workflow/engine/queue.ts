@@ -1,6 +1,6 @@
 import type { Log } from '../../kit/log.ts';
 import type { StoredExecution } from './execution-row.ts';
-import { claimExecutions, readLastSeqs } from './executions-store.ts';
+import { claimExecutions, readLastSeqs, readRetries } from './executions-store.ts';
 import { readNodes } from './node-runs-store.ts';
 import type { EngineSql } from './journal-store.ts';
 import type { Places } from './places.ts';
@@ -70,8 +70,11 @@ export class Queue {
       const ids = claimed.map(({ id }) => id);
       const nodes = await readNodes(sql, ids);
       const seqs = await readLastSeqs(sql, ids);
+      const begun = ids.filter((id) => seqs.has(id));
+      const retries = await readRetries(sql, begun);
       for (const stored of claimed) {
-        await take(stored, historyOf(nodes.get(stored.id) ?? [], seqs.get(stored.id) ?? 0));
+        const { id } = stored;
+        await take(stored, historyOf(nodes.get(id) ?? [], seqs.get(id) ?? 0, retries.get(id)));
         places.giveBack(1);
         kept -= 1;
       }

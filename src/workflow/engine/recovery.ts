@@ -1,5 +1,6 @@
 import type { NodeEntry } from './journal-row.ts';
 import { nodeKey } from './journal-row.ts';
+import { openNodes, type Underway } from './open-nodes.ts';
 import type { OutputSecrets } from './output-secrets.ts';
 import type { Past } from './walk.ts';
 
@@ -10,6 +11,8 @@ export interface History {
   /** The number of the newest node. */
   readonly lastPlace: number;
   readonly outputBytes: number;
+  /** Attempts that nodes go on with, by the keys of the nodes. */
+  readonly underway: ReadonlyMap<string, Underway>;
   /** Absent where no node gives any. */
   readonly secrets?: OutputSecrets;
 }
@@ -20,11 +23,17 @@ export const noHistory: History = {
   lastSeq: 0,
   lastPlace: 0,
   outputBytes: 0,
+  underway: new Map(),
 };
 
 /** Reads the journal of one execution. */
-export function historyOf(entries: readonly NodeEntry[], lastSeq: number): History {
+export function historyOf(
+  entries: readonly NodeEntry[],
+  lastSeq: number,
+  retries: Parameters<typeof openNodes>[0] = [],
+): History {
   return {
+    underway: new Map([...openNodes(retries)].filter(([, { isOver }]) => !isOver)),
     entries: new Map(entries.map((entry) => [nodeKey(entry.nodeId, entry.iteration), entry])),
     lastSeq,
     lastPlace: entries.reduce((last, { body }) => Math.max(last, body.place), 0),

@@ -10,7 +10,7 @@ import { readNodes } from './node-runs-store.ts';
 export async function reopenStored(
   sql: EngineSql,
   executionId: string,
-  deadlineAtMs: number | undefined,
+  fresh: Pick<Parameters<typeof reopenExecution>[2], 'deadlineAtMs' | 'sealedToken'>,
 ): Promise<StoredExecution | undefined> {
   const children = await readChildren(sql, executionId);
   const lost = new Set(['failed', 'cancelled']);
@@ -20,5 +20,5 @@ export async function reopenStored(
     const isForChild = status === 'waiting' && reason === 'child';
     return isForChild && alive.has(String(detail?.executionId));
   });
-  return reopenExecution(sql, executionId, { deadlineAtMs, kept });
+  return reopenExecution(sql, executionId, { ...fresh, kept });
 }

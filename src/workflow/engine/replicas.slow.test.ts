@@ -294,10 +294,10 @@ describe('going on', () => {
     const { engine, run } = await openReplica();
     const { id } = await run('again');
     isBroken = false;
-    await engine.resume(id, 'usr_test');
+    await engine.resume(id);
     expect(await ended(engine, id)).toMatchObject({ status: 'completed', result: { c: 'c' } });
     expect(runs).toEqual(['a', 'b', 'b', 'c']);
-    await expect(engine.resume(id, 'usr_test')).rejects.toMatchObject({ reason: 'not_resumable' });
+    await expect(engine.resume(id)).rejects.toMatchObject({ reason: 'not_resumable' });
     const again = await engine.rerun(id, { fromNode: 'b', ownerId: 'usr_test' });
     expect(await ended(engine, again.id)).toMatchObject({ status: 'completed' });
     expect(runs.slice(4)).toEqual(['b', 'c']);

@@ -25,7 +25,7 @@ export function toNewExecution(
   const plain = toStoredRequest(request, sealer);
   const stored = hasSecrets(plan, 'input') ? sealInputs(plain, sealer) : plain;
   const deadlineAtMs = deadlineOf(stored, plan, nowMs);
-  const token = needsCallerToken(plan) ? request.callerToken : undefined;
+  const callerToken = keepToken(request.callerToken, plan, sealer);
   return {
     id: newId('exe'),
     workflowId,
@@ -41,7 +41,7 @@ export function toNewExecution(
     tokensUsed: 0,
     cost: 0,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(token === undefined ? {} : { callerToken: sealer.seal(Buffer.from(token), tokenContext) }),
+    ...(callerToken === undefined ? {} : { callerToken }),
     ...(batch ? { batch } : {}),
     ...(deadlineAtMs === undefined ? {} : { deadlineAtMs }),
   };
@@ -55,6 +55,18 @@ export function deadlineOf(
 ): number | undefined {
   const limits = [timeoutMs, plan.flow.settings?.timeout].filter((limit) => limit !== undefined);
   return limits.length > 0 ? nowMs + Math.min(...limits, timeoutMsMax) : undefined;
+}
+
+/** The caller's token as it is stored; undefined where there is none, or nothing in the flow asks for it. */
+export function keepToken(
+  token: string | undefined,
+  { nodes }: Plan,
+  sealer: EngineSealer,
+): string | undefined {
+  const isAskedFor = [...nodes.values()].some(({ component }) => component.callerToken);
+  return token === undefined || !isAskedFor
+    ? undefined
+    : sealer.seal(Buffer.from(token), tokenContext);
 }
 
 /** The token that started an execution; undefined when there was none, or it was not kept. */
@@ -115,8 +127,4 @@ function toStoredRequest(request: StartRequest, sealer: EngineSealer): StoredReq
 function sealInputs(request: StoredRequest, sealer: EngineSealer): StoredRequest {
   const plain = Buffer.from(JSON.stringify(request.inputs));
   return { ...request, inputs: {}, sealedInputs: sealer.seal(plain, inputsContext) };
-}
-
-function needsCallerToken(plan: Plan): boolean {
-  return [...plan.nodes.values()].some(({ component }) => component.needsCallerToken);
 }

@@ -20,6 +20,7 @@ export function rerunRequest(
     readonly inputs?: Readonly<Record<string, unknown>>;
     readonly ownerId: string;
     readonly permissions?: readonly string[];
+    readonly callerToken?: string;
   },
 ): StartRequest {
   const { inputs, timeoutMs, maxTokens, maxCost } = before.request;
@@ -30,6 +31,7 @@ export function rerunRequest(
     ownerId: again.ownerId,
     permissions: again.permissions ?? [],
     trigger: 'api',
+    ...(again.callerToken === undefined ? {} : { callerToken: again.callerToken }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(maxCost === undefined ? {} : { maxCost }),

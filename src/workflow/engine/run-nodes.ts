@@ -12,12 +12,13 @@ export interface Launch {
   readonly span: Span;
   readonly signal: AbortSignal;
   readonly predecessors: Readonly<Record<string, unknown>>;
+  readonly underway: NodeWork['underway'];
   readonly onRetry: NodeWork['onRetry'];
 }
 
 /** Runs one node of an execution inside a span of its own. */
 export async function launchNode(step: Step, launch: Launch): Promise<NodeEnd> {
-  const { stored, env, signal, predecessors, onRetry } = launch;
+  const { stored, env, signal, predecessors, underway, onRetry } = launch;
   const { clock, log, metrics, tracer } = env;
   const { nodeId, iteration } = step;
   const { component } = step.shape.planned;
@@ -32,6 +33,7 @@ export async function launchNode(step: Step, launch: Launch): Promise<NodeEnd> {
     clock,
     signal,
     deadlineAtMs: stored.deadlineAtMs,
+    underway,
     onRetry,
     context: {
       executionId: stored.id,

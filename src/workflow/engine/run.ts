@@ -3,6 +3,7 @@ import type { Plan } from '../flow/plan.ts';
 import type { StoredExecution } from './execution-row.ts';
 import type { NodeError } from './execution.ts';
 import type { NodeEntry, Outcome } from './journal-row.ts';
+import { deadlock, overdueAt } from './node-failure.ts';
 import { NodeOutcomes } from './node-outcomes.ts';
 import { pastOf, type History } from './recovery.ts';
 import type { RunEnvironment, RunOver } from './run-environment.ts';
@@ -20,16 +21,16 @@ export class Run {
   readonly stored: StoredExecution;
   readonly #env: RunEnvironment;
   readonly #onOver: (over: RunOver) => void;
-  readonly #known: History['entries'];
+  readonly #history: History;
   readonly #walk: Walk;
   readonly #limits: RunLimits;
   readonly #journal: RunJournal;
   readonly #outcomes: NodeOutcomes;
   readonly #stopping = new AbortController();
   readonly #span: Span;
+  /** Those that run. */
   readonly #steps = new Map<string, Step>();
   #ready: Step[] = [];
-  #runningCount = 0;
   /** Writes that must be stored before anything further begins. */
   #barrierCount = 0;
   #signals: number;
@@ -47,7 +48,7 @@ export class Run {
     this.stored = stored;
     this.#env = env;
     this.#onOver = onOver;
-    this.#known = history.entries;
+    this.#history = history;
     this.#signals = stored.signals;
     this.#limits = new RunLimits(stored, plan.flow.settings ?? {}, history);
     this.#journal = new RunJournal(stored, history, env);
@@ -79,7 +80,7 @@ export class Run {
 
   /** Whether nothing runs and everything that was said is stored. */
   get isQuiet(): boolean {
-    return this.#isOver || this.#runningCount + this.#barrierCount === 0;
+    return this.#isOver || this.#steps.size + this.#barrierCount === 0;
   }
 
   /** Begins no further node. */
@@ -93,7 +94,10 @@ export class Run {
     if (deadlineAtMs !== undefined) {
       const leftMs = deadlineAtMs - clock.nowMs();
       this.#callOffDeadline = clock.after(leftMs, () => this.#timeOut());
-      if (leftMs <= 0) return this.#timeOut();
+      if (leftMs <= 0) {
+        this.#takeMoves();
+        return this.#timeOut();
+      }
     }
     this.#advance();
   }
@@ -130,18 +134,22 @@ export class Run {
   #advance(): void {
     // What a move brings about is taken by the loop that took the move.
     if (this.#isOver || this.#isAdvancing) return;
+    this.#takeMoves();
+    this.#startReady();
+    if (this.#isOver) return;
+    const isIdle = this.#steps.size + this.#ready.length === 0;
+    if (isIdle && this.#walk.isFinished) this.#complete();
+    else if (isIdle && this.#walk.parkedCount > 0) this.#park();
+    else if (isIdle) this.#endFailed(deadlock, false);
+    else void this.#write();
+  }
+
+  #takeMoves(): void {
     this.#isAdvancing = true;
     for (let moves = this.#walk.takeMoves(); moves.length > 0; moves = this.#walk.takeMoves()) {
       for (const move of moves) if (!this.#isOver) this.#take(move);
     }
     this.#isAdvancing = false;
-    this.#startReady();
-    if (this.#isOver) return;
-    const isIdle = this.#runningCount + this.#ready.length === 0;
-    if (isIdle && this.#walk.isFinished) this.#complete();
-    else if (isIdle && this.#walk.parkedCount > 0) this.#park();
-    else if (isIdle) this.#failStuck();
-    else void this.#write();
   }
 
   #take(move: Move): void {
@@ -151,7 +159,7 @@ export class Run {
         this.#ready.push(step);
         return;
       case 'skipped':
-        if (!this.#known.has(step.key)) this.#journal.skipped(step);
+        if (!this.#history.entries.has(step.key)) this.#journal.skipped(step);
         return;
       case 'opened':
         this.#journal.started(step);
@@ -172,7 +180,7 @@ export class Run {
       !this.#isDraining &&
       this.#barrierCount === 0 &&
       this.#ready.length > 0 &&
-      this.#runningCount < this.#env.nodesMax
+      this.#steps.size < this.#env.nodesMax
     ) {
       const step = this.#ready.shift();
       if (!step) return;
@@ -184,7 +192,6 @@ export class Run {
   async #run(step: Step): Promise<void> {
     const key = step.key;
     step.state = 'active';
-    this.#runningCount += 1;
     this.#steps.set(key, step);
     this.#journal.started(step);
     const end = await launchNode(step, {
@@ -193,30 +200,23 @@ export class Run {
       span: this.#span,
       signal: this.#stopping.signal,
       predecessors: this.#walk.predecessorsOf(step),
-      onRetry: ({ failure, attempt, delayMs }) => {
+      underway: this.#history.underway.get(key),
+      onRetry: async ({ failure, attempt, delayMs }) => {
         if (this.#isOver) return;
         this.#journal.retrying(step, { error: failure.error, attempt, delayMs });
-        void this.#write();
+        await this.#write();
       },
     });
-    this.#runningCount -= 1;
     this.#steps.delete(key);
     if (this.#isOver) return;
     this.#outcomes.settle(step, end);
     this.#advance();
   }
 
-  #failStuck(): void {
-    const message = 'nodes of the flow wait for each other';
-    this.#endFailed({ nodeId: '', attempt: 1, message, code: 'DEADLOCK' }, false);
-  }
-
   #timeOut(): void {
     if (this.#isOver) return;
     const [step] = [...this.#steps.values(), ...this.#outcomes.parked.steps(), ...this.#ready];
-    const message = 'the execution took longer than its timeout';
-    const code = 'WORKFLOW_TIMEOUT';
-    this.#endFailed({ nodeId: step?.nodeId ?? '', attempt: 1, message, code }, true);
+    this.#endFailed(overdueAt(step?.nodeId ?? ''), true);
   }
 
   #endFailed(error: NodeError, retryable: boolean): void {

@@ -10,7 +10,7 @@ import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { Delivery } from '../callbacks/callback.ts';
 import type { Engine } from '../engine/execution.ts';
 import type { batchRoutes as routes, batchSockets } from '../schemas/batches.ts';
-import { BatchStream } from './batch-stream.ts';
+import { serveBatch } from './batch-stream.ts';
 
 type BatchHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
 
@@ -86,7 +86,7 @@ export function batchSocketHandlers({ batches }: Pick<BatchHandlerParts, 'batche
         await batches.read(params.batchId, askerOf(identity));
       },
       serve: (connection: Connection<typeof batchSockets.batch>): void => {
-        new BatchStream(connection, batches).open();
+        serveBatch(connection, batches);
       },
     },
   };

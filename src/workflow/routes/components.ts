@@ -65,7 +65,7 @@ function toAnswer(component: Component): ComponentAnswer {
     hasOwnHandles,
     effect,
     ...(control && { control }),
-    needsCallerToken: component.needsCallerToken ?? false,
+    needsCallerToken: component.callerToken === 'needed',
     ...(component.permission && { permission: [...component.permission] }),
     typicalMs,
     timeout: component.timeoutMs ?? timeoutDefault,

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Contract } from '../../kit/contract.ts';
 import { plainEnvelope } from '../../kit/envelope.ts';
+import { Fault } from '../../kit/errors.ts';
 import { openSealer } from '../../kit/secrets/sealing.ts';
 import { TestClient } from '../../kit/sockets/testing.ts';
 import { createTestServer, listenAnywhere } from '../../kit/testing.ts';
+import { createSubWorkflow } from '../components/logic/sub-workflow.ts';
 import { Approvals } from '../engine/approvals.ts';
 import type { WorkflowEngine } from '../engine/engine.ts';
 import {
@@ -223,6 +225,58 @@ describe('an execution', () => {
     expect(list.body).toMatchObject({ executions: [{ executionId: id }], limit: 1, offset: 0 });
     const running = await call('/api/v1/executions?status=running&workflowId=plain');
     expect(running.body).toMatchObject({ executions: [], total: 0 });
+  });
+
+  it('is streamed anew behind the seq of a message, which is acknowledged where it asks for that', async () => {
+    const id = await startWaiting('ask');
+    const token = await server.issuer.sign({ sub: 'usr_test', permissions: all });
+    const path = `${url}/api/v1/executions/${id}/stream?access_token=${token}`;
+    const client = await new TestClient(path).opened();
+    const first = await client.take(2);
+    expect(first).toMatchObject([{ type: 'node-started' }, { type: 'node-waiting', seq: 2 }]);
+    client.send({ action: 'subscribe', after: 1, ack: true });
+    expect(await client.take(2)).toEqual([{ type: 'subscribed', seq: 1 }, first[1]]);
+    for (let count = 0; count < 3; count += 1) client.socket.send('not json');
+    expect(await client.next()).toMatchObject({ type: 'error' });
+    expect((await client.closed()).code).toBe(1007);
+  });
+
+  it('acts with the token of whoever resumes or re-runs it, within others too', async () => {
+    let isAway = true;
+    const act = makeComponent('Act', {
+      callerToken: 'needed',
+      run: async (_data, { callerToken }) => {
+        const token = await callerToken();
+        if (isAway) throw new Fault('unavailable', 'not now');
+        return { kind: 'done', output: token ?? 'none' };
+      },
+    });
+    const child = { component: createSubWorkflow(() => engine), data: { workflowId: 'act' } };
+    ground.plans.set('act', makePlan({ nodes: { a: act }, edges: [] }));
+    ground.plans.set('parent', makePlan({ nodes: { c: child }, edges: [] }));
+    const { id } = await engine.start(startOf('parent', { callerToken: 'first' }));
+    expect(await engine.wait(id, { timeoutMs: 5_000 })).toMatchObject({ status: 'failed' });
+    isAway = false;
+    const token = expect.stringMatching(/^ey/);
+    const result = { c: { result: { a: token } } };
+    const path = `/api/v1/executions/${id}`;
+    expect((await call(`${path}/resume`, { method: 'POST' })).status).toBe(202);
+    expect(await engine.wait(id, { timeoutMs: 5_000 })).toMatchObject({ result });
+    const { body } = await call(`${path}/rerun`, { method: 'POST', body: { fromNode: 'c' } });
+    expect(await engine.wait(body.executionId, { timeoutMs: 5_000 })).toMatchObject({ result });
+    const kept = await ground.database.query(
+      'select id from workflow.executions where caller_token is not null',
+    );
+    expect(kept).toEqual([]);
+  });
+
+  it('is read by who may read; starting alone does not give that', async () => {
+    const id = await startEnded();
+    const permissions = ['workflow:execute'];
+    expect((await call(`/api/v1/executions/${id}`, { permissions })).status).toBe(403);
+    expect((await call('/api/v1/executions', { permissions })).status).toBe(403);
+    const creator = { permissions: ['workflow:create'] };
+    expect((await call(`/api/v1/executions/${id}`, creator)).status).toBe(200);
   });
 
   it('is streamed from its start or behind a seq, and the stream closes after its last event', async () => {

@@ -10,6 +10,8 @@ import type { Engine, Execution, ExecutionStatus } from '../engine/execution.ts'
 import type { WorkflowEngine } from '../engine/engine.ts';
 import { executionNotFound } from '../engine/follow.ts';
 import type { executionRoutes, executionSockets } from '../schemas/executions.ts';
+import { callerTokenOf } from './caller-token.ts';
+import { serveReplay } from './replayed-stream.ts';
 
 type Routes = typeof executionRoutes;
 type ExecutionHandlers = { readonly [K in keyof Routes]: Handler<Routes[K]> };
@@ -40,15 +42,15 @@ export function executionHandlers(parts: ExecutionHandlerParts): ExecutionHandle
       await read(executionId, identity);
       return answer(await engine.cancel(executionId, identity.subject));
     },
-    resumeExecution: async ({ params: { executionId }, identity }) => {
+    resumeExecution: async ({ params: { executionId }, identity, headers }) => {
       await read(executionId, identity);
-      return toStarted(await engine.resume(executionId, identity.subject), baseUrl);
+      return toStarted(await engine.resume(executionId, callerTokenOf(headers)), baseUrl);
     },
-    rerunExecution: async ({ params: { executionId }, body, identity }) => {
+    rerunExecution: async ({ params: { executionId }, body, identity, headers }) => {
       await read(executionId, identity);
       const { fromNode, inputs } = body;
       const { subject: ownerId, permissions } = identity;
-      const options = { fromNode, ownerId, permissions };
+      const options = { fromNode, ownerId, permissions, ...callerTokenOf(headers) };
       const started = await engine.rerun(executionId, inputs ? { ...options, inputs } : options);
       return toStarted(started, baseUrl);
     },
@@ -66,7 +68,7 @@ export function executionSocketHandlers(engine: Pick<Engine, 'find' | 'follow'>)
         await readOwn(engine, params.executionId, identity);
       },
       serve: (connection: Connection<Stream>): void => {
-        void stream(engine, connection);
+        stream(engine, connection);
       },
     },
   };
@@ -165,21 +167,20 @@ async function readOwn(
   return execution;
 }
 
-async function stream(
+function stream(
   engine: Pick<Engine, 'follow'>,
   connection: Connection<typeof executionSockets.executionStream>,
-): Promise<void> {
-  const { params, query, signal } = connection;
-  try {
-    for await (const event of engine.follow(params.executionId, readAfter(query), signal)) {
-      // Nothing is left out for a slow reader: what it has not read yet lies in the database.
-      while (!signal.aborted && !connection.send(event)) await connection.room();
-    }
-    connection.close(1000, 'the execution has ended');
-  } catch (error) {
-    connection.sendFault(Fault.from(error));
-    connection.close(1013, 'events cannot be read now');
-  }
+): void {
+  const { params, query } = connection;
+  serveReplay(connection, {
+    after: readAfter(query),
+    tell: async (after, reader) => {
+      for await (const event of engine.follow(params.executionId, after, reader.signal)) {
+        await reader.send(event);
+      }
+      reader.close(1000, 'the execution has ended');
+    },
+  });
 }
 
 function readAfter(query: URLSearchParams): number {

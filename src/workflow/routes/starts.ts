@@ -7,6 +7,7 @@ import type { Execution, StartRequest } from '../engine/execution.ts';
 import type { Actor } from '../definitions/workflow.ts';
 import type { startRoutes as routes } from '../schemas/starts.ts';
 import { actorOf } from './actor.ts';
+import { callerTokenOf } from './caller-token.ts';
 
 type StartRoute = typeof routes.executeWorkflow;
 type StartHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
@@ -70,7 +71,6 @@ export function startHandlers(parts: StartHandlerParts): StartHandlers {
 function requestOf(call: Call<StartRoute>, options: Options): StartRequest {
   const { params, body, identity, headers, span } = call;
   const { version, timeout, maxTokens, maxCost, callbacks } = options;
-  const callerToken = tokenOf(headers.authorization);
   const idempotencyKey = keyOf(headers['idempotency-key']) ?? options.idempotencyKey;
   return {
     workflowId: params.id,
@@ -84,7 +84,7 @@ function requestOf(call: Call<StartRoute>, options: Options): StartRequest {
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(maxCost === undefined ? {} : { maxCost }),
     ...(callbacks === undefined ? {} : { callbacks: callbacksOf(callbacks) }),
-    ...(callerToken === undefined ? {} : { callerToken }),
+    ...callerTokenOf(headers),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
 }
@@ -95,10 +95,6 @@ function callbacksOf({ onComplete, onError, secret }: NonNullable<Options['callb
     ...(onError === undefined ? {} : { onError }),
     ...(secret === undefined ? {} : { secret }),
   };
-}
-
-function tokenOf(authorization: string | undefined): string | undefined {
-  return /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
 }
 
 function keyOf(header: string | readonly string[] | undefined): string | undefined {

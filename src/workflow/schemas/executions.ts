@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route, SocketRoute } from '../../kit/contract.ts';
+import { subscribeFields } from '../../kit/sockets/subscription.ts';
 import { mayExecute, mayRead } from './access.ts';
 
 const id = Type.String({
@@ -288,6 +289,7 @@ export const executionSockets = {
     summary:
       'Follow an execution from its start, or behind the query’s `after`; closes with 1000 after its last event',
     permission: mayRead,
+    subscribe: Type.Object(subscribeFields),
     event: executionEvent,
   },
 } as const satisfies Record<string, SocketRoute>;

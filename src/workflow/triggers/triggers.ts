@@ -4,7 +4,7 @@ import { newId, newSecret } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import { RateLimiter } from '../../kit/rate-limit.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
-import { heldForComponents, requireComponents } from '../components/component-permissions.ts';
+import { heldForComponents, requireUnattended } from '../components/component-permissions.ts';
 import type { Engine, Execution, PlanSource } from '../engine/execution.ts';
 import { EventListener } from './event-listener.ts';
 import { deleteFiringsBefore, listFirings } from './firing-store.ts';
@@ -247,7 +247,7 @@ export class Triggers implements AsyncDisposable {
   }
 
   async #requireComponents(workflowId: string, permissions: readonly string[]): Promise<void> {
-    requireComponents((await this.#options.plans.load(workflowId)).plan, permissions);
+    requireUnattended((await this.#options.plans.load(workflowId)).plan, permissions);
   }
 
   #nextAt(type: Trigger['type'], settings: Trigger['settings'], isEnabled: boolean) {

@@ -1,5 +1,4 @@
 import type { ErrorAnswer, FailureKind, UpstreamFailure } from '../failure.ts';
-import { maskText } from '../openai/masked-text.ts';
 import { headerOf, msUntil, retryAfterMs } from '../retry-hint.ts';
 import { kindOfStatus, refusedMessage } from '../status-kinds.ts';
 import { recordIn, textIn, type Json } from '../untrusted.ts';
@@ -38,7 +37,7 @@ export function readFailure({ status, headers, body }: ErrorAnswer): UpstreamFai
   const param = complaint.exec(message)?.[1];
   return {
     kind,
-    message: kind === 'refused' ? refusedMessage : maskText(message),
+    message: kind === 'refused' ? refusedMessage : message,
     status,
     ...(code === undefined ? {} : { code }),
     ...(param === undefined || kind !== 'rejected' ? {} : { param }),

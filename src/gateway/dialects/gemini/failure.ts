@@ -1,5 +1,4 @@
 import type { ErrorAnswer, FailureKind, UpstreamFailure } from '../failure.ts';
-import { maskText } from '../openai/masked-text.ts';
 import { retryAfterMs } from '../retry-hint.ts';
 import { kindOfStatus, refusedMessage } from '../status-kinds.ts';
 import { listIn, recordIn, textIn, type Json } from '../untrusted.ts';
@@ -37,7 +36,7 @@ export function readFailure({ status, headers, body }: ErrorAnswer): UpstreamFai
   const param = kind === 'rejected' ? fieldIn(details) : undefined;
   return {
     kind,
-    message: kind === 'refused' ? refusedMessage : maskText(message),
+    message: kind === 'refused' ? refusedMessage : message,
     status,
     ...(code === undefined ? {} : { code }),
     ...(param === undefined ? {} : { param }),

@@ -1,5 +1,4 @@
 import type { ErrorAnswer, FailureKind, UpstreamFailure } from '../failure.ts';
-import { maskText } from '../openai/masked-text.ts';
 import { retryAfterMs } from '../retry-hint.ts';
 import { kindOfStatus, refusedMessage } from '../status-kinds.ts';
 import { recordIn, textIn } from '../untrusted.ts';
@@ -15,7 +14,7 @@ export function readFailure({ status, headers, body }: ErrorAnswer): UpstreamFai
   const retry = retryAfterMs(headers);
   return {
     kind,
-    message: kind === 'refused' ? refusedMessage : maskText(message),
+    message: kind === 'refused' ? refusedMessage : message,
     status,
     ...(retry === undefined ? {} : { retryAfterMs: retry }),
   };

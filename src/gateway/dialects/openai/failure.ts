@@ -1,7 +1,6 @@
 import type { ErrorAnswer, UpstreamFailure } from '../failure.ts';
 import { kindOf, type ErrorWords } from './failure-kind.ts';
 import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
-import { maskText } from './masked-text.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** Of a message that is looked at: no provider needs more to say what is wrong. */
@@ -9,19 +8,21 @@ const charsMax = 4000;
 
 /**
  * What an error of any OpenAI-compatible provider means. An error inside an answer of status 200
- * counts by the status that it names itself. Nothing secret is left in the message.
+ * counts by the status that it names itself.
  */
 export function readFailure(answer: ErrorAnswer): UpstreamFailure {
   const error = errorIn(answer.body);
   const text = messageIn(error, answer.body)?.slice(0, charsMax);
   const status = statusOf(answer.status, error);
   const retryAfter = retryAfterMs(answer, text ?? '');
+  const param = textIn(error['param']) ?? fieldIn(answer.body);
+  const code = nameIn(error['code']) ?? textIn(error['type']);
   return {
     kind: kindOf(wordsOf(error, status, text)),
-    message: text === undefined ? `the provider answered ${status}` : maskText(text),
+    message: text === undefined ? `the provider answered ${status}` : text,
     ...(status !== 200 && { status }),
-    ...masked('param', textIn(error['param']) ?? fieldIn(answer.body)),
-    ...masked('code', nameIn(error['code']) ?? textIn(error['type'])),
+    ...(param !== undefined && { param }),
+    ...(code !== undefined && { code }),
     ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
   };
 }
@@ -34,10 +35,6 @@ function wordsOf(error: Json, status: number, text: string | undefined): ErrorWo
     type: type.toLowerCase(),
     message: text?.toLowerCase() ?? '',
   };
-}
-
-function masked(name: 'param' | 'code', text: string | undefined) {
-  return text === undefined ? undefined : { [name]: maskText(text) };
 }
 
 /** The object that describes the error: `error`, in a list with Gemini, or the body itself. */

@@ -55,17 +55,12 @@ export class OpenAiWatch implements StreamWatch {
   #seeData(data: string, event: string | undefined): void {
     const chunk = parseChunk(data);
     if (!chunk) {
-      if (data.trim() !== '') this.#end();
+      if (data.trim() !== '') this.isEnded = true;
       return;
     }
     refuseErrorEvent(event, chunk);
     for (const choice of listIn(chunk['choices'])) if (isObject(choice)) this.#seeChoice(choice);
     this.usage = usageIn(chunk) ?? this.usage;
-  }
-
-  #end(): void {
-    this.isEnded = true;
-    this.isStarted = true;
   }
 
   #seeChoice(choice: Json): void {

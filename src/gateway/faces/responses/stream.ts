@@ -18,6 +18,10 @@ export class ResponseStream implements FaceStream {
     this.#request = request;
   }
 
+  get eventCount(): number {
+    return this.#sequence;
+  }
+
   write(event: AnswerEvent): string {
     switch (event.type) {
       case 'start':

@@ -51,6 +51,7 @@ export function createSubWorkflow(starter: () => ChildStarter): Component {
       description: 'the outputs of its ends by node id; `{executionId}` where it does not wait',
     }),
     effect: 'once',
+    callerToken: 'handed-on',
     typicalMs: 5_000,
     run: async ({ workflowId, version, inputs = {}, wait = true, timeout }, context) => {
       const engine = starter();

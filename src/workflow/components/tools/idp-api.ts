@@ -69,7 +69,7 @@ export function createIdpApi(options: IdpOptions): Component {
       nextPage: Type.Optional(Type.Integer({ description: 'where a list goes on' })),
     }),
     effect: 'once',
-    needsCallerToken: true,
+    callerToken: 'needed',
     typicalMs: 500,
     run: async (settings, context) => {
       const calls = openCalls(options);

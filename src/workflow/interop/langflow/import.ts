@@ -127,10 +127,16 @@ class LangflowImport {
     return modelType.test(node.type) ? `{{ ${name}.text }}` : `{{ ${name} }}`;
   }
 
-  /** `{name}` in a prompt stands for the field of that name. */
+  /** `{name}` in a prompt stands for the field of that name, `{{` and `}}` for one brace. */
   #promptText(node: LangflowNode, depth: number): string {
-    return textOf(valueAt(node.template, 'template', 'value'))
-      .split(/\{([A-Za-z_]\w*)\}/)
+    const text = textOf(valueAt(node.template, 'template', 'value'));
+    const pieces: string[] = [''];
+    for (const [at, piece] of text.split(/(\{\{|\}\}|\{[A-Za-z_]\w*\})/).entries()) {
+      const isField = at % 2 === 1 && piece.length > 2;
+      if (isField) pieces.push(piece.slice(1, -1), '');
+      else pieces.push(`${pieces.pop()}${at % 2 === 1 ? piece.charAt(0) : piece}`);
+    }
+    return pieces
       .map((piece, at) => (at % 2 === 0 ? literalText(piece) : this.#fieldText(node, piece, depth)))
       .join('');
   }

@@ -14,6 +14,16 @@ export function conditionOf(conditions: unknown, sight: Sight, combinator = 'and
   return parts.length === 1 ? (parts[0] ?? 'true') : parts.join(isAny ? ' || ' : ' && ');
 }
 
+/** How conditions compare otherwise than CEL does, in words; undefined where they do not. */
+export function differenceOf(conditions: unknown, isLoose: boolean): string | undefined {
+  const { caseSensitive, typeValidation } = fieldsOf(fieldsOf(conditions)['options']);
+  const differences = [
+    ...(caseSensitive === false ? ['upper and lower case were the same to it'] : []),
+    ...(isLoose || typeValidation === 'loose' ? ['it converted values of other types'] : []),
+  ];
+  return differences.length > 0 ? `${differences.join(', and ')}; here they differ` : undefined;
+}
+
 /** One comparison. */
 export interface Comparison {
   readonly left: unknown;
@@ -88,7 +98,8 @@ const exists: Write = (left) => {
   const isPath = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/.test(left);
   return isPath ? `has(${left}) && ${left} != null` : `${left} != null`;
 };
-const isEmpty: Write = (left) => `(${left} == null || ${left} == "" || size(${left}) == 0)`;
+const isEmpty: Write = (left, right) =>
+  `(!(${exists(left, right)}) || ${left} == "" || size(${left}) == 0)`;
 
 const operations: Readonly<Record<string, Write>> = Object.assign(Object.create(null), {
   equals: infix('=='),

@@ -1,7 +1,7 @@
 import { fieldsOf, listOf, numberOf, textOf, type Fields } from '../fields.ts';
 import { toIdentifier } from '../node-ids.ts';
 import { placeholderText } from '../paths.ts';
-import { compare, conditionOf } from './conditions.ts';
+import { compare, conditionOf, differenceOf } from './conditions.ts';
 import type { N8nNode } from './document.ts';
 import { passesData, type Mapped, type N8nKind, type N8nReading } from './kind.ts';
 
@@ -27,17 +27,41 @@ const condition: N8nKind = {
   map: ({ node, sight }) => {
     const { conditions, combineOperation } = node.parameters;
     const text = conditionOf(conditions, sight, textOf(combineOperation) || 'and');
-    return { node: { type: 'Condition', data: { condition: text } } };
+    const note = differenceOf(conditions, isLoose(node));
+    return { node: { type: 'Condition', data: { condition: text } }, ...adaptedBy(note) };
   },
   place: passesData,
   handle: (_node, output) => (output === 0 ? 'true' : 'false'),
 };
 
+const filter: N8nKind = {
+  ...condition,
+  map: (reading) => {
+    const mapped = condition.map(reading);
+    const once = 'it decides once over all that comes in, not item by item';
+    return { ...mapped, ...adaptedBy([once, mapped.note].filter(Boolean).join('; ')) };
+  },
+};
+
+function isLoose({ parameters }: N8nNode): boolean {
+  const { looseTypeValidation } = parameters;
+  return (
+    looseTypeValidation === true || fieldsOf(parameters['options'])['looseTypeValidation'] === true
+  );
+}
+
+function adaptedBy(note: string | undefined): Pick<Mapped, 'status' | 'note'> {
+  return note === undefined ? {} : { status: 'adapted', note };
+}
+
 const switchKind: N8nKind = {
   map: (reading) => {
     const cases = casesOf(reading);
     if (cases.length === 0) return { status: 'unsupported', note: 'it has no rules' };
-    return { node: { type: 'Switch', data: { cases } } };
+    const notes = rulesOf(reading.node).flatMap(
+      ({ conditions }) => differenceOf(conditions, isLoose(reading.node)) ?? [],
+    );
+    return { node: { type: 'Switch', data: { cases } }, ...adaptedBy(notes[0]) };
   },
   place: passesData,
   handle: (node, output) => handlesOf(node)[output] ?? 'default',
@@ -182,7 +206,7 @@ export const logicKinds: Readonly<Record<string, N8nKind>> = {
   cron: schedule,
   interval: schedule,
   if: condition,
-  filter: condition,
+  filter,
   switch: switchKind,
   splitInBatches: loop,
   merge,

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { ConditionCompiler } from '../../flow/expressions/conditions.ts';
+import { testScope } from '../../flow/testing.ts';
 import { readDocument, recogniseFormat } from '../document.ts';
 import { mendDraft } from '../mending.ts';
 import { openCompiler } from '../testing-components.ts';
@@ -15,6 +17,7 @@ async function convert(text: string) {
   if (!flow) throw new Error('the flow does not hold');
   return {
     ...made,
+    flow,
     node: (id: string) => flow.nodes.find((one) => one.id === id),
     statuses: made.steps.map(({ status }) => status),
     edges: flow.edges.map(
@@ -67,8 +70,8 @@ test('a switch leads to the tasks that its cases name', async () => {
     'process_order:default > handle_unknown_order_type',
   ]);
   expect(node('process_order')?.data['cases']).toMatchObject([
-    { when: 'inputs.orderType == "electronic"', handle: 'case1' },
-    { when: 'inputs.orderType == "physical"', handle: 'case2' },
+    { when: '(has(inputs.orderType) && inputs.orderType == "electronic")', handle: 'case1' },
+    { when: '(has(inputs.orderType) && inputs.orderType == "physical")', handle: 'case2' },
   ]);
 });
 
@@ -92,7 +95,9 @@ test('what is tried again keeps its rule', async () => {
 
 test('a task that only runs sometimes stands behind a Condition', async () => {
   const { node, edges } = await convert(fixture('conditional-task'));
-  expect(node('raise_error_if_underage_if')?.data['condition']).toBe('inputs.customer.age < 18');
+  expect(node('raise_error_if_underage_if')?.data['condition']).toContain(
+    'inputs.customer.age < 18',
+  );
   expect(edges).toContain('raise_error_if_underage_if:true > raise_error_if_underage');
   expect(edges).toContain('raise_error_if_underage_if:false > place_bet');
 });
@@ -114,4 +119,113 @@ test('a loop sees its item, and what follows sees the results', async () => {
     first: '{{ each.results[0].id | default: "none" }}',
   });
   expect(edges).toEqual(['each:body > call', 'each:done > after', 'call > each']);
+});
+
+test('a task that nothing leads to is left out', async () => {
+  const ended = await convert(
+    documentOf(
+      "  - a: {set: {q: 1}, then: end}\n  - b: {call: http, with: {endpoint: 'https://b.example'}}",
+    ),
+  );
+  expect(ended.node('b')).toBeUndefined();
+  expect(ended.steps[1]).toMatchObject({
+    source: 'b',
+    note: expect.stringContaining('never runs'),
+  });
+  const left = await convert(
+    documentOf(
+      "  - a: {do: [{x: {set: {n: 1}, then: exit}}, {y: {set: {n: 2}}}]}\n  - z: {set: {z: '${ .n }'}}",
+    ),
+  );
+  expect(left.node('y')).toBeUndefined();
+  expect(left.node('z')?.data['input']).toEqual({ z: '{{ x.result.n }}' });
+  expect(left.edges).toEqual(['x > z']);
+});
+
+test('after a failure nothing of the rest of a try runs', async () => {
+  const { node, edges } = await convert(
+    documentOf(
+      '  - t: {try: [{h1: {call: http, with: {endpoint: "https://a.example"}}}, {h2: {call: http, with: {endpoint: "https://b.example"}}}], catch: {}}\n  - z: {set: {z: 1}}',
+    ),
+  );
+  expect(edges.filter((edge) => edge.startsWith('h1'))).toEqual(['h1 > h2', 'h1:error > t_caught']);
+  expect(node('h1')?.onError).toBe('continue');
+  const looped = await convert(
+    documentOf('  - t: {try: [{l: {for: {in: "${ .a }"}, do: [{s: {set: {n: 1}}}]}}], catch: {}}'),
+  );
+  expect(looped.statuses).toEqual(['unsupported']);
+});
+
+test('a task sees the data of the way that led to it', async () => {
+  const { node, edges } = await convert(
+    documentOf("  - a: {if: '${ .n > 5 }', set: {n: 100}}\n  - b: {set: {z: '${ .n }'}}"),
+  );
+  expect(edges).toEqual(['a_if:true > a', 'a_if:false > b_data', 'a > b_data', 'b_data > b']);
+  expect(node('b_data')?.data).toEqual({
+    mode: 'first',
+    inputs: ['{{ a.result }}', '{{ inputs }}'],
+  });
+  expect(node('b')?.data['input']).toEqual({ z: '{{ b_data.merged.n }}' });
+});
+
+test('branches give a list of their outputs', async () => {
+  const { node } = await convert(
+    documentOf(
+      "  - f: {fork: {branches: [{one: {set: {a: 1}}}, {two: {set: {b: 2}}}]}}\n  - g: {set: {r: '${ .[0].a }'}}",
+    ),
+  );
+  expect(node('f_join')?.data).toEqual({ inputs: ['{{ one.result }}', '{{ two.result }}'] });
+  expect(node('g')?.data['input']).toEqual({ r: '{{ f_join.merged[0].a }}' });
+});
+
+test('input, timeouts and named retry policies are taken over', async () => {
+  const { node, flow, statuses } = await convert(
+    `${documentOf("  - a: {input: {from: '${ .o }'}, set: {x: '${ .v }'}, timeout: {after: {milliseconds: 200}}}\n  - t: {try: [{h: {call: http, with: {endpoint: 'https://a.example'}}}], catch: {retry: r1}}")}
+timeout: {after: PT1M}
+use: {retries: {r1: {delay: {seconds: 7}, backoff: {exponential: {}}, limit: {attempt: {count: 9}}}}}`,
+  );
+  expect(new Set(statuses)).toEqual(new Set(['exact']));
+  expect(node('a')).toMatchObject({ timeout: 200, data: { input: { x: '{{ inputs.o.v }}' } } });
+  expect(flow.settings).toEqual({ timeout: 60_000 });
+  expect(node('h')?.retry).toMatchObject({
+    maxAttempts: 9,
+    backoff: 'exponential',
+    initialDelay: 7_000,
+  });
+});
+
+test.each([
+  ["  - a: {set: {x: 1}}\noutput: {as: '${ .x }'}", 'unsupported'],
+  ["  - a: {set: {x: 1}}\nschedule: {cron: '0 0 * * *'}", 'adapted'],
+  ['  - a: {set: {x: 1}, export: {as: "${ . }"}}', 'adapted'],
+  ["  - a: {input: {from: '${ .a + 1 }'}, set: {x: 1}}", 'unsupported'],
+  ["  - a: {set: {x: 1}, output: {as: {y: '${ .x }'}}}", 'unsupported'],
+  ['  - a: {do: [{b: {set: {x: 1}}}], timeout: {after: PT1S}}', 'unsupported'],
+  ['  - a: {try: [{b: {set: {x: 1}}}], catch: {errors: {with: {status: 503}}}}', 'adapted'],
+])('what is dropped is never called exact: %s', async (text, status) => {
+  const { statuses } = await convert(documentOf(text));
+  expect(statuses).toContain(status);
+});
+
+test('what is not there is null to a condition', async () => {
+  const when = async (text: string) => {
+    const { node } = await convert(documentOf(`  - a: {if: '\${ ${text} }', set: {x: 1}}`));
+    return String(node('a_if')?.data['condition']);
+  };
+  const conditions = new ConditionCompiler();
+  const holds = async (text: string, inputs: object) =>
+    conditions
+      .compile(await when(text), () => false)
+      .holds(testScope({}, { inputs: { ...inputs } }));
+  expect(await holds('.vip == true', {})).toBe(false);
+  expect(await holds('.vip != true', {})).toBe(true);
+  expect(await holds('.a.b == null', { a: null })).toBe(true);
+  expect(await holds('.a.b == null', { a: { b: 1 } })).toBe(false);
+  expect(await holds('.fast', {})).toBe(false);
+  expect(await holds('.fast', { fast: 'yes' })).toBe(true);
+  expect(await holds('.fast | not', {})).toBe(true);
+  expect(await holds('.n < 5', {})).toBe(true);
+  expect(await holds('.n > 5', { n: 6 })).toBe(true);
+  expect(await holds('.list | length == 0', {})).toBe(true);
+  expect(await holds('.a == .b', { a: 1 })).toBe(false);
 });

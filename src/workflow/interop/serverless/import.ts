@@ -1,198 +1,249 @@
-import { Fault } from '../../../kit/errors.ts';
+import type { Draft } from '../draft.ts';
+import { fieldsOf, textOf, type Fields } from '../fields.ts';
+import { toIdentifier } from '../node-ids.ts';
+import { placeholderText } from '../paths.ts';
+import { inputsOf, noteHead } from './head.ts';
+import { conditionOfJq, placeOfJq, translateAs, type JqSight } from './jq.ts';
 import {
-  placeholderNode,
-  type Draft,
-  type DraftLink,
-  type DraftNode,
-  type DraftStep,
-} from '../draft.ts';
-import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.ts';
-import { NodeIds, toIdentifier } from '../node-ids.ts';
-import { placeholderText, type DataPlace } from '../paths.ts';
-import type { StepStatus } from '../report.ts';
-import { conditionOfJq, placeOfJq, type JqSight } from './jq.ts';
-import { asOwn, kindOf, mapTask, retryOf } from './tasks.ts';
+  namedTasks,
+  Sections,
+  type NamedTask,
+  type Section,
+  type Tail,
+  type Way,
+} from './sections.ts';
+import { asOwn, kindOf, mapTask, timeoutOf } from './tasks.ts';
+import { holdsMany, trySection } from './tries.ts';
 
 /** Reads a workflow of the Serverless Workflow DSL 1.0. */
 export function importServerless(document: Fields): Draft {
-  return new ServerlessImport().draft(document);
+  return new ServerlessImport(document).draft();
 }
 
-/** Where a way goes on from. */
-interface Tail {
-  readonly from: string;
-  readonly handle?: string;
-}
-
-/** Tasks with the way into them and out of them. */
-interface Section {
-  readonly entry: string | undefined;
-  readonly tails: readonly Tail[];
-  readonly place: DataPlace;
-}
-
-interface NamedTask {
-  readonly name: string;
-  readonly task: Fields;
-}
+/** Kinds of tasks that hold others. */
+const composite = new Set(['do', 'for', 'fork', 'try', 'switch']);
 
 class ServerlessImport {
-  readonly #steps: DraftStep[] = [];
-  readonly #links: DraftLink[] = [];
+  readonly #document: Fields;
+  readonly #use: Fields;
+  readonly #sections = new Sections();
   readonly #warnings: string[] = [];
-  readonly #ids = new NodeIds();
 
-  draft(document: Fields): Draft {
-    const { name, summary, title } = fieldsOf(document['document']);
-    const inputs: DataPlace = { root: 'inputs', steps: [] };
-    const variables = { input: inputs };
-    this.#list(document['do'], { own: inputs, variables });
+  constructor(document: Fields) {
+    this.#document = document;
+    this.#use = fieldsOf(document['use']);
+  }
+
+  draft(): Draft {
+    const { name, summary, title } = fieldsOf(this.#document['document']);
+    const timeout = timeoutOf(this.#document['timeout'], this.#use);
+    const inputs = inputsOf(this.#document, this.#sections);
+    this.#list(this.#document['do'], { own: inputs, variables: { input: inputs } });
+    this.#warnings.push(...noteHead(this.#document, this.#use, this.#sections));
     return {
       name: textOf(title) || textOf(name),
       description: textOf(summary),
-      steps: this.#steps,
-      links: this.#links,
+      steps: this.#sections.steps,
+      links: this.#sections.links,
       warnings: this.#warnings,
+      ...(timeout === undefined ? {} : { settings: { timeout } }),
     };
   }
 
   /** A list of tasks, one behind the other unless `then` says otherwise. */
-  // One pass over the tasks; its parts share what they know of the ways so far.
-  // oxlint-disable-next-line complexity
   #list(value: unknown, sight: JqSight): Section {
     const tasks = namedTasks(value);
-    const places = new Map<string, DataPlace>([[tasks[0]?.name ?? '', sight.own]]);
-    const entries = new Map<string, string>();
-    const open: { readonly tail: Tail; readonly to: string }[] = [];
+    const entries = new Map<string, string | undefined>();
+    const open: Way[] = [];
     const tails: Tail[] = [];
-    let last = sight.own;
+    const left: NamedTask[] = [];
     for (const [at, { name, task }] of tasks.entries()) {
-      const next = tasks[at + 1]?.name ?? '';
-      const own = places.get(name) ?? last;
-      const made = this.#task(name, task, { ...sight, own });
-      if (made.entry !== undefined) entries.set(name, made.entry);
-      last = made.place;
-      for (const { tail, to, place } of made.ways) {
-        const target = to === 'continue' ? next : to;
-        if (!places.has(target)) places.set(target, place);
-        if (target === '' || target === 'exit') tails.push(tail);
-        else if (target !== 'end') open.push({ tail, to: target });
+      const coming = open.filter(({ to }) => to === name).map(({ tail }) => tail);
+      if (at > 0 && coming.length === 0) {
+        left.push({ name, task });
+        continue;
       }
+      const met = this.#sections.meet(name, coming);
+      const made = this.#task(name, task, { ...sight, own: met.place ?? sight.own });
+      entries.set(name, made.entry);
+      for (const tail of met.tails) this.#link(tail, made.entry);
+      const ways = waysOn(made.ways, tasks[at + 1]?.name ?? 'exit');
+      tails.push(...ways.flatMap(({ tail, to }) => (to === 'exit' ? [tail] : [])));
+      open.push(...ways.filter(({ to }) => to !== 'exit'));
+      for (const { tail, to } of ways) this.#link(tail, entries.get(to));
     }
-    for (const { tail, to } of open) this.#join(tail, to, entries);
-    return { entry: entries.get(tasks[0]?.name ?? ''), tails, place: last };
+    this.#close(left, open, new Set(tasks.map(({ name }) => name)));
+    return { entry: entries.get(tasks[0]?.name ?? ''), tails };
   }
 
-  #join(tail: Tail, to: string, entries: ReadonlyMap<string, string>): void {
-    const entry = entries.get(to);
-    if (entry === undefined) this.#warnings.push(`there is no task ${to.slice(0, 64)}`);
-    else this.#links.push({ from: tail.from, to: entry, ...handleOf(tail) });
+  #link(tail: Tail, entry: string | undefined): void {
+    if (entry !== undefined) this.#sections.link(tail, entry);
+  }
+
+  /** Tasks that were not reached in their order: nothing leads there, or a later one leads back. */
+  #close(left: readonly NamedTask[], open: readonly Way[], names: ReadonlySet<string>): void {
+    for (const { name, task } of left) {
+      const ways = open.filter(({ to }) => to === name);
+      const type = kindOf(task);
+      if (ways.length === 0) {
+        const note = 'nothing leads here, so that it never runs: it is left out';
+        this.#sections.note(name, { type, status: 'exact', note });
+        continue;
+      }
+      const id = this.#sections.ids.unused(name);
+      const note = 'only a later task leads back here';
+      const known = { key: id, source: name, type, settings: task };
+      this.#sections.add(id, known, { status: 'unsupported', note });
+      for (const { tail } of ways) this.#sections.link(tail, id);
+    }
+    for (const { to } of open) {
+      if (!names.has(to)) this.#warnings.push(`there is no task ${to.slice(0, 64)}`);
+    }
   }
 
   #task(name: string, task: Fields, sight: JqSight): Entered {
     const then = textOf(task['then']) || 'continue';
     const guard = textOf(task['if']);
-    const id = this.#ids.unused(name);
+    const id = this.#sections.ids.unused(name);
     const condition = guard === '' ? undefined : this.#guard(`${id}_if`, guard, { name, sight });
     const inner = this.#body({ id, name, task, sight });
-    const ways = inner.ways ?? inner.tails.map((tail) => ({ tail, to: then, place: inner.place }));
-    if (condition === undefined) return { entry: inner.entry, place: inner.place, ways };
-    if (inner.entry !== undefined) {
-      this.#links.push({ from: condition, to: inner.entry, handle: 'true' });
-    }
-    const skipped = {
-      tail: { from: condition, handle: 'false' },
-      to: 'continue',
-      place: sight.own,
-    };
-    return { entry: condition, place: inner.place, ways: [...ways, skipped] };
+    const ways = inner.ways ?? inner.tails.map((tail) => ({ tail, to: then }));
+    if (condition === undefined) return { entry: inner.entry, ways };
+    this.#link({ from: condition, handle: 'true', place: sight.own }, inner.entry);
+    const skipped = { from: condition, handle: 'false', place: sight.own };
+    return { entry: condition, ways: [...ways, { tail: skipped, to: 'continue' }] };
   }
 
   #guard(id: string, text: string, { name, sight }: { name: string; sight: JqSight }): string {
-    const key = this.#ids.unused(id);
+    const key = this.#sections.ids.unused(id);
     const known = { key, source: `${name} (if)`, type: 'if', settings: { if: text } };
-    this.#tried(key, known, () => ({
+    this.#sections.tried(key, known, () => ({
       node: { type: 'Condition', data: { condition: conditionOfJq(text, sight) } },
       status: 'exact',
     }));
     return key;
   }
 
-  #body(given: TaskGiven): Section & { readonly ways?: Entered['ways'] } {
-    const kind = kindOf(given.task);
-    if (kind === 'do') return this.#list(given.task['do'], given.sight);
-    if (kind === 'switch') return this.#switch(given);
-    if (kind === 'for') return this.#loop(given);
-    if (kind === 'fork') return this.#fork(given);
-    if (kind === 'try') return this.#try(given);
-    return this.#simple(given);
+  #body(given: TaskGiven): Section & { readonly ways?: readonly Way[] } {
+    const { name, task, sight } = given;
+    const kind = kindOf(task);
+    const { from } = fieldsOf(task['input']);
+    const own = from === undefined ? sight.own : translateAs(() => placeOfJq(textOf(from), sight));
+    if (!own) return this.#refuse(given, 'what it takes from its input is more than a path');
+    const seen = { ...given, sight: { ...sight, own } };
+    const rest = ['output', 'export', 'timeout'].filter((word) => task[word] !== undefined);
+    if (composite.has(kind) && rest.length > 0) {
+      const note = `left out: ${rest.join(', ')}`;
+      this.#sections.note(`${name} (${rest.join(', ')})`, {
+        type: kind,
+        status: 'unsupported',
+        note,
+      });
+    }
+    if (kind === 'do') return this.#list(task['do'], seen.sight);
+    if (kind === 'switch') return this.#switch(seen);
+    if (kind === 'for') return this.#loop(seen);
+    if (kind === 'fork') return this.#fork(seen);
+    if (kind === 'try') {
+      if (holdsMany(task['try'])) {
+        return this.#refuse(given, 'a failure within `for` or `fork` cannot be caught');
+      }
+      const parts = { sections: this.#sections, use: this.#use };
+      const list = (tasks: unknown) => this.#list(tasks, seen.sight);
+      const made = trySection({ name, task, own }, { ...parts, list });
+      this.#warnings.push(...made.warnings);
+      return made.section;
+    }
+    return this.#simple(seen);
+  }
+
+  #refuse({ id, name, task, sight }: TaskGiven, note: string): Section {
+    const known = { key: id, source: name, type: kindOf(task), settings: task };
+    this.#sections.add(id, known, { status: 'unsupported', note });
+    return { entry: id, tails: [{ from: id, place: sight.own }] };
   }
 
   #simple({ id, name, task, sight }: TaskGiven): Section {
     let place = sight.own;
-    this.#tried(id, { key: id, source: name, type: kindOf(task), settings: task }, () => {
-      const mapped = mapTask(task, sight);
+    const kind = kindOf(task);
+    this.#sections.tried(id, { key: id, source: name, type: kind, settings: task }, () => {
+      const mapped = asOwn(task, mapTask(task, sight));
       if (mapped.data) place = { root: id, steps: mapped.data };
-      const shaped = textOf(fieldsOf(task['output'])['as']);
-      if (shaped !== '') place = placeOfJq(shaped, { ...sight, own: place });
-      if (task['export'] !== undefined) this.#warnings.push(`${name}: its export is left out`);
-      return asOwn(task, mapped);
+      const { as: shape } = fieldsOf(task['output']);
+      if (shape !== undefined) place = placeOfJq(textOf(shape), { ...sight, own: place });
+      const after = timeoutOf(task['timeout'], this.#use);
+      const isBounded = after !== undefined && (kind === 'call' || kind === 'set');
+      const lost = [
+        ...(task['export'] === undefined ? [] : ['export']),
+        ...(task['timeout'] === undefined || isBounded ? [] : ['timeout']),
+      ];
+      const { node, status } = mapped;
+      return {
+        ...mapped,
+        ...(node && isBounded ? { node: { ...node, timeout: Math.max(1, after) } } : {}),
+        ...(status === 'exact' && lost.length > 0
+          ? { status: 'adapted' as const, note: `left out: ${lost.join(', ')}` }
+          : {}),
+      };
     });
-    return { entry: id, tails: [{ from: id }], place };
+    return { entry: id, tails: [{ from: id, place }] };
   }
 
-  #switch({ id, name, task, sight }: TaskGiven): Section & { readonly ways: Entered['ways'] } {
+  #switch({ id, name, task, sight }: TaskGiven): Section & { readonly ways: readonly Way[] } {
     const given = namedTasks(task['switch']).map(({ name: label, task: rule }) => ({
       handle: toIdentifier(label).slice(0, 60),
       when: textOf(rule['when']),
       next: textOf(rule['then']) || 'continue',
     }));
     const fallback = given.find(({ when }) => when === '');
-    this.#tried(id, { key: id, source: name, type: 'switch', settings: task }, () => {
+    this.#sections.tried(id, { key: id, source: name, type: 'switch', settings: task }, () => {
       const cases = given
         .filter(({ when }) => when !== '')
         .map(({ when, handle }) => ({ when: conditionOfJq(when, sight), handle }));
       return { node: { type: 'Switch', data: { cases, default: 'default' } }, status: 'exact' };
     });
     const ways = given.map(({ handle, when, next }) => ({
-      tail: { from: id, handle: when === '' ? 'default' : handle },
+      tail: { from: id, handle: when === '' ? 'default' : handle, place: sight.own },
       to: next,
-      place: sight.own,
     }));
-    const other = { tail: { from: id, handle: 'default' }, to: 'continue', place: sight.own };
-    const all = fallback ? ways : [...ways, other];
-    return { entry: id, tails: [], place: sight.own, ways: all };
+    const other = { from: id, handle: 'default', place: sight.own };
+    const all = fallback ? ways : [...ways, { tail: other, to: 'continue' }];
+    return { entry: id, tails: [], ways: all };
   }
 
   #loop({ id, name, task, sight }: TaskGiven): Section {
     const { each, in: list, at } = fieldsOf(task['for']);
     const isBounded = task['while'] !== undefined;
-    this.#tried(id, { key: id, source: name, type: 'for', settings: { for: task['for'] } }, () => {
-      const items = placeholderText(placeOfJq(textOf(list), sight));
-      const note = 'its `while` is left out: every item has its round';
-      return {
-        node: { type: 'Loop', data: { items } },
-        status: isBounded ? 'unsupported' : 'adapted',
-        note: isBounded ? note : 'rounds do not see what the round before made of the data',
-      };
-    });
+    this.#sections.tried(
+      id,
+      { key: id, source: name, type: 'for', settings: { for: task['for'] } },
+      () => {
+        const items = placeholderText(placeOfJq(textOf(list), sight));
+        const note = 'its `while` is left out: every item has its round';
+        return {
+          node: { type: 'Loop', data: { items } },
+          status: isBounded ? 'unsupported' : 'adapted',
+          note: isBounded ? note : 'rounds do not see what the round before made of the data',
+        };
+      },
+    );
     const variables = {
       ...sight.variables,
       [textOf(each) || 'item']: { root: 'loop', steps: ['item'] },
       [textOf(at) || 'index']: { root: 'loop', steps: ['index'] },
     };
     const body = this.#list(task['do'], { ...sight, variables });
-    if (body.entry !== undefined) this.#links.push({ from: id, to: body.entry, handle: 'body' });
-    for (const tail of body.tails) this.#links.push({ from: tail.from, to: id, ...handleOf(tail) });
+    this.#link({ from: id, handle: 'body', place: sight.own }, body.entry);
+    for (const tail of body.tails) this.#sections.link(tail, id);
     const place = { root: id, steps: ['results'] };
-    return { entry: id, tails: [{ from: id, handle: 'done' }], place };
+    return { entry: id, tails: [{ from: id, handle: 'done', place }] };
   }
 
   #fork({ id, name, task, sight }: TaskGiven): Section {
     const { branches, compete } = fieldsOf(task['fork']);
     const isRace = compete === true;
-    const join = this.#ids.unused(`${name}_join`);
-    this.#add(
+    const join = this.#sections.ids.unused(`${name}_join`);
+    this.#sections.add(
       id,
       { key: id, source: name, type: 'fork', settings: task },
       {
@@ -201,73 +252,18 @@ class ServerlessImport {
         ...(isRace ? { note: 'all branches run to their end; there is no race' } : {}),
       },
     );
-    for (const { name: branch, task: one } of namedTasks(branches)) {
+    const outputs = namedTasks(branches).map(({ name: branch, task: one }) => {
       const { entry, tails } = this.#list([{ [branch]: one }], sight);
-      if (entry !== undefined) this.#links.push({ from: id, to: entry });
-      for (const tail of tails) this.#links.push({ from: tail.from, to: join, ...handleOf(tail) });
-    }
-    const data = isRace ? { mode: 'first' } : {};
-    this.#add(
-      join,
-      { key: join, source: `${name} (join)`, type: 'fork', settings: {} },
-      {
-        node: { type: 'Merge', data },
-        status: 'exact',
-      },
-    );
-    return { entry: id, tails: [{ from: join }], place: { root: join, steps: ['merged'] } };
+      this.#link({ from: id, place: sight.own }, entry);
+      const met = this.#sections.meet(branch, tails);
+      for (const tail of met.tails) this.#sections.link(tail, join);
+      return met.place ? placeholderText(met.place) : null;
+    });
+    const data = { inputs: outputs, ...(isRace ? { mode: 'first' } : {}) };
+    const known = { key: join, source: `${name} (join)`, type: 'fork', settings: {} };
+    this.#sections.add(join, known, { node: { type: 'Merge', data }, status: 'exact' });
+    return { entry: id, tails: [{ from: join, place: { root: join, steps: ['merged'] } }] };
   }
-
-  #try({ name, task, sight }: TaskGiven): Section {
-    const handling = fieldsOf(task['catch']);
-    const retry = retryOf(handling['retry']);
-    const first = this.#steps.length;
-    const tried = this.#list(task['try'], sight);
-    const isHandled = handling['do'] !== undefined;
-    const inside = this.#steps.slice(first);
-    const rules = {
-      ...(retry ? { retry } : {}),
-      ...(isHandled || !retry ? { onError: 'continue' as const } : {}),
-    };
-    for (const [at, step] of inside.entries()) {
-      if (!step.node) continue;
-      this.#steps[first + at] = { ...step, node: { ...step.node, ...rules } };
-    }
-    if (handling['errors'] !== undefined) {
-      this.#warnings.push(`${name}: every failure is caught, not only those that it names`);
-    }
-    if (!isHandled) return tried;
-    const caught = this.#list(handling['do'], sight);
-    const { entry } = caught;
-    if (entry === undefined) return tried;
-    for (const { key, node } of inside) {
-      if (node) this.#links.push({ from: key, to: entry, handle: 'error' });
-    }
-    return { ...tried, tails: [...tried.tails, ...caught.tails] };
-  }
-
-  #tried(id: string, known: Known, make: () => Made): void {
-    try {
-      this.#add(id, known, make());
-    } catch (error) {
-      if (!(error instanceof Fault) || error.reason !== 'not_translatable') throw error;
-      this.#add(id, known, { status: 'unsupported', note: error.message });
-    }
-  }
-
-  #add(id: string, known: Known, { node, status, note }: Made): void {
-    const drawn = node ?? placeholderNode(known, note ?? '', known.settings);
-    const label = known.source.slice(0, 200);
-    this.#steps.push({ ...known, status, note, node: { ...drawn, label, id } });
-  }
-}
-
-type Known = Pick<DraftStep, 'key' | 'source' | 'type' | 'settings'>;
-
-interface Made {
-  readonly node?: DraftNode;
-  readonly status: StepStatus;
-  readonly note?: string;
 }
 
 interface TaskGiven {
@@ -279,18 +275,12 @@ interface TaskGiven {
 
 interface Entered {
   readonly entry: string | undefined;
-  readonly place: DataPlace;
-  readonly ways: readonly { readonly tail: Tail; readonly to: string; readonly place: DataPlace }[];
+  readonly ways: readonly Way[];
 }
 
-function handleOf({ handle }: Tail): { handle?: string } {
-  return handle === undefined ? {} : { handle };
-}
-
-/** Tasks stand in lists of objects with one name each. */
-function namedTasks(value: unknown): readonly NamedTask[] {
-  return listOf(value)
-    .filter(isFields)
-    .flatMap((one) => Object.entries(one).slice(0, 1))
-    .map(([name, task]) => ({ name, task: fieldsOf(task) }));
+/** The ways that go on, with `continue` as the name of what comes next. */
+function waysOn(ways: readonly Way[], next: string): readonly Way[] {
+  return ways
+    .map(({ tail, to }) => ({ tail, to: to === 'continue' ? next : to }))
+    .filter(({ to }) => to !== 'end');
 }

@@ -1,6 +1,7 @@
 import { Fault } from '../../../kit/errors.ts';
 import { isFields } from '../fields.ts';
 import { literalText, pathText, placeholderText, within, type DataPlace } from '../paths.ts';
+import { compareJq, lengthOf, presenceOf, truthOf, type Operand } from './jq-null.ts';
 
 /** What the expressions of a task see. */
 export interface JqSight {
@@ -28,6 +29,16 @@ export function conditionOfJq(text: string, sight: JqSight): string {
 export function placeOfJq(text: string, sight: JqSight): DataPlace {
   const parser = new JqParser(innerOf(text) ?? text, sight);
   return parser.all(() => parser.place());
+}
+
+/** What a translation gives; undefined for what has no counterpart. */
+export function translateAs<T>(translate: () => T): T | undefined {
+  try {
+    return translate();
+  } catch (error) {
+    if (Fault.from(error).reason !== 'not_translatable') throw error;
+    return undefined;
+  }
 }
 
 function translateText(text: string, sight: JqSight): string {
@@ -124,33 +135,34 @@ class JqParser {
   #comparison(): string {
     const left = this.#operand();
     const sign = this.#tokens[this.#at] ?? '';
-    if (!comparisons.has(sign)) return left;
+    if (!comparisons.has(sign)) return truthOf(left);
     this.#at += 1;
-    return `${left} ${sign} ${this.#operand()}`;
+    return compareJq(left, sign, this.#operand());
   }
 
-  #operand(): string {
+  #operand(): Operand {
     let operand = this.#plainOperand();
     while (this.#take('|')) {
-      if (this.#take('not')) operand = `!(${operand})`;
-      else if (this.#take('length')) operand = `size(${operand})`;
+      if (this.#take('not')) operand = { text: `!(${truthOf(operand)})` };
+      else if (this.#take('length')) operand = lengthOf(operand);
       else throw this.#fault();
     }
     return operand;
   }
 
-  #plainOperand(): string {
+  #plainOperand(): Operand {
     if (this.#take('(')) {
       const inner = this.either();
       if (!this.#take(')')) throw this.#fault();
-      return `(${inner})`;
+      return { text: `(${inner})` };
     }
     const next = this.#tokens[this.#at] ?? '';
     if (/^["\d-]|^(true|false|null)$/.test(next)) {
       this.#at += 1;
-      return next;
+      return { text: next };
     }
-    return pathText(this.place());
+    const place = this.place();
+    return { text: pathText(place), isThere: presenceOf(place) };
   }
 
   #index(): string | number {

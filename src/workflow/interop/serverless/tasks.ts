@@ -53,10 +53,10 @@ export function asOwn(task: Fields, mapped: MappedTask): MappedTask {
   return { ...mapped, status: 'adapted', note: `it was a ${was.slice(0, 64)} before` };
 }
 
-/** How often a `catch` tries again. */
-export function retryOf(policy: unknown): Retry | undefined {
-  const { delay, backoff, limit } = fieldsOf(policy);
-  if (policy === undefined) return undefined;
+/** How often a `catch` tries again; a text names a policy of the document. */
+export function retryOf(given: unknown, use: Fields): Retry | undefined {
+  if (given === undefined) return undefined;
+  const { delay, backoff, limit } = policyOf(given, use);
   const count = numberOf(fieldsOf(fieldsOf(limit)['attempt'])['count']) ?? 3;
   const [kind = 'fixed'] = Object.keys(fieldsOf(backoff));
   return {
@@ -65,6 +65,30 @@ export function retryOf(policy: unknown): Retry | undefined {
     backoff: kind === 'exponential' || kind === 'linear' ? kind : 'fixed',
     initialDelay: Math.min(3_600_000, durationMs(delay) ?? 1_000),
   };
+}
+
+/** What of a retry policy has no counterpart. */
+export function droppedOfRetry(given: unknown, use: Fields): readonly string[] {
+  const policy = policyOf(given, use);
+  const { attempt, duration } = fieldsOf(policy['limit']);
+  const isUnknown = typeof given === 'string' && Object.keys(policy).length === 0;
+  return [
+    ...['when', 'exceptWhen', 'jitter'].filter((word) => policy[word] !== undefined),
+    ...(duration === undefined && fieldsOf(attempt)['duration'] === undefined ? [] : ['duration']),
+    ...((numberOf(fieldsOf(attempt)['count']) ?? 1) > 20 ? ['attempts beyond 20'] : []),
+    ...(isUnknown ? ['a policy that the document does not hold'] : []),
+  ];
+}
+
+function policyOf(given: unknown, use: Fields): Fields {
+  return typeof given === 'string' ? fieldsOf(fieldsOf(use['retries'])[given]) : fieldsOf(given);
+}
+
+/** Milliseconds of a timeout, which may be named; undefined where it is none, or no fixed one. */
+export function timeoutOf(given: unknown, use: Fields): number | undefined {
+  const timeout = typeof given === 'string' ? fieldsOf(use['timeouts'])[given] : given;
+  const { after } = fieldsOf(timeout);
+  return after === undefined ? undefined : durationMs(after);
 }
 
 const simple: Readonly<Record<string, (task: Fields, sight: JqSight) => MappedTask>> = {

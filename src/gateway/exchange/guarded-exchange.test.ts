@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  json,
+  openAiAnswer,
+  openAiStream,
+  startGateway,
+  startProvider,
+  stream,
+  type ScriptedProvider,
+} from '../testing.ts';
+
+let upstream: ScriptedProvider;
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+
+beforeAll(async () => {
+  [upstream, gateway] = await Promise.all([
+    startProvider(),
+    startGateway({ environment: { GATEWAY_ANSWER_CHARS_MAX: '50', GATEWAY_REDACT: 'email' } }),
+  ]);
+  const models = [{ name: 'm' }];
+  await gateway.put('up', { dialect: 'openai', baseUrl: `${upstream.url}/v1`, models });
+  const ant = { dialect: 'anthropic', baseUrl: `${upstream.url}/v1`, models: [{ name: 'a' }] };
+  await gateway.put('ant', ant);
+});
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const messages = [{ role: 'user', content: 'hi' }];
+
+test('a streamed answer that is too long is refused, and its provider is not blamed', async () => {
+  const words = Array.from({ length: 80 }, () => 'nineteen ');
+  for (let times = 0; times < 6; times += 1) {
+    upstream.script(stream(openAiStream(words)));
+    const body = { model: 'm', messages, stream: true };
+    const { text } = await gateway.call('POST', '/v1/chat/completions', body);
+    expect(text).toContain('"code":"guardrail_refused"');
+    expect(text).toContain('the answer is longer than 50 characters');
+    expect(text).not.toContain('[DONE]');
+  }
+  upstream.script(json(openAiAnswer('short')));
+  const next = await gateway.call('POST', '/v1/chat/completions', { model: 'm', messages });
+  expect(next.status).toBe(200);
+  const health = await gateway.call('GET', '/api/health');
+  expect(health.body.providers.up).toMatchObject({ status: 'healthy', availability: 1 });
+});
+
+test.each(['plain', 'write to bob@example.com'])(
+  "Anthropic's own headers go along where the bytes do not: %s",
+  async (content) => {
+    upstream.received.length = 0;
+    upstream.script(
+      json({ type: 'error', error: { type: 'invalid_request_error', message: 'x' } }, 400),
+    );
+    await fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: {
+        'x-api-key': gateway.user,
+        'content-type': 'application/json',
+        'anthropic-beta': 'context-1m-2025-08-07',
+        'anthropic-version': '2024-01-01',
+      },
+      body: JSON.stringify({ model: 'a', max_tokens: 9, messages: [{ role: 'user', content }] }),
+    });
+    expect(upstream.received[0]?.headers).toMatchObject({
+      'anthropic-beta': 'context-1m-2025-08-07',
+      'anthropic-version': '2024-01-01',
+    });
+  },
+);
+
+test("Anthropic's headers go to nobody else", async () => {
+  upstream.received.length = 0;
+  upstream.script(json(openAiAnswer('short')));
+  await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: {
+      'x-api-key': gateway.user,
+      'content-type': 'application/json',
+      'anthropic-beta': 'context-1m-2025-08-07',
+    },
+    body: JSON.stringify({ model: 'm', max_tokens: 9, messages }),
+  });
+  expect(upstream.received[0]?.headers).not.toHaveProperty('anthropic-beta');
+});

@@ -1,0 +1,51 @@
+import type { ExecutionEvent } from './execution.ts';
+import { nodeKey } from './journal-row.ts';
+
+type StoredEvent = Omit<ExecutionEvent, 'executionId'>;
+
+/** The attempt of a node that is under way, or waits for its time. */
+export interface Underway {
+  /** From 1. */
+  readonly attempt: number;
+  /** When it may begin. */
+  readonly atMs: number;
+}
+
+/** A node that began and of whose end nothing was said. */
+export interface OpenNode extends Underway {
+  /** Of its last start. */
+  readonly event: StoredEvent;
+  /** Its execution ended meanwhile. */
+  readonly isOver: boolean;
+}
+
+/**
+ * Nodes that began and of whose end nothing was said, by their keys. A start after a crash goes on with
+ * the attempts before it; one in an execution that was resumed has all of them again.
+ */
+export function openNodes(events: readonly StoredEvent[]): ReadonlyMap<string, OpenNode> {
+  const open = new Map<string, OpenNode>();
+  for (const event of events) {
+    if (event.nodeId === undefined) {
+      for (const [key, node] of open) open.set(key, { ...node, isOver: true });
+      continue;
+    }
+    const key = nodeKey(event.nodeId, event.iteration ?? '');
+    const found = open.get(key);
+    const next = afterEvent(event, found?.isOver ? undefined : found);
+    if (next) open.set(key, next);
+    else open.delete(key);
+  }
+  return open;
+}
+
+/** The node after an event of it; undefined when that was its end. */
+function afterEvent(event: StoredEvent, known: OpenNode | undefined): OpenNode | undefined {
+  if (event.type === 'node-started') {
+    return { attempt: 1, atMs: 0, ...known, event, isOver: false };
+  }
+  if (event.type !== 'node-retrying') return undefined;
+  const { attempt = 0, delay = 0, timestamp } = event;
+  const atMs = Date.parse(timestamp) + delay;
+  return { event: known?.event ?? event, attempt: attempt + 1, atMs, isOver: false };
+}

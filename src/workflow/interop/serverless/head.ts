@@ -1,0 +1,38 @@
+import { fieldsOf, textOf, type Fields } from '../fields.ts';
+import type { DataPlace } from '../paths.ts';
+import { placeOfJq, translateAs } from './jq.ts';
+import type { Sections } from './sections.ts';
+import { timeoutOf } from './tasks.ts';
+
+/** What the first task sees: the inputs, or what the workflow takes from them. */
+export function inputsOf(document: Fields, sections: Pick<Sections, 'note'>): DataPlace {
+  const whole: DataPlace = { root: 'inputs', steps: [] };
+  const { from } = fieldsOf(document['input']);
+  if (from === undefined) return whole;
+  const place = translateAs(() => placeOfJq(textOf(from), { own: whole, variables: {} }));
+  if (place) return place;
+  const note = 'what it takes from the input is more than a path: the whole input is taken';
+  sections.note('input', { type: 'input', status: 'unsupported', note });
+  return whole;
+}
+
+/** Says what of the document's head has no counterpart; answers warnings. */
+export function noteHead(
+  { output, schedule, timeout }: Fields,
+  use: Fields,
+  sections: Pick<Sections, 'note'>,
+): readonly string[] {
+  if (fieldsOf(output)['as'] !== undefined) {
+    const note = 'a workflow gives the outputs of its last steps by their names';
+    sections.note('output', { type: 'output', status: 'unsupported', note });
+  }
+  if (timeout !== undefined && timeoutOf(timeout, use) === undefined) {
+    const note = 'its timeout is no fixed one';
+    sections.note('timeout', { type: 'timeout', status: 'unsupported', note });
+  }
+  if (schedule === undefined) return [];
+  const cron = textOf(fieldsOf(schedule)['cron']);
+  const note = `make a trigger of the workflow${cron && `: a schedule with cron ${cron}`}`;
+  sections.note('schedule', { type: 'schedule', status: 'adapted', note });
+  return [`its schedule is left out: ${note}`];
+}
