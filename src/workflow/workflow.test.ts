@@ -369,7 +369,7 @@ test('tests of a flow run with pinned outputs and say what did not hold', async 
 
 test('the catalog shows built-in and active workflows, by category and complexity', async () => {
   const id = await create(pair);
-  const guest = await callAs('usr_guest', []);
+  const guest = await callAs('usr_guest', ['workflow:execute']);
   const { body } = await guest('GET', `${root}/catalog`);
   const item = body.workflows.find((one: { id: string }) => one.id === id);
   expect(item).toMatchObject({ complexity: 'simple', components: 2, builtIn: false });

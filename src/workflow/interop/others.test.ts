@@ -92,7 +92,7 @@ describe('Langflow', () => {
       nodes: [
         node('in', 'ChatInput', {}),
         node('p', 'Prompt', {
-          template: field('Answer as {who}: {question} {% raw'),
+          template: field('Answer as {who}: {question} {{x}} {% raw'),
           who: field('a pirate'),
           question: field(''),
         }),
@@ -119,7 +119,7 @@ describe('Langflow', () => {
     const made = finish(importLangflow(document()));
     expect(made.node('open_aimodel')?.data).toEqual({
       prompt: '{{ inputs.message }}',
-      system: 'Answer as a pirate: {{ inputs.message }}{% raw %} {% raw{% endraw %}',
+      system: 'Answer as a pirate: {{ inputs.message }}{% raw %} {x} {% raw{% endraw %}',
       model: 'gpt-4o-mini',
       temperature: 0.1,
     });

@@ -293,3 +293,23 @@ test('the chat of the starter kit becomes a question to its model', () => {
   });
   expect(steps.map(({ status }) => status)).toEqual(['exact', 'exact', 'adapted']);
 });
+
+test.each([
+  ['if', { options: { caseSensitive: false } }, {}, 'adapted'],
+  ['if', { options: { typeValidation: 'loose' } }, {}, 'adapted'],
+  ['if', {}, { looseTypeValidation: true }, 'adapted'],
+  ['filter', {}, {}, 'adapted'],
+  ['if', {}, {}, 'exact'],
+])(
+  'what compares otherwise than here is never called exact: %s %j %j',
+  (type, options, rest, status) => {
+    const leftValue = '={{ $json.body.kind }}';
+    const operator = { type: 'string', operation: 'empty', singleValue: true };
+    const conditions = { ...options, conditions: [{ leftValue, operator }] };
+    const { node, steps } = convert(
+      documentOf({ Hook: hook, One: { type, parameters: { conditions, ...rest } } }, 'Hook > One'),
+    );
+    expect(steps.find(({ source }) => source === 'One')?.status).toBe(status);
+    expect(String(node('one')?.data['condition'])).toContain('!(has(inputs.body.kind)');
+  },
+);
