@@ -270,11 +270,13 @@ describe('an execution', () => {
     expect(kept).toEqual([]);
   });
 
-  it('is read by who may read; starting alone does not give that', async () => {
+  it('is followed by who may start it; starting alone gives no listing', async () => {
     const id = await startEnded();
     const permissions = ['workflow:execute'];
-    expect((await call(`/api/v1/executions/${id}`, { permissions })).status).toBe(403);
+    expect((await call(`/api/v1/executions/${id}`, { permissions })).status).toBe(200);
     expect((await call('/api/v1/executions', { permissions })).status).toBe(403);
+    const stranger = { permissions: ['mesh:communicate'] };
+    expect((await call(`/api/v1/executions/${id}`, stranger)).status).toBe(403);
     const creator = { permissions: ['workflow:create'] };
     expect((await call(`/api/v1/executions/${id}`, creator)).status).toBe(200);
   });

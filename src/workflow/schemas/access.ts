@@ -1,8 +1,8 @@
 /** Whoever may read workflows and executions: what implies reading is listed beside it. */
 export const mayRead = ['workflow:read', 'workflow:create', 'workflow:admin'] as const;
 
-/** Whoever may see what there is to run: the catalog and the templates. */
-export const mayBrowse = [...mayRead, 'workflow:execute'] as const;
+/** Whoever may see what there is to run, and follow what they have run. */
+export const mayFollow = [...mayRead, 'workflow:execute'] as const;
 
 /** Whoever may start, cancel and resume executions. */
 export const mayExecute = ['workflow:execute', 'workflow:create', 'workflow:admin'] as const;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Route, SocketRoute } from '../../kit/contract.ts';
 import { subscribeFields } from '../../kit/sockets/subscription.ts';
-import { mayExecute, mayRead } from './access.ts';
+import { mayExecute, mayFollow, mayRead } from './access.ts';
 
 const id = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,128}$',
@@ -145,7 +145,7 @@ export const executionRoutes = {
     method: 'GET',
     url: '/api/v1/executions/:executionId',
     summary: 'Say how an execution and its nodes stand',
-    permission: mayRead,
+    permission: mayFollow,
     schema: {
       params: Type.Object({ executionId: id }),
       query: Type.Object({
@@ -288,7 +288,7 @@ export const executionSockets = {
     url: '/api/v1/executions/:executionId/stream',
     summary:
       'Follow an execution from its start, or behind the query’s `after`; closes with 1000 after its last event',
-    permission: mayRead,
+    permission: mayFollow,
     subscribe: Type.Object(subscribeFields),
     event: executionEvent,
   },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { flowFaultSchema } from '../flow/schema.ts';
-import { mayBrowse, mayCreate, mayRead } from './access.ts';
+import { mayFollow, mayCreate, mayRead } from './access.ts';
 import {
   catalogItem,
   complexity,
@@ -58,7 +58,7 @@ export const workflowRoutes = {
     method: 'GET',
     url: `${path}/catalog`,
     summary: 'List what may be run: built-in workflows and those that are active',
-    permission: mayBrowse,
+    permission: mayFollow,
     schema: {
       query: Type.Object({
         ...search,
@@ -73,7 +73,7 @@ export const workflowRoutes = {
     method: 'GET',
     url: `${path}/templates`,
     summary: 'List the built-in workflows with their flows',
-    permission: mayBrowse,
+    permission: mayFollow,
     schema: {
       response: { 200: Type.Object({ templates: Type.Array(templateAnswer) }) },
     },
