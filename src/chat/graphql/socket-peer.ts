@@ -1,8 +1,8 @@
-import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { Fault, type Code } from '../../kit/errors.ts';
 import { invalidToken } from '../../kit/identity/claims.ts';
+import { sharedAbort } from '../../kit/shared-abort.ts';
 import type { Guest } from '../../kit/sockets/guests.ts';
 import type { Admission } from '../../kit/sockets/socket-gate.ts';
 import type { Asker } from './context.ts';
@@ -32,7 +32,7 @@ const closeCodes: Partial<Record<Code, number>> = {
 export class SocketPeer implements Guest {
   readonly request: IncomingMessage;
   readonly #socket: WebSocket;
-  readonly #gone = new AbortController();
+  readonly #gone = sharedAbort();
   #leave: () => void;
   #asker: Asker | undefined;
   #isAlive = true;
@@ -41,8 +41,6 @@ export class SocketPeer implements Guest {
     this.request = request;
     this.#socket = socket;
     this.#leave = leaveStrangers;
-    // Each operation that runs listens for itself.
-    setMaxListeners(0, this.#gone.signal);
     socket.on('pong', () => {
       this.#isAlive = true;
     });

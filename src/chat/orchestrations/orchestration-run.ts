@@ -1,6 +1,7 @@
 import { failSpan, SpanKind, type Span, type Tracer } from '../../kit/trace.ts';
 import { parseTraceparent } from '../../kit/trace-context.ts';
 import { Fault } from '../../kit/errors.ts';
+import { sharedAbort } from '../../kit/shared-abort.ts';
 import type { OrchestrationWrite } from './orchestration-store.ts';
 import type { AgentProgress } from './orchestration.ts';
 import { progressOf } from './step-progress.ts';
@@ -37,9 +38,9 @@ export class OrchestrationRun {
   readonly #stored: StoredOrchestration;
   readonly #options: RunOptions;
   /** No further step begins, and none is waited for. */
-  readonly #stop = new AbortController();
+  readonly #stop = sharedAbort();
   /** What the mesh does is somebody else's from then on. */
-  readonly #leave = new AbortController();
+  readonly #leave = sharedAbort();
   readonly #steps: StoredStep[];
   #isEnding = false;
 

@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { Fault } from '../../kit/errors.ts';
 import type { Call, Handler } from '../../kit/http/call.ts';
 import { parseJsonBody } from '../../kit/http/json-body.ts';
+import { sharedAbort } from '../../kit/shared-abort.ts';
 import type { Guests } from '../../kit/sockets/guests.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
 import { WrittenBytes } from '../../kit/written-json.ts';
@@ -71,9 +71,8 @@ class HttpAsker implements Asker {
 
   get signal(): AbortSignal {
     if (!this.#gone) {
-      const gone = new AbortController();
+      const gone = sharedAbort();
       this.#gone = gone;
-      setMaxListeners(0, gone.signal);
       this.#call.cancellation.onCancel(() => gone.abort());
     }
     return this.#gone.signal;

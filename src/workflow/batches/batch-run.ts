@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
+import { sharedAbort } from '../../kit/shared-abort.ts';
 import { readItemInputs } from './item-inputs.ts';
 import type { Engine, Execution } from '../engine/execution.ts';
 import type { Batch, ItemEnd, ItemTask } from './batch.ts';
@@ -37,7 +37,7 @@ const retryMsMax = 15_000;
  */
 export class BatchRun {
   readonly #options: BatchRunOptions;
-  readonly #stop = new AbortController();
+  readonly #stop = sharedAbort();
   readonly #running = new Map<number, string | undefined>();
   readonly #stopping = new AbortController();
   #batch: Batch;
@@ -52,8 +52,6 @@ export class BatchRun {
   constructor(batch: Batch, options: BatchRunOptions) {
     this.#batch = batch;
     this.#options = options;
-    // Each item that runs listens for the end.
-    setMaxListeners(0, this.#stop.signal);
     this.done = this.#run();
   }
 

@@ -1,3 +1,4 @@
+import { sharedAbort } from '../../kit/shared-abort.ts';
 import { failSpan, type Span } from '../../kit/trace.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { StoredExecution } from './execution-row.ts';
@@ -26,10 +27,9 @@ export class Run {
   readonly #limits: RunLimits;
   readonly #journal: RunJournal;
   readonly #outcomes: NodeOutcomes;
-  readonly #stopping = new AbortController();
+  readonly #stopping = sharedAbort();
   readonly #span: Span;
-  /** Those that run. */
-  readonly #steps = new Map<string, Step>();
+  readonly #running = new Map<string, Step>();
   #ready: Step[] = [];
   /** Writes that must be stored before anything further begins. */
   #barrierCount = 0;
@@ -80,7 +80,7 @@ export class Run {
 
   /** Whether nothing runs and everything that was said is stored. */
   get isQuiet(): boolean {
-    return this.#isOver || this.#steps.size + this.#barrierCount === 0;
+    return this.#isOver || this.#running.size + this.#barrierCount === 0;
   }
 
   /** Begins no further node. */
@@ -137,7 +137,7 @@ export class Run {
     this.#takeMoves();
     this.#startReady();
     if (this.#isOver) return;
-    const isIdle = this.#steps.size + this.#ready.length === 0;
+    const isIdle = this.#running.size + this.#ready.length === 0;
     if (isIdle && this.#walk.isFinished) this.#complete();
     else if (isIdle && this.#walk.parkedCount > 0) this.#park();
     else if (isIdle) this.#endFailed(deadlock, false);
@@ -180,7 +180,7 @@ export class Run {
       !this.#isDraining &&
       this.#barrierCount === 0 &&
       this.#ready.length > 0 &&
-      this.#steps.size < this.#env.nodesMax
+      this.#running.size < this.#env.nodesMax
     ) {
       const step = this.#ready.shift();
       if (!step) return;
@@ -192,7 +192,7 @@ export class Run {
   async #run(step: Step): Promise<void> {
     const key = step.key;
     step.state = 'active';
-    this.#steps.set(key, step);
+    this.#running.set(key, step);
     this.#journal.started(step);
     const end = await launchNode(step, {
       stored: this.stored,
@@ -207,7 +207,7 @@ export class Run {
         await this.#write();
       },
     });
-    this.#steps.delete(key);
+    this.#running.delete(key);
     if (this.#isOver) return;
     this.#outcomes.settle(step, end);
     this.#advance();
@@ -215,7 +215,7 @@ export class Run {
 
   #timeOut(): void {
     if (this.#isOver) return;
-    const [step] = [...this.#steps.values(), ...this.#outcomes.parked.steps(), ...this.#ready];
+    const [step] = [...this.#running.values(), ...this.#outcomes.parked.steps(), ...this.#ready];
     this.#endFailed(overdueAt(step?.nodeId ?? ''), true);
   }
 
