@@ -47,41 +47,34 @@ test('a streamed answer that is too long is refused, and its provider is not bla
   expect(health.body.providers.up).toMatchObject({ status: 'healthy', availability: 1 });
 });
 
+/** What the provider heard of a caller of Anthropic's API with headers of its own. */
+async function heardOf(model: string, content: string) {
+  upstream.received.length = 0;
+  await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': gateway.user, 'content-type': 'application/json', ...ownHeaders },
+    body: JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content }] }),
+  });
+  expect(upstream.received).toHaveLength(1);
+  return upstream.received[0]?.headers;
+}
+
+const ownHeaders = {
+  'anthropic-beta': 'context-1m-2025-08-07',
+  'anthropic-version': '2024-01-01',
+};
+
 test.each(['plain', 'write to bob@example.com'])(
   "Anthropic's own headers go along where the bytes do not: %s",
   async (content) => {
-    upstream.received.length = 0;
-    upstream.script(
-      json({ type: 'error', error: { type: 'invalid_request_error', message: 'x' } }, 400),
-    );
-    await fetch(`${gateway.url}/v1/messages`, {
-      method: 'POST',
-      headers: {
-        'x-api-key': gateway.user,
-        'content-type': 'application/json',
-        'anthropic-beta': 'context-1m-2025-08-07',
-        'anthropic-version': '2024-01-01',
-      },
-      body: JSON.stringify({ model: 'a', max_tokens: 9, messages: [{ role: 'user', content }] }),
-    });
-    expect(upstream.received[0]?.headers).toMatchObject({
-      'anthropic-beta': 'context-1m-2025-08-07',
-      'anthropic-version': '2024-01-01',
-    });
+    const error = { type: 'invalid_request_error', message: 'x' };
+    upstream.script(json({ type: 'error', error }, 400));
+    expect(await heardOf('a', content)).toMatchObject(ownHeaders);
   },
 );
 
 test("Anthropic's headers go to nobody else", async () => {
-  upstream.received.length = 0;
   upstream.script(json(openAiAnswer('short')));
-  await fetch(`${gateway.url}/v1/messages`, {
-    method: 'POST',
-    headers: {
-      'x-api-key': gateway.user,
-      'content-type': 'application/json',
-      'anthropic-beta': 'context-1m-2025-08-07',
-    },
-    body: JSON.stringify({ model: 'm', max_tokens: 9, messages }),
-  });
-  expect(upstream.received[0]?.headers).not.toHaveProperty('anthropic-beta');
+  const heard = await heardOf('m', 'hello');
+  for (const name of Object.keys(ownHeaders)) expect(heard).not.toHaveProperty(name);
 });
