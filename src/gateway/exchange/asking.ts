@@ -46,6 +46,11 @@ export class Asking {
     return this.parts.attempts;
   }
 
+  /** For an answer from its beginning. */
+  firstAttempts(asked: PreparedAsk): AttemptOptions {
+    return { ...this.attemptOptions(asked), lastResorts: () => this.plan.lastResorts() };
+  }
+
   attemptOptions(asked: PreparedAsk): AttemptOptions {
     return attemptOptions(asked, this.parts);
   }

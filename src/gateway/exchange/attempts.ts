@@ -16,6 +16,8 @@ export interface AttemptOptions {
   readonly deadlineAt: number;
   /** Called for every attempt that failed. */
   readonly onFailure: (attempt: FailedAttempt) => void;
+  /** Who is asked, while there is time, when all candidates have failed and none may be waited for. */
+  readonly lastResorts?: (() => readonly Candidate[]) | undefined;
 }
 
 /** What won, and what it took to get there. */
@@ -43,7 +45,7 @@ const passing = new Set<UpstreamFailure['kind']>(['limited', 'broken', 'unreacha
  * Asks candidates in their order until one answers. What the provider finds wrong with the request
  * ends it at once; any other failure goes on to the next candidate, and when all have failed, after
  * the wait that was asked for or a backoff, to those whose failure may pass, three times at most and
- * within the deadline.
+ * within the deadline; then to the last resorts.
  */
 export class Attempts {
   readonly #stations: Stations;
@@ -80,10 +82,15 @@ export class Attempts {
   }
 
   async #runOn<T>(queue: Queue, options: AttemptOptions, ask: Ask<T>): Promise<Won<T>> {
+    let { lastResorts } = options;
     for (;;) {
       const waitMs = queue.waitMs();
       if (waitMs === undefined || performance.now() + waitMs > options.deadlineAt) {
-        throw conclude(queue.failures);
+        const more = performance.now() > options.deadlineAt ? [] : (lastResorts?.() ?? []);
+        if (more.length === 0) throw conclude(queue.failures);
+        lastResorts = undefined;
+        queue.add(more);
+        continue;
       }
       // Timers may be a millisecond early.
       if (waitMs > 0) await pause(Math.ceil(waitMs) + 2, options.cancellation);
@@ -180,15 +187,16 @@ interface Place {
 /** Who is asked next. */
 class Queue {
   readonly failures: FailedAttempt[] = [];
-  readonly #places: readonly Place[];
+  readonly #places: Place[] = [];
 
   constructor(candidates: readonly Candidate[]) {
-    this.#places = candidates.map(({ target }) => ({
-      target,
-      rounds: 0,
-      readyAt: 0,
-      isOut: false,
-    }));
+    this.add(candidates);
+  }
+
+  add(candidates: readonly Candidate[]): void {
+    for (const { target } of candidates) {
+      this.#places.push({ target, rounds: 0, readyAt: 0, isOut: false });
+    }
   }
 
   /** Milliseconds until somebody can be asked; undefined: nobody can. */

@@ -17,7 +17,7 @@ export async function askStream(
   const { course, plan, attempts } = asking;
   const won = await attempts.run(
     plan.candidates,
-    asking.attemptOptions(asked),
+    asking.firstAttempts(asked),
     (target, trip, cancellation) => {
       course.ask(target);
       return begin(asked, { target, trip, cancellation }, asking);

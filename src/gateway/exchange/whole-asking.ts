@@ -41,7 +41,7 @@ export async function askWhole(
   try {
     won = await attempts.run(
       plan.candidates,
-      asking.attemptOptions(asked),
+      asking.firstAttempts(asked),
       (target, trip, cancellation) => receive(asked, { target, trip, cancellation }, asking),
     );
   } catch (error) {

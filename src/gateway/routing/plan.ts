@@ -48,6 +48,11 @@ export interface Plan {
   /** First to last; never empty. */
   readonly candidates: readonly Candidate[];
   readonly excluded: readonly Exclusion[];
+  /**
+   * Whom automatic routing asks once all candidates have failed, best first: those that were left
+   * out for their quality alone. Empty where a caller named every model.
+   */
+  lastResorts(): readonly Candidate[];
 }
 
 /** Decides where requests go. */

@@ -8,6 +8,7 @@ export interface PlanParts {
   readonly candidates: readonly Candidate[];
   readonly excluded: readonly Exclusion[];
   readonly inputTokens: number;
+  readonly lastResorts: () => readonly Candidate[];
 }
 
 /** A plan that finds out what the request is about when somebody asks. */
@@ -16,15 +17,17 @@ export class RoutedPlan implements Plan {
   readonly inputTokens: number;
   readonly candidates: readonly Candidate[];
   readonly excluded: readonly Exclusion[];
+  readonly lastResorts: () => readonly Candidate[];
   readonly #request: ChatRequest;
   #task: TaskFinding | undefined;
 
-  constructor({ request, strategy, candidates, excluded, inputTokens }: PlanParts) {
-    this.strategy = strategy;
-    this.inputTokens = inputTokens;
-    this.candidates = candidates;
-    this.excluded = excluded;
-    this.#request = request;
+  constructor(parts: PlanParts) {
+    this.strategy = parts.strategy;
+    this.inputTokens = parts.inputTokens;
+    this.candidates = parts.candidates;
+    this.excluded = parts.excluded;
+    this.lastResorts = parts.lastResorts;
+    this.#request = parts.request;
   }
 
   get taskKind(): TaskKind {

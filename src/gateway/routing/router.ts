@@ -3,7 +3,7 @@ import { priceOf } from '../catalogue/prices.ts';
 import type { Standings } from '../measure/standing.ts';
 import type { ProviderList, Target } from '../providers/provider.ts';
 import { expectTimes, orderProspects, putBelowLast } from './ordering.ts';
-import type { Plan, Router, RoutingQuestion, TaskKind } from './plan.ts';
+import type { Candidate, Plan, Router, RoutingQuestion, TaskKind } from './plan.ts';
 import { Prospect } from './prospect.ts';
 import { RoutedPlan } from './routed-plan.ts';
 import { Screen, type Dialects, type Refusal, type TaskWish } from './screening.ts';
@@ -26,13 +26,11 @@ export interface RouterOptions {
 /** Decides by rules that a plan tells: who can take a request, and in which order they are asked. */
 export class CandidateRouter implements Router {
   readonly #options: RouterOptions;
-  readonly #random: () => number;
   /** Whom automatic routing may choose, of the list of providers that it was made from. */
   #choice: { readonly of: unknown; readonly targets: readonly Target[] } = { of: [], targets: [] };
 
   constructor(options: RouterOptions) {
     this.#options = options;
-    this.#random = options.random ?? Math.random;
   }
 
   plan(question: RoutingQuestion): Plan {
@@ -45,13 +43,20 @@ export class CandidateRouter implements Router {
     }
     if (state.candidates.length === 0) throw state.failure();
     const { candidates, excluded, inputTokens } = state;
-    return new RoutedPlan({ request, strategy, candidates, excluded, inputTokens });
+    const lastResorts = () => this.#lastResorts(question, state);
+    return new RoutedPlan({ request, strategy, candidates, excluded, inputTokens, lastResorts });
+  }
+
+  #lastResorts({ request, fallbacks }: RoutingQuestion, state: Planning): readonly Candidate[] {
+    return [request.model, ...fallbacks].some(isAutomaticModel)
+      ? state.findTooWeak(this.#choosable())
+      : [];
   }
 
   #addModel(model: string, state: Planning): void {
-    const isAutomatic = model === automaticModel || model === '';
+    const isAutomatic = isAutomaticModel(model);
     const targets = isAutomatic ? this.#choosable() : this.#options.providers.targetsOf(model);
-    state.add(targets, { isAutomatic, random: this.#random });
+    state.add(targets, isAutomatic);
   }
 
   #choosable(): readonly Target[] {
@@ -75,11 +80,6 @@ interface Task {
 /** A shortlist that leaves fewer is not trusted. */
 const fewCandidates = 4;
 
-interface Turn {
-  readonly isAutomatic: boolean;
-  readonly random: () => number;
-}
-
 /** One plan while it is made. */
 class Planning {
   readonly candidates: Prospect[] = [];
@@ -87,35 +87,49 @@ class Planning {
   readonly inputTokens: number;
   readonly #question: RoutingQuestion;
   readonly #standings: Standings;
+  readonly #random: () => number;
   readonly #screen: Screen;
   #isKnown = false;
 
-  constructor(question: RoutingQuestion, { standings, dialects }: RouterOptions) {
+  constructor(question: RoutingQuestion, { standings, dialects, random }: RouterOptions) {
     const { request, dialect } = question;
     this.inputTokens = estimateInputTokens(request);
     this.#question = question;
     this.#standings = standings;
+    this.#random = random ?? Math.random;
     const { inputTokens } = this;
     this.#screen = new Screen({ request, inputTokens, dialects, dialect });
   }
 
   /** Adds those of the targets that can be asked, behind the ones that are there. */
-  add(targets: readonly Target[], { isAutomatic, random }: Turn): void {
+  add(targets: readonly Target[], isAutomatic: boolean): void {
     if (targets.length === 0) return;
     this.#isKnown = true;
-    const { request, strategy } = this.#question;
     const fresh = this.candidates.length > 0 ? this.#without(targets) : targets;
-    const kind = isAutomatic ? findTaskKind(request).kind : 'chat';
-    const outputTokens = Math.min(request.maxTokens ?? Infinity, taskDemands[kind].typicalOutput);
+    const task = this.#taskOf(isAutomatic);
     const found = isAutomatic
-      ? (this.#chooseQuickly(fresh, { kind, outputTokens }) ??
-        this.#choose(fresh, { kind, outputTokens }))
-      : this.#take(fresh, outputTokens);
-    if (strategy === 'performance' && found.length > 1) expectTimes(found, outputTokens);
-    orderProspects(found, strategy, random);
-    const { floor } = this.#wish(kind);
+      ? (this.#chooseQuickly(fresh, task) ?? this.#choose(fresh, task))
+      : this.#take(fresh, task.outputTokens);
+    this.#order(found, task.outputTokens);
+    const { floor } = this.#wish(task.kind);
     if (isAutomatic && floor) putBelowLast(found, floor.quality);
     for (const one of found) this.candidates.push(one);
+  }
+
+  /** Those that could be asked now if their quality were not too low for the task; best first. */
+  findTooWeak(targets: readonly Target[]): readonly Prospect[] {
+    const { kind, outputTokens } = this.#taskOf(true);
+    const wish = this.#wish(kind);
+    const found: Prospect[] = [];
+    for (const target of this.#without(targets)) {
+      const standing = this.#standings.of(target);
+      const refusal = this.#screen.judgeChosen(target, standing, wish);
+      if (refusal?.rule !== 'quality') continue;
+      found.push(this.#prospect({ target, standing, outputTokens, drawback: refusal.reason }));
+    }
+    this.#order(found, outputTokens);
+    if (wish.floor) putBelowLast(found, wish.floor.quality);
+    return found;
   }
 
   failure(): Fault {
@@ -127,6 +141,19 @@ class Planning {
     if (!first) return modelNotFound(model);
     const { reason, code, param } = first;
     return new Fault('invalid', reason, { reason: code, detail: { param } });
+  }
+
+  #taskOf(isAutomatic: boolean): Task {
+    const { request } = this.#question;
+    const kind = isAutomatic ? findTaskKind(request).kind : 'chat';
+    const outputTokens = Math.min(request.maxTokens ?? Infinity, taskDemands[kind].typicalOutput);
+    return { kind, outputTokens };
+  }
+
+  #order(found: Prospect[], outputTokens: number): void {
+    const { strategy } = this.#question;
+    if (strategy === 'performance' && found.length > 1) expectTimes(found, outputTokens);
+    orderProspects(found, strategy, this.#random);
   }
 
   #without(targets: readonly Target[]): readonly Target[] {
@@ -201,9 +228,14 @@ class Planning {
   }
 }
 
+function isAutomaticModel(model: string): boolean {
+  return model === automaticModel || model === '';
+}
+
 function modelNotFound(model: string): Fault {
-  const isAutomatic = model === automaticModel || model === '';
-  const message = isAutomatic ? 'no provider has a model that chats' : `there is no model ${model}`;
+  const message = isAutomaticModel(model)
+    ? 'no provider has a model that chats'
+    : `there is no model ${model}`;
   return new Fault('not_found', message, { reason: 'model_not_found', detail: { param: 'model' } });
 }
 

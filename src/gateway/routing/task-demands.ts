@@ -4,7 +4,7 @@ import type { TaskKind } from './plan.ts';
 
 /** What a kind of task asks of a model. */
 export interface TaskDemand {
-  /** The least quality that automatic routing takes while anybody has it. */
+  /** The least quality that automatic routing takes while anybody who has it answers. */
   readonly qualityFloor: number;
   /** Tokens that such an answer has, where the request sets no lower limit; for estimates of cost. */
   readonly typicalOutput: number;
