@@ -1,4 +1,4 @@
-import { Lifetime } from '../kit/lifecycle.ts';
+import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
 import { gatewayContract } from '../gateway/contract.ts';
 import { modelsContract } from '../models/contract.ts';
@@ -25,15 +25,8 @@ import { SpokenCommands } from './voice/spoken-commands.ts';
 export type ChatParts = AsyncDisposable & Awaited<ReturnType<typeof open>>;
 
 /** Opens everything; rejects when the database, the bus or a setting does not allow it. */
-export async function openParts(host: Host<ChatConfig>): Promise<ChatParts> {
-  const lifetime = new Lifetime(host.log);
-  try {
-    const parts = await open(host, lifetime);
-    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
+export function openParts(host: Host<ChatConfig>): Promise<ChatParts> {
+  return openTogether(host.log, (lifetime) => open(host, lifetime));
 }
 
 async function open(host: Host<ChatConfig>, lifetime: Lifetime) {

@@ -1,4 +1,4 @@
-import { Lifetime } from '../kit/lifecycle.ts';
+import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
 import { modelsContract } from '../models/contract.ts';
 import { Cache } from './cache/cache.ts';
@@ -47,15 +47,8 @@ export interface GatewayParts extends AsyncDisposable {
 }
 
 /** Opens everything; rejects when a setting, the database or a key file does not allow it. */
-export async function openParts(host: Host<GatewaySettings>): Promise<GatewayParts> {
-  const lifetime = new Lifetime(host.log);
-  try {
-    const parts = await open(host, lifetime);
-    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
+export function openParts(host: Host<GatewaySettings>): Promise<GatewayParts> {
+  return openTogether(host.log, (lifetime) => open(host, lifetime));
 }
 
 async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {

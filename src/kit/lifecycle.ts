@@ -33,6 +33,24 @@ export class Lifetime implements AsyncDisposable {
   }
 }
 
+/**
+ * Opens what belongs together: disposing the answer ends what the lifetime was given, and so does a
+ * rejection of `open`, which is passed on.
+ */
+export async function openTogether<T extends object>(
+  log: Log,
+  open: (lifetime: Lifetime) => Promise<T>,
+): Promise<T & AsyncDisposable> {
+  const lifetime = new Lifetime(log);
+  try {
+    const parts = await open(lifetime);
+    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
+  } catch (error) {
+    await lifetime[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
 /**

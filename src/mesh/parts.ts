@@ -1,5 +1,5 @@
 import { gatewayContract } from '../gateway/contract.ts';
-import { Lifetime } from '../kit/lifecycle.ts';
+import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import { RateLimiter } from '../kit/rate-limit.ts';
 import type { Host } from '../kit/service.ts';
 import { ActivityFeed } from './activity/activity-feed.ts';
@@ -37,15 +37,8 @@ export interface MeshParts extends AsyncDisposable {
 const grpcRate = { perMinute: 500, burst: 750 };
 
 /** Opens everything; rejects when the database, the bus or a port does not allow it. */
-export async function openParts(host: Host<MeshConfig>): Promise<MeshParts> {
-  const lifetime = new Lifetime(host.log);
-  try {
-    const parts = await open(host, lifetime);
-    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
+export function openParts(host: Host<MeshConfig>): Promise<MeshParts> {
+  return openTogether(host.log, (lifetime) => open(host, lifetime));
 }
 
 async function open(host: Host<MeshConfig>, lifetime: Lifetime) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { processEnvironment } from '../kit/config.ts';
-import { Lifetime } from '../kit/lifecycle.ts';
+import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import { openSealer } from '../kit/secrets/sealing.ts';
 import type { Host } from '../kit/service.ts';
 import { Catalog } from './aggregate/catalog.ts';
@@ -35,15 +35,8 @@ import { TrafficLedger } from './traffic/ledger.ts';
 export type RegistryParts = AsyncDisposable & Awaited<ReturnType<typeof open>>;
 
 /** Opens everything; rejects when the database, the bus or a setting does not allow it. */
-export async function openParts(host: Host<RegistryConfig>): Promise<RegistryParts> {
-  const lifetime = new Lifetime(host.log);
-  try {
-    const parts = await open(host, lifetime);
-    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
+export function openParts(host: Host<RegistryConfig>): Promise<RegistryParts> {
+  return openTogether(host.log, (lifetime) => open(host, lifetime));
 }
 
 async function open(host: Host<RegistryConfig>, lifetime: Lifetime) {

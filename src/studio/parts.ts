@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { processEnvironment } from '../kit/config.ts';
 import { entryCommand } from '../kit/entry-file.ts';
-import { Lifetime } from '../kit/lifecycle.ts';
+import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
 import { meshContract } from '../mesh/contract.ts';
 import { workflowContract } from '../workflow/contract.ts';
@@ -32,15 +32,8 @@ export interface StudioParts extends AsyncDisposable {
 }
 
 /** Opens everything; rejects when the database or the bus does not allow it. */
-export async function openParts(host: Host<StudioConfig>): Promise<StudioParts> {
-  const lifetime = new Lifetime(host.log);
-  try {
-    const parts = await open(host, lifetime);
-    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
+export function openParts(host: Host<StudioConfig>): Promise<StudioParts> {
+  return openTogether(host.log, (lifetime) => open(host, lifetime));
 }
 
 async function open(host: Host<StudioConfig>, lifetime: Lifetime) {

@@ -1,5 +1,5 @@
 import type { Topic } from '../kit/bus/bus.ts';
-import { Lifetime } from '../kit/lifecycle.ts';
+import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
 import { Alerts } from './alerts/alerts.ts';
 import { CellMetrics } from './alerts/cell-metrics.ts';
@@ -27,15 +27,8 @@ export interface TracerParts extends AsyncDisposable {
 }
 
 /** Opens everything; rejects when the database or a port does not allow it. */
-export async function openParts(host: Host<TracerConfig>): Promise<TracerParts> {
-  const lifetime = new Lifetime(host.log);
-  try {
-    const parts = await open(host, lifetime);
-    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
+export function openParts(host: Host<TracerConfig>): Promise<TracerParts> {
+  return openTogether(host.log, (lifetime) => open(host, lifetime));
 }
 
 async function open(host: Host<TracerConfig>, lifetime: Lifetime) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Lifetime } from '../kit/lifecycle.ts';
+import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { McpEndpoint } from '../kit/mcp/endpoint.ts';
 import { Metrics } from '../kit/metrics.ts';
 import { openSealer, type Sealer } from '../kit/secrets/sealing.ts';
@@ -51,15 +51,8 @@ export interface WorkflowParts extends DefinitionParts, AsyncDisposable {
 }
 
 /** Opens everything; rejects when the database, the bus or the key file does not allow it. */
-export async function openParts(host: Host<WorkflowConfig>): Promise<WorkflowParts> {
-  const lifetime = new Lifetime(host.log);
-  try {
-    const parts = await open(host, lifetime);
-    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
+export function openParts(host: Host<WorkflowConfig>): Promise<WorkflowParts> {
+  return openTogether(host.log, (lifetime) => open(host, lifetime));
 }
 
 async function open(host: Host<WorkflowConfig>, lifetime: Lifetime) {

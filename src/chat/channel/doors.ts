@@ -1,5 +1,5 @@
 import type { HttpServer } from '../../kit/http/server.ts';
-import { Lifetime } from '../../kit/lifecycle.ts';
+import { openTogether } from '../../kit/lifecycle.ts';
 import type { Log } from '../../kit/log.ts';
 import { Channel, type ChannelParts } from './channel.ts';
 import { clientEventHandlers, type ClientEventParts } from './client-events.ts';
@@ -20,16 +20,17 @@ export interface Doors extends AsyncDisposable {
 }
 
 /** Opens the channel, before the server listens. */
-export async function openDoors(parts: DoorParts): Promise<Doors> {
+export function openDoors(parts: DoorParts): Promise<Doors> {
   const { http, log } = parts;
-  const lifetime = new Lifetime(log);
-  const channel = new Channel(parts);
-  lifetime.defer('the channel', () => channel[Symbol.dispose]());
-  const desk = new Desk({
-    handlers: clientEventHandlers({ ...parts, channel }),
-    takeCall: (identity) => http.sockets.guests.takeCall(identity),
-    log,
+  return openTogether(log, async (lifetime) => {
+    const channel = new Channel(parts);
+    lifetime.defer('the channel', () => channel[Symbol.dispose]());
+    const desk = new Desk({
+      handlers: clientEventHandlers({ ...parts, channel }),
+      takeCall: (identity) => http.sockets.guests.takeCall(identity),
+      log,
+    });
+    lifetime.own('Socket.IO', await openSocketIo({ http, channel, desk }));
+    return { channel, desk };
   });
-  lifetime.own('Socket.IO', await openSocketIo({ http, channel, desk }));
-  return { channel, desk, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
 }

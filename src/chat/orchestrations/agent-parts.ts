@@ -1,4 +1,4 @@
-import { Lifetime } from '../../kit/lifecycle.ts';
+import { openTogether, type Lifetime } from '../../kit/lifecycle.ts';
 import type { Host } from '../../kit/service.ts';
 import { meshContract } from '../../mesh/contract.ts';
 import { tracerContract } from '../../tracer/contract.ts';
@@ -21,18 +21,8 @@ export interface AgentParts extends AsyncDisposable {
 }
 
 /** What chat knows of agents and has them do; the mesh is watched while somebody listens. */
-export async function openAgentParts(
-  host: AgentPartsHost,
-  clients: CallerClients,
-): Promise<AgentParts> {
-  const lifetime = new Lifetime(host.log);
-  try {
-    const parts = await open(host, clients, lifetime);
-    return { ...parts, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
+export function openAgentParts(host: AgentPartsHost, clients: CallerClients): Promise<AgentParts> {
+  return openTogether(host.log, (lifetime) => open(host, clients, lifetime));
 }
 
 async function open(host: AgentPartsHost, clients: CallerClients, lifetime: Lifetime) {

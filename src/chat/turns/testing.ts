@@ -156,3 +156,22 @@ export function scriptTools(scripts: Readonly<Record<string, ToolScript>>) {
   };
   return { tools, made };
 }
+
+/** Two replicas on one ground, whose models may read, write and hang. */
+export async function openTwoReplicas() {
+  const lifetime = new Lifetime(silentLog);
+  const script = scriptTools({
+    read: ({ arguments: text }) => ({ content: `read ${text}`, isError: false }),
+    write: ({ arguments: text }) => ({ content: `wrote ${text}`, isError: false }),
+    hang: (_call, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      }),
+  });
+  const ground = lifetime.own('the ground', await openTurnsGround());
+  const options = { tools: script.tools, timing: { storeMs: 20, pollMs: 200 } };
+  const here = lifetime.own('one replica', await openReplica(ground, options));
+  const there = lifetime.own('the other', await openReplica(ground, options));
+  const close = () => lifetime[Symbol.asyncDispose]();
+  return { ground, here, there, script, [Symbol.asyncDispose]: close };
+}

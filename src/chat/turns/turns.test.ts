@@ -2,48 +2,28 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { calls, says, saysThen, startScriptedGateway, type Script } from '../gateway-testing.ts';
 import type { StoredConversations } from '../conversations/stored-conversations.ts';
 import type { StoredTurns } from './stored-turns.ts';
-import {
-  ask,
-  callerOf,
-  openReplica,
-  openTurnsGround,
-  readAll,
-  scriptTools,
-  textOf,
-  type TurnsGround,
-} from './testing.ts';
+import { ask, callerOf, openReplica, openTwoReplicas, readAll, textOf } from './testing.ts';
 import type { TurnEvent } from './turn.ts';
 
 const ada = 'usr_ada';
 const rules = { allow: ['files__*'], approval: 'writes' } as const;
 
-let ground: TurnsGround;
-let here: Awaited<ReturnType<typeof openReplica>>;
-let there: Awaited<ReturnType<typeof openReplica>>;
+type Scene = Awaited<ReturnType<typeof openTwoReplicas>>;
+let scene: Scene;
+let ground: Scene['ground'];
+let here: Scene['here'];
+let there: Scene['there'];
+let tools: Scene['script'];
 let turns: StoredTurns;
 let conversations: StoredConversations;
-const tools = scriptTools({
-  read: ({ arguments: text }) => ({ content: `read ${text}`, isError: false }),
-  write: ({ arguments: text }) => ({ content: `wrote ${text}`, isError: false }),
-  hang: (_call, signal) =>
-    new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason));
-    }),
-});
 
 beforeAll(async () => {
-  ground = await openTurnsGround();
-  const timing = { storeMs: 20, pollMs: 200 };
-  here = await openReplica(ground, { tools: tools.tools, timing });
-  there = await openReplica(ground, { tools: tools.tools, timing });
+  scene = await openTwoReplicas();
+  ({ ground, here, there, script: tools } = scene);
   ({ turns, conversations } = here);
 });
 
-afterAll(async () => {
-  await there[Symbol.asyncDispose]();
-  await here[Symbol.asyncDispose]();
-  await ground[Symbol.asyncDispose]();
-});
+afterAll(() => scene[Symbol.asyncDispose]());
 
 beforeEach(() => {
   ground.gateway.script(says(['Hello', ', ', 'Ada', '.']));

@@ -1,5 +1,5 @@
 import type { Topic } from '../../kit/bus/bus.ts';
-import { Lifetime } from '../../kit/lifecycle.ts';
+import { openTogether } from '../../kit/lifecycle.ts';
 import { BudgetPurse } from './budget-purse.ts';
 import { Budgets, type BudgetChange } from './budgets.ts';
 import { Ledger, type LedgerOptions } from './ledger.ts';
@@ -17,16 +17,12 @@ export interface Money extends AsyncDisposable {
 }
 
 /** Rejects when the journal's folder cannot be used or the budgets cannot be read. */
-export async function openMoney(options: MoneyOptions): Promise<Money> {
+export function openMoney(options: MoneyOptions): Promise<Money> {
   const { sql, topic, log } = options;
-  const lifetime = new Lifetime(log);
-  try {
+  return openTogether(log, async (lifetime) => {
     const ledger = lifetime.own('the ledger', await Ledger.open(options));
     const budgets = lifetime.own('the budgets', await Budgets.open({ sql, topic, ledger, log }));
     const purse = lifetime.own('the purse', new BudgetPurse({ sql, budgets, ledger, log }));
-    return { purse, budgets, ledger, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
+    return { purse, budgets, ledger };
+  });
 }

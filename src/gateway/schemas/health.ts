@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { healthRoute, type Route } from '../../kit/contract.ts';
+import { metricsRoute } from '../../kit/metrics.ts';
 
 const ProviderHealth = Type.Object({
   status: Type.Union([Type.Literal('healthy'), Type.Literal('degraded')]),
@@ -25,15 +26,5 @@ export const healthRoutes = {
       ),
     }),
   }),
-  metrics: {
-    method: 'GET',
-    url: '/api/v1/metrics',
-    aliases: ['/metrics'],
-    summary: 'Read the metrics in the text format of Prometheus',
-    description: 'Callers from other machines need a token.',
-    auth: 'loopback',
-    rateLimit: 'none',
-    trace: 'none',
-    schema: { response: { 200: Type.String() } },
-  },
+  metrics: metricsRoute('/api/v1/metrics'),
 } as const satisfies Readonly<Record<string, Route>>;

@@ -166,7 +166,7 @@ function redirectRefused(): Fault {
 }
 
 /** Headers that name the target or frame the message: they belong to the client alone. */
-const reservedHeaders = [
+export const framingHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
   'transfer-encoding',
@@ -178,11 +178,11 @@ const reservedHeaders = [
   'trailer',
   'upgrade',
   'expect',
-];
+]);
 
 function readHeaders(entries: Readonly<Record<string, string>> = {}): Headers {
   const headers = toHeaders(entries);
-  const reserved = reservedHeaders.find((name) => headers.has(name));
+  const reserved = [...framingHeaders].find((name) => headers.has(name));
   if (reserved) throw new Fault('invalid', `the header "${reserved}" cannot be set`);
   if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'gzip, deflate, br');
   return headers;

@@ -1,6 +1,6 @@
 import type { Bus } from '../../kit/bus/bus.ts';
 import type { Database } from '../../kit/database/database.ts';
-import { Lifetime } from '../../kit/lifecycle.ts';
+import { openTogether } from '../../kit/lifecycle.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { AgentSource } from './agent-source.ts';
@@ -50,28 +50,18 @@ export async function openAttestationParts(
   const live = new LiveAttestations();
   const lists = new StatusLists({ sql, issuer, live, now });
   const topic = bus.topic<AttestationEvent>(attestationTopic);
-  const lifetime = new Lifetime(log);
-  const feed = new AttestationFeed({ sql, topic, live, lists, keys, log, now });
-  lifetime.own('the feed of attestations', feed);
-  try {
+  return openTogether(log, async (lifetime) => {
+    const feed = new AttestationFeed({ sql, topic, live, lists, keys, log, now });
+    lifetime.own('the feed of attestations', feed);
     await feed.start();
-  } catch (error) {
-    await lifetime[Symbol.asyncDispose]();
-    throw error;
-  }
-  const dependencies = { sql, agents, activity, checker, issuer, keys, live, feed, now };
-  const attestations = lifetime.own('attestations', new Attestations(dependencies));
-  return {
-    attestations,
-    lists,
-    feed,
-    keys,
-    rotateKey: async (wish) => {
+    const dependencies = { sql, agents, activity, checker, issuer, keys, live, feed, now };
+    const attestations = lifetime.own('attestations', new Attestations(dependencies));
+    const rotateKey: AttestationParts['rotateKey'] = async (wish) => {
       const rotation = await keys.rotate(wish);
       lists.dropAll();
       feed.tell({ kind: 'keys-changed' });
       return rotation;
-    },
-    [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose](),
-  };
+    };
+    return { attestations, lists, feed, keys, rotateKey };
+  });
 }

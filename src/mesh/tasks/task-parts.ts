@@ -1,7 +1,7 @@
 import type { Bus } from '../../kit/bus/bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import type { Egress } from '../../kit/egress/egress.ts';
-import { Lifetime } from '../../kit/lifecycle.ts';
+import { openTogether } from '../../kit/lifecycle.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Tracer } from '../../kit/trace.ts';
 import { A2aCaller } from '../a2a/a2a-caller.ts';
@@ -59,43 +59,43 @@ const retention = { retainCount: 1_000, retainSeconds: 60 };
 export async function openTaskParts(options: TaskPartsOptions): Promise<TaskParts> {
   const { database: sql, bus, egress, tracer, log, directory, activity, onEnd } = options;
   const { queueLengthMax, concurrency, grpc } = options;
-  const lifetime = new Lifetime(log);
-  const signals = new TaskSignals(bus.topic<TaskSignal | AgentGone>(taskTopic, retention), log);
-  await signals.start();
-  lifetime.own('task signals', signals);
-  const journal = lifetime.own('the journal of tasks', new TaskJournal({ sql, signals, log }));
-  const inbox = lifetime.own('the inboxes', new Inbox({ sql, journal, signals, directory, log }));
-  const local = new LocalAgents();
-  const callers = {
-    local,
-    rest: new RestCaller(egress),
-    a2a: new A2aCaller(egress),
-    grpc: grpc && new GrpcAgents(grpc),
-    inbox,
-  };
-  const choice = new AgentChoice({ directory, queueLengthMax, concurrency });
-  const dispatch = new Dispatch({ choice, callers, directory });
-  const counted = onEnd && { onEnd };
-  const runner = lifetime.own(
-    'the tasks',
-    new MeshTaskRunner({
-      dispatch,
-      journal,
-      signals,
-      directory,
-      tracer,
-      activity,
-      log,
-      ...counted,
-    }),
-  );
-  const access = new TaskAccess({ tasks: runner, directory });
-  const a2a = new A2aServer({ tasks: runner, access });
-  const agentGone = (agentId: string) => {
-    const atMs = Date.now();
-    signals.tell({ kind: 'gone', agentId, atMs });
-    return inbox.end(agentId, atMs);
-  };
-  const close = () => lifetime[Symbol.asyncDispose]();
-  return { runner, access, inbox, local, a2a, agentGone, [Symbol.asyncDispose]: close };
+  return openTogether(log, async (lifetime) => {
+    const signals = new TaskSignals(bus.topic<TaskSignal | AgentGone>(taskTopic, retention), log);
+    await signals.start();
+    lifetime.own('task signals', signals);
+    const journal = lifetime.own('the journal of tasks', new TaskJournal({ sql, signals, log }));
+    const inbox = lifetime.own('the inboxes', new Inbox({ sql, journal, signals, directory, log }));
+    const local = new LocalAgents();
+    const callers = {
+      local,
+      rest: new RestCaller(egress),
+      a2a: new A2aCaller(egress),
+      grpc: grpc && new GrpcAgents(grpc),
+      inbox,
+    };
+    const choice = new AgentChoice({ directory, queueLengthMax, concurrency });
+    const dispatch = new Dispatch({ choice, callers, directory });
+    const counted = onEnd && { onEnd };
+    const runner = lifetime.own(
+      'the tasks',
+      new MeshTaskRunner({
+        dispatch,
+        journal,
+        signals,
+        directory,
+        tracer,
+        activity,
+        log,
+        ...counted,
+      }),
+    );
+    const access = new TaskAccess({ tasks: runner, directory });
+    const a2a = new A2aServer({ tasks: runner, access });
+    const agentGone = (agentId: string) => {
+      const atMs = Date.now();
+      signals.tell({ kind: 'gone', agentId, atMs });
+      return inbox.end(agentId, atMs);
+    };
+    return { runner, access, inbox, local, a2a, agentGone };
+  });
 }

@@ -1,23 +1,10 @@
+import { framingHeaders } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { RemoteEndpoint, StdioEndpoint } from './connection.ts';
 import { hiddenValue, redactArguments, redactUrl } from './redaction.ts';
 
 type Values = Readonly<Record<string, string>>;
 
-/** Headers that name the target or frame the message: they belong to the transport alone. */
-const reservedHeaders = new Set([
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'upgrade',
-  'expect',
-]);
 const valuesMax = 50;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]{0,8192}$/;
@@ -131,7 +118,7 @@ function valuesOf(endpoint: StdioEndpoint | RemoteEndpoint): Values {
 
 function isReserved(name: string): boolean {
   const lower = name.toLowerCase();
-  return reservedHeaders.has(lower) || lower.startsWith('mcp-') || lower.startsWith('sec-');
+  return framingHeaders.has(lower) || lower.startsWith('mcp-') || lower.startsWith('sec-');
 }
 
 function isHidden(arg: string): boolean {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { healthRoute, type Route } from '../../kit/contract.ts';
+import { metricsRoute } from '../../kit/metrics.ts';
 
 /** How the service is. */
 export const healthRoutes = {
@@ -14,15 +15,5 @@ export const healthRoutes = {
       totalToday: Type.Integer({ description: 'started since midnight, UTC' }),
     }),
   }),
-  metrics: {
-    method: 'GET',
-    url: '/api/v1/metrics',
-    aliases: ['/metrics'],
-    summary: 'Read the metrics in the text format of Prometheus',
-    description: 'Callers from other machines need a token.',
-    auth: 'loopback',
-    rateLimit: 'none',
-    trace: 'none',
-    schema: { response: { 200: Type.String() } },
-  },
+  metrics: metricsRoute('/api/v1/metrics'),
 } as const satisfies Record<string, Route>;
