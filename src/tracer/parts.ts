@@ -33,11 +33,11 @@ export function openParts(host: Host<TracerConfig>): Promise<TracerParts> {
 
 async function open(host: Host<TracerConfig>, lifetime: Lifetime) {
   const { database, bus, config, dataFolder, egress, log } = host;
-  lifetime.own('retention', await Retention.open({ sql: database, log }));
+  const retention = lifetime.own('retention', await Retention.open({ sql: database, log }));
   const completed = bus.topic<TraceEvent>(completedTopic);
   const live = new LiveWindow();
   const reader = lifetime.own('the reading of traces', new TraceReader(database, log));
-  const intake = lifetime.own('intake', openIntake(host, { completed, live }));
+  const intake = lifetime.own('intake', openIntake(host, { retention, completed, live }));
   intake.start();
   const feed = new BaselineFeed(database, (table) => intake.setBaselines(table), log);
   lifetime.defer('the histories', () => feed.stop());
@@ -51,13 +51,20 @@ async function open(host: Host<TracerConfig>, lifetime: Lifetime) {
   return { host, intake, reader, storage: new Storage(database), live, alerts, completed };
 }
 
+interface IntakeSurroundings {
+  readonly retention: Retention;
+  readonly completed: Topic<TraceEvent>;
+  readonly live: LiveWindow;
+}
+
 function openIntake(
   { database, config, log }: Host<TracerConfig>,
-  { completed, live }: { readonly completed: Topic<TraceEvent>; readonly live: LiveWindow },
+  { retention, completed, live }: IntakeSurroundings,
 ): Intake {
   const { quietMs, partialMs, openSpansMax, queuedMegabytes } = config;
   return new Intake({
     database,
+    readyPartitions: () => retention.run(),
     log,
     quietMs,
     partialMs,

@@ -1,12 +1,14 @@
 import type { SpanHead } from '../trace/span.ts';
 import { Assembly } from './assembly.ts';
 import { Completing, type OpenCompletion } from './completing.ts';
+import { dayOf } from './days.ts';
 import { ExportReader, type ReadExport } from './export-reader.ts';
 import type {
   IntakeReply,
   IntakeRequest,
   IntakeSettings,
   LoadedTrace,
+  UnfitTrace,
   WrittenRevision,
 } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
@@ -246,18 +248,27 @@ export class Assembler {
       for (const trace of traces) this.#assembly.putBack(trace);
       return;
     }
-    this.#open = this.#completing.build(traces);
+    const open = this.#completing.build(traces);
     this.#completedAt = performance.now();
-    const left = traces.slice(this.#open.traces.length);
+    this.#abandon(open.unfit);
+    const left = traces.slice(open.traces.length + open.unfit.length);
     for (const trace of left) this.#assembly.putBack(trace);
+    if (open.traces.length === 0) return;
+    this.#open = open;
     this.#isPartOfMore = left.length > 0;
-    this.#post({ kind: 'complete', completion: this.#open.completion });
+    this.#post({ kind: 'complete', completion: open.completion });
+  }
+
+  #abandon(traces: readonly UnfitTrace[]): void {
+    if (traces.length === 0) return;
+    for (const { traceId } of traces) this.#assembly.drop(traceId);
+    this.#post({ kind: 'abandon', traces });
   }
 
   #reload(stored: LoadedTrace, read: SpansByChunk): OpenTrace | undefined {
     const trace = this.#assembly.findCompleting(stored.traceId);
     if (!trace) return undefined;
-    trace.reload(stored);
+    trace.reload(stored, dayOf(Date.now()));
     for (const [index, chunk] of stored.chunks.entries()) {
       if (index === stored.countedChunks) trace.counted = [...trace.spans.values()];
       const spans = read.get(chunk)?.get(stored.traceId);

@@ -6,7 +6,7 @@ import { analyse } from '../trace/analyse.ts';
 import type { BaselineOf, TraceAnalysis, TraceSummary } from '../trace/analysis.ts';
 import type { SpanHead } from '../trace/span.ts';
 import { baselineKey, type BaselineTable } from './baseline-table.ts';
-import type { Completion, LoggedError, LoggedPlace, TraceEvent } from './messages.ts';
+import type { Completion, LoggedError, LoggedPlace, TraceEvent, UnfitTrace } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
 import { errorText, statusNumbers, storable } from './pending-write.ts';
 import type { TagPacker } from './tag-packer.ts';
@@ -23,6 +23,8 @@ export interface CompletingTrace {
 export interface OpenCompletion {
   readonly completion: Completion;
   readonly traces: readonly CompletingTrace[];
+  /** Those of the given that will never be complete. */
+  readonly unfit: readonly UnfitTrace[];
 }
 
 /**
@@ -55,26 +57,29 @@ export class Completing {
     const outdatedErrors: LoggedPlace[] = [];
     const events: TraceEvent[] = [];
     const completing: CompletingTrace[] = [];
+    const unfit: UnfitTrace[] = [];
     for (const trace of given) {
       if (this.#deltas.cellCount >= cellsMax) break;
       const heads = [...trace.spans.values()];
-      const analysis = analyse(heads);
-      const contribution = this.#contributor.contributionOf(analysis);
+      const found = this.#find(trace, heads);
+      if ('reason' in found) {
+        unfit.push(found);
+        continue;
+      }
+      const { analysis, contribution, former, bottlenecks } = found;
       this.#deltas.add(contribution.samples, 1);
-      const former = this.#takeBack(trace.counted);
-      const bottlenecks = countBottlenecks(analysis, this.#baselineOf);
-      const tags = trace.tagsOf(analysis.summary.rootSpanId, this.#packer);
-      rows.push(completeRow(trace, { analysis, contribution, bottlenecks, tags }));
+      if (former) this.#deltas.add(former.samples, -1);
+      rows.push(completeRow(trace, found));
       const error = loggedError(trace, analysis.summary);
       if (error) errors.push(error);
-      const logged = former && loggedError(trace, former);
+      const logged = former && loggedError(trace, former.summary);
       if (logged && logged.atMs !== error?.atMs) outdatedErrors.push(logged);
       events.push(traceEvent(trace, analysis, bottlenecks));
       completing.push({ trace, heads });
     }
     const traces = completing.map(({ trace }) => trace);
     const completion = this.#completion(rows, traces, { errors, outdatedErrors, events });
-    return { completion, traces: completing };
+    return { completion, traces: completing, unfit };
   }
 
   /** Forgets which series the database knows: what was built last has not reached it. */
@@ -84,12 +89,28 @@ export class Completing {
 
   readonly #baselineOf: BaselineOf = (operation) => this.#baselines.get(baselineKey(operation));
 
-  /** Answers what the trace was when it was counted, if it was. */
-  #takeBack(counted: readonly SpanHead[]): TraceSummary | undefined {
+  /** One trace that cannot be analysed must not keep all the others from being complete. */
+  #find(trace: OpenTrace, heads: readonly SpanHead[]): Finding | UnfitTrace {
+    const { traceId } = trace;
+    if (heads.length === 0) return { traceId, reason: 'none of its spans is kept any more' };
+    try {
+      const analysis = analyse(heads);
+      const contribution = this.#contributor.contributionOf(analysis);
+      const bottlenecks = countBottlenecks(analysis, this.#baselineOf);
+      const tags = trace.tagsOf(analysis.summary.rootSpanId, this.#packer);
+      const former = this.#findFormer(trace.counted);
+      return { analysis, contribution, former, bottlenecks, tags };
+    } catch (error) {
+      return { traceId, reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** What the trace was when it was counted, if it was. */
+  #findFormer(counted: readonly SpanHead[]): Former | undefined {
     if (counted.length === 0) return undefined;
     const analysis = analyse(counted);
-    this.#deltas.add(this.#contributor.contributionOf(analysis).samples, -1);
-    return analysis.summary;
+    const { samples } = this.#contributor.contributionOf(analysis);
+    return { summary: analysis.summary, samples };
   }
 
   #completion(
@@ -122,8 +143,14 @@ function newDeltas(): Deltas {
 interface Finding {
   readonly analysis: TraceAnalysis;
   readonly contribution: Contribution;
+  readonly former: Former | undefined;
   readonly bottlenecks: number;
   readonly tags: string | undefined;
+}
+
+interface Former {
+  readonly summary: TraceSummary;
+  readonly samples: Contribution['samples'];
 }
 
 function completeRow(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
 import { openTracerDatabase } from '../series/testing.ts';
 import { baseMs, exportOf, newTraceId, startTracer, type Answer } from '../testing.ts';
@@ -88,6 +88,51 @@ describe('open traces', () => {
       body.aggregations.map(({ key, metrics }: Answer) => [key, metrics.totalRequests]),
     );
     expect(statuses['error']).toBe(1);
+  });
+});
+
+describe('after a time in which nobody was there', () => {
+  const slow = { TRACER_QUIET_MS: '60000', TRACER_PARTIAL_MS: '60000' };
+
+  /** Leaves a trace open, as if it had come nine days ago. */
+  async function leaveOpen(): Promise<string> {
+    const traceId = newTraceId();
+    await using before = await startTracer({ database, environment: slow });
+    await before.send(exportOf('shop', [{ traceId, spanId: rootId, from: 0, to: 9 }]));
+    await database.query('update tracer.open_trace set day = day - 9');
+    return traceId;
+  }
+
+  it('open traces whose spans are not kept any more are forgotten, and keep up no others', async () => {
+    const left = await leaveOpen();
+    await database.query('delete from tracer.chunk');
+    await using after = await startTracer({ database });
+    const traceId = newTraceId();
+    await after.send(exportOf('shop', [{ traceId, spanId: rootId, from: 0, to: 9 }]));
+    await after.until(`/api/v1/traces/${traceId}`, (body) => body.isComplete);
+    await vi.waitFor(async () =>
+      expect(await database.query('select from tracer.open_trace')).toEqual([]),
+    );
+    expect((await after.call('GET', `/api/v1/traces/${left}`)).status).toBe(404);
+  });
+
+  it('an open trace whose spans are kept is completed, though its day is over', async () => {
+    const left = await leaveOpen();
+    await using after = await startTracer({ database });
+    const detail = await after.until(`/api/v1/traces/${left}`, (body) => body.isComplete);
+    expect(detail).toMatchObject({ totalSpans: 1, revision: 1 });
+  });
+
+  it('a day that nobody was ready for takes spans at once', async () => {
+    await using tracer = await startTracer({ database });
+    const today = Math.floor(Date.now() / 86_400_000);
+    for (const table of ['chunk', 'trace', 'cell_minute']) {
+      await database.query(`drop table tracer.${table}_${today}`);
+    }
+    const traceId = newTraceId();
+    const sent = await tracer.send(exportOf('shop', [{ traceId, spanId: rootId, from: 0, to: 9 }]));
+    expect(sent.status).toBe(200);
+    await tracer.until(`/api/v1/traces/${traceId}`, (body) => body.isComplete);
   });
 });
 

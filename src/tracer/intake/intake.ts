@@ -12,6 +12,7 @@ import type {
   IntakeSettings,
   Refusal,
   TraceEvent,
+  UnfitTrace,
   Write,
 } from './messages.ts';
 import { LastingThread } from '../lasting-thread.ts';
@@ -19,6 +20,8 @@ import { SpanWriter } from './span-writer.ts';
 
 export interface IntakeOptions extends IntakeSettings {
   readonly database: Database;
+  /** Has the partitions of today ready. */
+  readonly readyPartitions: () => Promise<void>;
   readonly log: Log;
   /** Bytes of exports that may wait for their answers. */
   readonly queuedBytesMax: number;
@@ -63,7 +66,7 @@ export class Intake implements AsyncDisposable {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    this.#writer = new SpanWriter(options.database);
+    this.#writer = new SpanWriter(options.database, options.readyPartitions);
     this.#thread = new LastingThread({
       start: () => this.#startThread(),
       onReply: (reply: IntakeReply) => this.#take(reply),
@@ -143,6 +146,8 @@ export class Intake implements AsyncDisposable {
         return this.#track(this.#complete(reply.completion));
       case 'load':
         return this.#track(this.#load(reply.traceIds));
+      case 'abandon':
+        return this.#track(this.#abandon(reply.traces));
       case 'state':
         this.#openTraces = reply.openTraces;
         this.#openSpans = reply.openSpans;
@@ -190,6 +195,16 @@ export class Intake implements AsyncDisposable {
       this.#options.log.error({ err: error }, 'open traces could not be read');
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       post({ kind: 'not-loaded' });
+    }
+  }
+
+  async #abandon(traces: readonly UnfitTrace[]): Promise<void> {
+    const { log } = this.#options;
+    log.warn({ traces }, 'open traces that can never be complete are forgotten');
+    try {
+      await this.#writer.abandon(traces.map(({ traceId }) => traceId));
+    } catch (error) {
+      log.warn({ err: error }, 'open traces could not be forgotten');
     }
   }
 

@@ -109,6 +109,12 @@ export interface Completion {
   readonly events: readonly TraceEvent[];
 }
 
+/** A trace that will never be complete, and why. */
+export interface UnfitTrace {
+  readonly traceId: string;
+  readonly reason: string;
+}
+
 /** Where a trace stands in the error log. */
 export interface LoggedPlace {
   readonly traceId: string;
@@ -149,6 +155,8 @@ export type IntakeReply =
   | { readonly kind: 'write'; readonly write: Write }
   | { readonly kind: 'complete'; readonly completion: Completion }
   | { readonly kind: 'load'; readonly traceIds: readonly string[] }
+  /** They are to be open no more. */
+  | { readonly kind: 'abandon'; readonly traces: readonly UnfitTrace[] }
   | { readonly kind: 'state'; readonly openTraces: number; readonly openSpans: number };
 
 /** A Fault as it crosses threads. */

@@ -1,4 +1,5 @@
 import { supersedes, type SpanHead } from '../trace/span.ts';
+import { spansKeptDays } from './days.ts';
 import type { LoadedTrace } from './messages.ts';
 import type { TagPacker } from './tag-packer.ts';
 
@@ -81,8 +82,10 @@ export class OpenTrace {
   }
 
   /** Takes over what the database knows; the spans are added after it. */
-  reload(stored: LoadedTrace): void {
-    this.day = stored.day;
+  reload(stored: LoadedTrace, today: number): void {
+    // Where it has no row yet, the day on which it began may not be kept any more.
+    const isKept = stored.completions > 0 || stored.day > today - spansKeptDays;
+    this.day = isKept ? stored.day : today;
     this.revision = stored.revision;
     this.completions = stored.completions;
     this.isStale = false;

@@ -4,8 +4,10 @@ import { applyAdditions, type StatementParts } from '../series/series-store.ts';
 import type { Completion, LoadedTrace, Write, WrittenRevision } from './messages.ts';
 import {
   completeTraces,
+  deleteOpenTraces,
   findCompleted,
   findForsaken,
+  lacksPartition,
   loadOpenTraces,
   readChunks,
   writeSpans,
@@ -25,15 +27,17 @@ export interface Loaded {
 /** What intake does in the database: few statements, each all or nothing. */
 export class SpanWriter {
   readonly #database: Database;
+  readonly #readyPartitions: () => Promise<void>;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(database: Database) {
+  constructor(database: Database, readyPartitions: () => Promise<void>) {
     this.#database = database;
+    this.#readyPartitions = readyPartitions;
   }
 
   /** Stores spans; answers the revisions of their traces' rows. */
   write(write: Pick<Write, 'day' | 'body' | 'rows'>): Promise<WrittenRevision[]> {
-    return this.#inTurn(() => writeSpans(this.#database, write));
+    return this.#withPartitions(() => writeSpans(this.#database, write));
   }
 
   /** Stores complete traces; answers undefined when done, else those to load before it can be. */
@@ -45,8 +49,21 @@ export class SpanWriter {
       if (known.size > 0) return [...known];
     }
     const parts = completionParts(completion, 3);
-    const isDone = await this.#inTurn(() => completeTraces(this.#database, completion, parts));
-    return isDone ? undefined : traceIds;
+    try {
+      const isDone = await this.#withPartitions(() =>
+        completeTraces(this.#database, completion, parts),
+      );
+      return isDone ? undefined : traceIds;
+    } catch (error) {
+      // The day on which one of them began is not kept any more.
+      if (lacksPartition(error)) return traceIds;
+      throw error;
+    }
+  }
+
+  /** Forgets traces that can never be complete. */
+  abandon(traceIds: readonly string[]): Promise<void> {
+    return this.#inTurn(() => deleteOpenTraces(this.#database, traceIds));
   }
 
   async load(traceIds: readonly string[]): Promise<Loaded> {
@@ -66,6 +83,17 @@ export class SpanWriter {
       if (!last) return;
       yield page.map(({ traceId }) => traceId);
       after = last;
+    }
+  }
+
+  /** The clock may have jumped to a day that nobody was ready for: a machine that slept. */
+  async #withPartitions<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#inTurn(work);
+    } catch (error) {
+      if (!lacksPartition(error)) throw error;
+      await this.#readyPartitions();
+      return this.#inTurn(work);
     }
   }
 

@@ -155,6 +155,21 @@ export async function completeTraces(
   }
 }
 
+/** Whether a row has no partition: the clock has jumped, or its day is over. SQLSTATE 23514. */
+export function lacksPartition(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === '23514';
+}
+
+/** Forgets open traces, with what came of them since they were last complete. */
+export async function deleteOpenTraces(
+  database: Database,
+  traceIds: readonly string[],
+): Promise<void> {
+  await database.query('delete from tracer.open_trace where trace_id = any($1::uuid[])', [
+    traceIds,
+  ]);
+}
+
 /** How a statement says that rows were not as they were known: SQLSTATE 22012. */
 function isDivisionByZero(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '22012';

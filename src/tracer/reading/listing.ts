@@ -1,4 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
+import { readTime } from '../../kit/time-text.ts';
 import type { ListQuery, TraceSummaryAnswer } from '../schemas/traces.ts';
 import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from '../intake/days.ts';
@@ -93,15 +94,15 @@ function filterOf(query: ListQuery, nowMs: number): TraceFilter {
     name,
     service,
     status: status && statuses.indexOf(status),
-    fromUs: microseconds(query.startTime),
-    toUs: microseconds(query.endTime),
+    fromUs: microseconds(query.startTime, 'startTime'),
+    toUs: microseconds(query.endTime, 'endTime'),
     minDurationUs: query.minDuration === undefined ? undefined : query.minDuration * 1_000,
     maxDurationUs: query.maxDuration === undefined ? undefined : query.maxDuration * 1_000,
   };
 }
 
-function microseconds(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : Date.parse(time) * 1_000;
+function microseconds(time: string | undefined, param: string): number | undefined {
+  return time === undefined ? undefined : readTime(time, param) * 1_000;
 }
 
 function describe(row: ListedRow): TraceSummaryAnswer {

@@ -3,6 +3,7 @@ import type { Handler } from '../../kit/http/call.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { Log } from '../../kit/log.ts';
+import { readTime } from '../../kit/time-text.ts';
 import {
   maskOf,
   type Alert,
@@ -135,8 +136,8 @@ const rangeHours = { '1h': 1, '24h': 24, '7d': 7 * 24 } as const;
 function rangeOf({ from, to, timeRange }: DryRunBody): DryRunRequest {
   if (timeRange === undefined) {
     return {
-      ...(from === undefined ? {} : { fromMs: Date.parse(from) }),
-      ...(to === undefined ? {} : { toMs: Date.parse(to) }),
+      ...(from === undefined ? {} : { fromMs: readTime(from, 'from') }),
+      ...(to === undefined ? {} : { toMs: readTime(to, 'to') }),
     };
   }
   if (from !== undefined || to !== undefined) {

@@ -10,7 +10,7 @@ const timeRange = Type.Enum(['1h', '24h', '7d', '30d'], {
 const rate = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const count = (description?: string) =>
   Type.Integer(description === undefined ? {} : { description });
-const milliseconds = Type.Integer({ description: 'milliseconds' });
+const milliseconds = Type.Number({ description: 'milliseconds, to the microsecond' });
 const time = Type.String({ format: 'date-time' });
 const startTime = Type.String({
   format: 'date-time',
@@ -97,7 +97,9 @@ const dependencyGraph = Type.Object(
         from: Type.String(),
         to: Type.String(),
         requests: count(),
-        averageLatency: Type.Integer({ description: 'milliseconds that the callee took' }),
+        averageLatency: Type.Number({
+          description: 'milliseconds that the callee took, to the microsecond',
+        }),
         p95Latency: milliseconds,
         errorRate: rate('0..1'),
       }),

@@ -31,12 +31,12 @@ export function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
-/** Whole milliseconds of microseconds. */
+/** Milliseconds of microseconds, to the microsecond. */
 export function milliseconds(us: number): number {
-  return Math.round(us / 1_000);
+  return Math.round(us) / 1_000;
 }
 
-/** Whole milliseconds on average, 0 of nothing. */
+/** Milliseconds on average, 0 of nothing. */
 export function averageMs(sumUs: number, count: number): number {
   return count > 0 ? milliseconds(sumUs / count) : 0;
 }

@@ -136,6 +136,7 @@ function nested(...facts: (GenAiFacts | undefined)[]): AnalysedSpan[] {
   return spans;
 }
 
+const silent: GenAiFacts = { operation: 'chat', model: 'gpt-4o' };
 const agent: GenAiFacts = { ...chat, operation: 'invoke_agent', model: undefined };
 const tool: GenAiFacts = { ...chat, operation: 'execute_tool', tool: 'search' };
 const embedding: GenAiFacts = { ...chat, operation: 'embeddings', outputTokens: undefined };
@@ -143,7 +144,11 @@ const embedding: GenAiFacts = { ...chat, operation: 'embeddings', outputTokens: 
 test.each([
   ['nothing', [undefined], []],
   ['a tool, though it repeats tokens', [tool], []],
-  ['a call without tokens or cost', [{ operation: 'chat', model: 'gpt-4o' }], []],
+  ['a call without tokens or cost', [silent], [0]],
+  ['a call and what tells of its tokens', [silent, undefined, chat], [2]],
+  ['a call and an attempt that failed', [chat, silent], [0]],
+  ['a call and its attempts, none of which tells', [silent, silent], [0]],
+  ['an agent around a call without tokens', [agent, silent], [1]],
   ['a call', [chat], [0]],
   ['an agent without a call of its own', [agent], [0]],
   ['an agent that repeats its call', [agent, undefined, chat], [2]],
@@ -166,6 +171,7 @@ test.each([
   ['its span says what no cost can be', { ...chat, costUsd: Number.NaN }, 3.5],
   ['its span says a debt', { ...chat, costUsd: -1 }, 3.5],
   ['its tokens are no number', { ...chat, inputTokens: Infinity, outputTokens: Number.NaN }, 0],
+  ['it tells of no tokens', silent, undefined],
   ['its model is unknown', { ...chat, model: 'no-such-model' }, undefined],
   ['its provider is unknown', { ...chat, provider: 'no-such-provider' }, undefined],
   ['its model is not named', { ...chat, model: undefined }, undefined],

@@ -18,13 +18,14 @@ const generating: ReadonlySet<string> = new Set(['chat', 'text_completion', 'gen
 /**
  * The calls of models in a trace. An outer span that adds up what the calls below it took (an agent,
  * a workflow) is left out; of two generating spans, one in the other, that tell of the same tokens
- * (a client and the gateway that it went through) the outer one counts, for it knows who asked.
+ * (a client and the gateway that it went through) the outer one counts, for it knows who asked, and
+ * of one that tells of tokens and one that does not, the one that does.
  */
 export function findModelCalls(spans: readonly AnalysedSpan[], prices: PriceList): ModelCall[] {
-  const usages = spans.filter(({ head }) => head.genAi !== undefined && hasUsage(head.genAi));
-  if (usages.length === 0) return [];
-  const repeated = usages.length === 1 ? undefined : findRepeated(spans, usages);
-  return usages.flatMap(({ head }) => {
+  const told = spans.filter(({ head }) => isLeafCall(head) || hasUsage(head));
+  if (told.length === 0) return [];
+  const repeated = told.length === 1 ? undefined : findRepeated(spans, told);
+  return told.flatMap(({ head }) => {
     if (head.genAi === undefined || repeated?.has(head.spanId) === true) return [];
     return [callOf(head, { facts: head.genAi, prices })];
   });
@@ -42,26 +43,35 @@ export function spentOn(calls: readonly ModelCall[]) {
 }
 
 /** A tool's span has no tokens of its own, whatever it repeats. */
-function hasUsage(facts: GenAiFacts): boolean {
-  if (facts.operation === 'execute_tool') return false;
-  const { inputTokens, outputTokens, costUsd } = facts;
+function hasUsage({ genAi }: SpanHead): boolean {
+  if (genAi === undefined || genAi.operation === 'execute_tool') return false;
+  const { inputTokens, outputTokens, costUsd } = genAi;
   return inputTokens !== undefined || outputTokens !== undefined || costUsd !== undefined;
 }
 
 function findRepeated(
   spans: readonly AnalysedSpan[],
-  usages: readonly AnalysedSpan[],
+  told: readonly AnalysedSpan[],
 ): ReadonlySet<string> {
   const parents = new Map(spans.map(({ head, parent }) => [head.spanId, parent?.spanId]));
-  const calls = new Map(usages.map(({ head }) => [head.spanId, head]));
+  const calls = new Map(told.map(({ head }) => [head.spanId, head]));
   const repeated = new Set<string>();
-  for (const { head } of usages) {
+  for (const { head } of told) {
     const outer = nearestCall(head.spanId, { parents, calls });
-    if (outer === undefined) continue;
-    if (!isLeafCall(outer)) repeated.add(outer.spanId);
-    else if (tellsTheSame(outer, head)) repeated.add(head.spanId);
+    const one = outer && repeatedOf(outer, head);
+    if (one) repeated.add(one.spanId);
   }
   return repeated;
+}
+
+/** Which of two calls, one in the other, tells of what the other one tells of. */
+function repeatedOf(outer: SpanHead, inner: SpanHead): SpanHead | undefined {
+  if (!isLeafCall(outer)) return outer;
+  const [one, other] = [usageOf(outer), usageOf(inner)];
+  if (one.isEmbedding !== other.isEmbedding) return undefined;
+  if (!hasUsage(inner)) return inner;
+  if (!hasUsage(outer)) return outer;
+  return one.input === other.input && one.output === other.output ? inner : undefined;
 }
 
 interface CallTree {
@@ -88,15 +98,6 @@ function isLeafCall({ genAi }: SpanHead): boolean {
   return generating.has(operation) || operation === 'embeddings';
 }
 
-function tellsTheSame(outer: SpanHead, inner: SpanHead): boolean {
-  const [one, other] = [usageOf(outer), usageOf(inner)];
-  return (
-    one.isEmbedding === other.isEmbedding &&
-    one.input === other.input &&
-    one.output === other.output
-  );
-}
-
 function usageOf({ genAi }: SpanHead) {
   const { operation, inputTokens: input = 0, outputTokens: output = 0 } = genAi ?? {};
   return { isEmbedding: operation === 'embeddings', input, output };
@@ -114,7 +115,7 @@ function callOf(
   const cachedInputTokens = figure(facts.cachedInputTokens) ?? 0;
   const told = figure(facts.costUsd);
   const costUsd =
-    told === undefined && model !== undefined
+    told === undefined && model !== undefined && hasUsage(head)
       ? prices.priceOf({ provider, model, ...tokens, cachedInputTokens, atUs: head.startUs })
       : told;
   return { head, provider: provider ?? 'unknown', model: model ?? 'unknown', ...tokens, costUsd };

@@ -1,4 +1,4 @@
-import { chunksPerDay } from '../intake/days.ts';
+import { chunksPerDay, spansKeptDays } from '../intake/days.ts';
 
 /** How a table is cut by time, and how long what is in it is kept. */
 export interface PartitionedTable {
@@ -26,11 +26,18 @@ export const partitionedTables: readonly PartitionedTable[] = [
     table: 'chunk',
     widthDays: 1,
     perDay: chunksPerDay,
-    keptDays: 7,
+    keptDays: spansKeptDays,
     takesPast: false,
     options: '',
   },
-  { table: 'trace', widthDays: 1, perDay: 1, keptDays: 7, takesPast: false, options: '' },
+  {
+    table: 'trace',
+    widthDays: 1,
+    perDay: 1,
+    keptDays: spansKeptDays,
+    takesPast: false,
+    options: '',
+  },
   cells('cell_minute', { widthDays: 1, keptDays: 7, options: 'with (toast_tuple_target = 8160)' }),
   cells('cell_hour', { widthDays: 5, keptDays: 30, options: rewritten }),
   cells('cell_day', { widthDays: 30, keptDays: 90, options: rewritten }),
