@@ -6,6 +6,8 @@ export interface AnswerSink {
   readonly isBegun: boolean;
   /** Settles the head, with the headers set so far; nothing but the first call does anything. */
   begin(): void;
+  /** Bytes that the reader has not taken yet. */
+  readonly waitingBytes: number;
   /** Sends a piece; false asks to wait for `drained` before the next one. */
   write(piece: Buffer | string): boolean;
   /** Resolves when the reader has caught up or gone. */
@@ -40,6 +42,10 @@ export class ResponseSink implements AnswerSink {
 
   get isBegun(): boolean {
     return this.#isBegun;
+  }
+
+  get waitingBytes(): number {
+    return this.#response.destroyed ? 0 : this.#response.writableLength;
   }
 
   begin(): void {

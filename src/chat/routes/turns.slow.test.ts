@@ -398,6 +398,7 @@ describe('streams', () => {
     let written = '';
     const sink: AnswerSink = {
       isBegun: true,
+      waitingBytes: 0,
       begin: () => {},
       write: (text) => {
         written += text.toString();

@@ -27,8 +27,10 @@ export type Lookup =
 export interface Fill {
   /** Gives the answer to all who wait, and keeps it. */
   store(answer: CachedAnswer): void;
-  /** Nothing can be kept: those who wait ask for themselves, one of them first. */
+  /** Nobody finds it out any more: of those who wait the first one asks. */
   abandon(): void;
+  /** What came cannot be shared: all who wait ask for themselves, at once. */
+  decline(): void;
 }
 
 /** What decides which answer a request may share. */

@@ -194,6 +194,21 @@ test('when the first fails, one of those who wait asks, and not all', async () =
   expect(states.toSorted()).toEqual(['hit', 'hit', 'miss']);
 });
 
+test('when the first brings nothing to share, all who wait ask at once', async () => {
+  await using cache = await openCache();
+  const asked = question();
+  const first = missed(await cache.lookup(asked));
+  const waiting = [1, 2, 3].map(async () => cache.lookup(asked));
+  first.fill.decline();
+  const fills = (await Promise.all(waiting)).map((lookup) => missed(lookup).fill);
+  // Those who come meanwhile wait for one of their own.
+  const next = missed(await cache.lookup(asked));
+  const last = cache.lookup(asked);
+  for (const fill of fills) fill.store(answer('theirs'));
+  next.fill.store(answer('next'));
+  expect(hit(await last).text).toBe('{"text":"next"}');
+});
+
 test('who gives up while waiting is told so, and is not asked to ask', async () => {
   await using cache = await openCache();
   const asked = question();

@@ -191,7 +191,10 @@ export class Cache implements AnswerCache, AsyncDisposable {
   #seek(seek: Seek): Promise<Lookup> {
     const joined = this.#flights.get(seek.key);
     if (joined) return joined.join(seek.cancellation, () => this.#miss(joined, seek));
-    const flight = new Flight();
+    const flight: Flight = new Flight(() => {
+      // After all were sent to ask, another one may be under way.
+      if (this.#flights.get(seek.key) === flight) this.#flights.delete(seek.key);
+    });
     this.#flights.set(seek.key, flight);
     return this.#lead(flight, seek);
   }
@@ -202,11 +205,11 @@ export class Cache implements AnswerCache, AsyncDisposable {
       found = await this.#find(seek);
       if (!found) seek.cancellation.throwIfCancelled();
     } catch (error) {
-      this.#handOver(flight, seek);
+      flight.handOver();
       throw Fault.from(error);
     }
     if (!found) return this.#miss(flight, seek);
-    this.#land(flight, seek, found);
+    this.#hits += flight.land(found);
     return this.#countHit(found);
   }
 
@@ -245,13 +248,19 @@ export class Cache implements AnswerCache, AsyncDisposable {
   #miss(flight: Flight, seek: Seek): Lookup {
     this.#misses += 1;
     let isOpen = true;
-    const finish = (answer: CachedAnswer | undefined) => {
+    const finish = (work: () => void) => {
       if (!isOpen) return;
       isOpen = false;
-      if (answer) this.#land(flight, seek, hitOf(this.#keep(seek, answer)));
-      else this.#handOver(flight, seek);
+      work();
     };
-    const fill: Fill = { store: finish, abandon: () => finish(undefined) };
+    const fill: Fill = {
+      store: (answer) =>
+        finish(() => {
+          this.#hits += flight.land(hitOf(this.#keep(seek, answer)));
+        }),
+      abandon: () => finish(() => flight.handOver()),
+      decline: () => finish(() => flight.scatter()),
+    };
     return { state: 'miss', key: shownKey(seek.key), fill };
   }
 
@@ -266,15 +275,6 @@ export class Cache implements AnswerCache, AsyncDisposable {
     this.#database?.write(entry);
     if (semantic && vector) this.#semantic?.add(semantic, vector, key);
     return entry;
-  }
-
-  #land(flight: Flight, { key }: Seek, hit: Hit): void {
-    this.#flights.delete(key);
-    this.#hits += flight.land(hit);
-  }
-
-  #handOver(flight: Flight, { key }: Seek): void {
-    if (!flight.handOver()) this.#flights.delete(key);
   }
 
   #countHit(hit: Hit): Hit {

@@ -10,6 +10,12 @@ interface Waiter {
 /** Those who ask for the same while one of them finds it out. */
 export class Flight {
   readonly #waiters = new Set<Waiter>();
+  readonly #onEnd: () => void;
+
+  /** `onEnd` is called when nobody finds it out any more. */
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
 
   /**
    * Waits for the answer, or for one's turn to ask, which `turn` then gives; rejects with the reason
@@ -30,6 +36,7 @@ export class Flight {
 
   /** Gives all the same answer, and says how many they were. */
   land(lookup: Lookup): number {
+    this.#onEnd();
     const waiters = [...this.#waiters];
     this.#waiters.clear();
     for (const waiter of waiters) {
@@ -39,13 +46,22 @@ export class Flight {
     return waiters.length;
   }
 
-  /** Gives whoever waits longest the turn to ask; false when nobody waits. */
-  handOver(): boolean {
+  /** Gives whoever waits longest the turn to ask. */
+  handOver(): void {
     const [waiter] = this.#waiters;
-    if (!waiter) return false;
+    if (waiter) this.#giveTurn(waiter);
+    else this.#onEnd();
+  }
+
+  /** Gives all of them the turn to ask. */
+  scatter(): void {
+    this.#onEnd();
+    for (const waiter of [...this.#waiters]) this.#giveTurn(waiter);
+  }
+
+  #giveTurn(waiter: Waiter): void {
     this.#waiters.delete(waiter);
     waiter.stop();
     waiter.resolve(waiter.turn());
-    return true;
   }
 }

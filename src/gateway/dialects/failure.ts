@@ -9,6 +9,7 @@
  * - `unreachable`: no connection, or it was lost before the answer
  * - `late`: no first token, no further token, or no end in time
  * - `truncated`: the answer was cut off
+ * - `encoded`: the answer is compressed, though that was not asked for
  * - `oversized`: the answer is larger than the gateway takes; somebody else's may be smaller
  * - `filtered`: the provider's own policy forbids the request
  */
@@ -22,6 +23,7 @@ export type FailureKind =
   | 'unreachable'
   | 'late'
   | 'truncated'
+  | 'encoded'
   | 'oversized'
   | 'filtered';
 

@@ -36,10 +36,16 @@ export class Asking {
         : notCached;
   }
 
-  /** Frees what is held for it, and those who wait for the same answer. */
+  /** Frees what is held for it; of those who wait for the same answer the first one asks. */
   abandon(): void {
     this.bill.abandon();
     this.cached.fill?.abandon();
+  }
+
+  /** Frees what is held for it, and all who wait for the same answer. */
+  decline(): void {
+    this.bill.abandon();
+    this.cached.fill?.decline();
   }
 
   get attempts(): Attempts {

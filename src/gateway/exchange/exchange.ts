@@ -63,7 +63,7 @@ export class Exchange {
    */
   async #answer<T>(ask: ChatAsk, answering: Answering<T>): Promise<T> {
     const course = new Course(ask.startedAt, this.#parts.metrics);
-    let held: Pick<Asking, 'abandon'> | undefined;
+    let held: Pick<Asking, 'abandon' | 'decline'> | undefined;
     try {
       const asked = prepare(ask, this.#parts.guardrails);
       // A promise takes longer than all that is known at once.
@@ -80,7 +80,8 @@ export class Exchange {
       held = asking;
       return await answering.ask(asked, asking);
     } catch (error) {
-      held?.abandon();
+      if (ask.cancellation.isCancelled) held?.abandon();
+      else held?.decline();
       throw course.fail(error);
     }
   }

@@ -145,3 +145,12 @@ test('a slow caller gets all of an answer whose provider has closed the connecti
   expect(text.length).toBeGreaterThan(2_400_000);
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
 });
+
+test('a provider is asked for no compression, and once where it compresses all the same', async () => {
+  upstream.received.length = 0;
+  upstream.script(json(openAiAnswer('hello'), 200, { 'content-encoding': 'gzip' }));
+  const answer = await gateway.call('POST', '/v1/chat/completions', { model: 'm', messages });
+  expect(answer.status).toBe(502);
+  expect(answer.body.error.message).toContain('up answered in the coding gzip');
+  expect(upstream.received.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
+});

@@ -120,7 +120,10 @@ export class Passage {
     if (this.#asked.cancellation.isCancelled) {
       trip.forgotten();
       await this.#close({ target, usage, outcome: 'aborted' });
-      throw this.#asked.cancellation.reason;
+      const fault = Fault.from(this.#asked.cancellation.reason);
+      // A caller that has gone hears nothing of it; one that is there must not take it for the end.
+      this.#relay.fail(fault);
+      throw fault;
     }
     if (!(error instanceof UpstreamError)) {
       const fault = Fault.from(error);
@@ -165,7 +168,7 @@ export class Passage {
     const { fill } = this.#asking.cached;
     if (!fill) return;
     const answer = this.#wholeAnswer(stream);
-    if (!answer || !isWhole(answer)) return fill.abandon();
+    if (!answer || !isWhole(answer)) return fill.decline();
     const body = this.#asked.face.dialect
       ? writeBody(this.#asked, wordAnswer(this.#asked, answer), from)
       : Buffer.from(JSON.stringify({ answer }));

@@ -31,7 +31,8 @@ type Adapt = (pieces: readonly AnswerEvent[]) => readonly AnswerEvent[];
 /**
  * Passes a streamed answer on to the caller: bytes as they are where both speak the same dialect,
  * pieces in the words of the caller's face otherwise. One stream may be followed by another that goes
- * on with its answer. For a caller who reads slowly up to 8 MiB wait in memory; beyond that it is left.
+ * on with its answer. For a caller who reads slowly up to 8 MiB wait in memory; beyond that it is told
+ * that the answer ends there.
  */
 export class Relay implements StreamConsumer {
   readonly #options: RelayOptions;
@@ -43,8 +44,6 @@ export class Relay implements StreamConsumer {
   #writer: FaceStream | undefined;
   /** The end of the stream, until it is written down what it took. */
   #held: (Buffer | string)[] | undefined;
-  /** Bytes that the caller has not taken yet. */
-  #waiting = 0;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -144,9 +143,9 @@ export class Relay implements StreamConsumer {
   }
 
   #send(piece: Buffer | string): void {
-    this.#waiting = this.#options.sink.write(piece) ? 0 : this.#waiting + piece.length;
-    if (this.#waiting <= waitingBytesMax) return;
-    this.#options.asked.cancellation.cancel(new Fault('cancelled', 'the caller reads too slowly'));
+    const { sink, asked } = this.#options;
+    if (sink.write(piece) || sink.waitingBytes <= waitingBytesMax) return;
+    asked.cancellation.cancel(new Fault('cancelled', 'the caller reads too slowly'));
   }
 }
 

@@ -139,7 +139,7 @@ interface Kept {
 function keep(asked: PreparedAsk, kept: Kept, { parts: { dialects } }: Asking): void {
   const { value, body, target, fill } = kept;
   const answer = value.answer ?? dialects[target.provider.dialect].readAnswer(value.parsed);
-  if (!isWhole(answer)) return fill.abandon();
+  if (!isWhole(answer)) return fill.decline();
   const stored = asked.face.dialect ? body : Buffer.from(JSON.stringify({ answer }));
   fill.store(toCached(stored, target, value.usage));
 }

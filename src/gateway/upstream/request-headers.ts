@@ -38,6 +38,8 @@ export class HeaderBook {
     if (before && before.value === value) return before;
     const headers = {
       'content-type': 'application/json',
+      // Answers are read as they come, and passed on as they are.
+      'accept-encoding': 'identity',
       ...(value === undefined ? {} : dialect.credential(value)),
       ...provider.headers,
     };

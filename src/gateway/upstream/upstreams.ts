@@ -127,6 +127,11 @@ class Exchange implements Ongoing, Dispatcher.DispatchHandler {
     headers: AnswerHeaders,
   ): void {
     this.#hasHead = true;
+    const coding = headers['content-encoding'] ?? 'identity';
+    if (coding !== 'identity' && coding !== '') {
+      const message = `${this.#provider} answered in the coding ${String(coding)}, which nobody asked for`;
+      this.abort(UpstreamError.of('encoded', message));
+    }
     if (!this.#isOver) this.#listener.head(status, headers);
   }
 
