@@ -204,7 +204,7 @@ test('when the first brings nothing to share, all who wait ask at once', async (
   // Those who come meanwhile wait for one of their own.
   const next = missed(await cache.lookup(asked));
   const last = cache.lookup(asked);
-  for (const fill of fills) fill.store(answer('theirs'));
+  for (const one of fills) one.store(answer('theirs'));
   next.fill.store(answer('next'));
   expect(hit(await last).text).toBe('{"text":"next"}');
 });

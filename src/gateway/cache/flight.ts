@@ -56,7 +56,7 @@ export class Flight {
   /** Gives all of them the turn to ask. */
   scatter(): void {
     this.#onEnd();
-    for (const waiter of [...this.#waiters]) this.#giveTurn(waiter);
+    for (const waiter of this.#waiters) this.#giveTurn(waiter);
   }
 
   #giveTurn(waiter: Waiter): void {
