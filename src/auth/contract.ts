@@ -139,7 +139,7 @@ const userRoutes = {
     url: `${api}/users/:id`,
     summary: 'Change a user',
     description:
-      'Only of users who may do no more than you. Disabling ends every token and session at once; a new password ends every session.',
+      'Only of users who may do no more than you. Disabling ends every token and session at once, a new password every session; roles taken away end every access token, those of API keys too, and a refresh gives one with what is left.',
     permission: administration,
     schema: { params: idParams, body: userChanges, response: { 200: userFields } },
   },

@@ -5,6 +5,8 @@ export type AuditEventType =
   | 'api_key_login_success'
   | 'api_key_login_failure'
   | 'token_refused'
+  | 'access_refused'
+  | 'authorization_refused'
   | 'token_refreshed'
   | 'refresh_refused'
   | 'refresh_token_reused'

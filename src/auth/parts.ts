@@ -44,6 +44,7 @@ export interface AuthParts {
   readonly revoker: Revoker;
   /** What other replicas revoke, from the bus and from their common database. */
   readonly feed: RevocationFeed;
+  readonly verifier: Verifier;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly oauth: OAuth;
@@ -101,6 +102,7 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
     audit,
     revoker,
     feed,
+    verifier,
     passwords,
     sessions,
     apiKeyLogin: new ApiKeyLogin({ sql, mint, roles, audit, log }),

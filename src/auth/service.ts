@@ -1,4 +1,5 @@
 import type { HttpServer } from '../kit/http/server.ts';
+import { auditRefusals } from './audit/refused-requests.ts';
 import type { Host, Service } from '../kit/service.ts';
 import { authSettings, type AuthConfig } from './config.ts';
 import { authContract } from './contract.ts';
@@ -33,6 +34,7 @@ async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   const following = await parts.signingKeys.follow();
   await parts.groupMappings.start();
   forbidCaching(host.http);
+  auditRefusals(host.http, parts.audit);
   host.http.serve(authContract, authRoutes(parts));
   const stopCleaning = await startCleaning(parts);
   return {

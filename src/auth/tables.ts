@@ -92,6 +92,8 @@ export interface RevocationRow {
   revoked_at: number;
   /** Unix seconds. */
   expires_at: number;
+  /** Whether it begins at `revoked_at` only. */
+  planned: boolean;
 }
 
 export interface AuditRow {

@@ -139,7 +139,7 @@ function issue({ login, scope }) {
     body: {
       access_token: access,
       token_type: 'Bearer',
-      expires_in: settings.tokenSeconds,
+      ...(settings.tokenSeconds ? { expires_in: settings.tokenSeconds } : {}),
       ...(settings.withoutRefresh ? {} : { refresh_token: refresh }),
       scope,
       created_at: Math.floor(Date.now() / 1000),

@@ -58,7 +58,7 @@ const provider = new Provider(issuer, {
   },
   findAccount: (_context, sub) => {
     const claims = [...users.values()].find((user) => user.sub === sub);
-    return claims && { accountId: sub, claims: () => claims };
+    return claims && { accountId: claims.stated ?? sub, claims: () => claims };
   },
   issueRefreshToken: (_context, client) => client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePortBase } from '../../src/kit/testing.ts';
 import { serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
@@ -7,16 +10,19 @@ const password = 'correct horse battery staple';
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let ennead: Ennead;
 let url: string;
+let authUrl: string;
 
 beforeAll(async () => {
   const [made, base] = await Promise.all([temporaryFolder(), freePortBase()]);
   folder = made;
   url = serviceUrl(base, 'studio');
+  authUrl = serviceUrl(base, 'auth');
   ennead = startEnnead(['run', 'auth', 'studio'], {
     ENNEAD_DATA_DIR: join(folder.path, 'data'),
     ENNEAD_PORT_BASE: String(base),
     ENNEAD_TRACER_URL: 'http://127.0.0.1:1',
     ENNEAD_ADMIN_PASSWORD: password,
+    AUTH_LOGIN_ATTEMPTS_PER_ACCOUNT: '5',
   });
   await ennead.ready;
 });
@@ -71,3 +77,46 @@ test('nobody is nobody', async () => {
   expect((await ask('GET', '/api/v1/auth/me')).status).toBe(401);
   expect((await ask('POST', '/api/v1/auth/logout')).status).toBe(401);
 });
+
+interface Answer {
+  readonly access_token: string;
+  readonly events: readonly unknown[];
+}
+
+/** Logs in at the studio from an address of the loopback. */
+async function logInFrom(localAddress: string, { isRight = true } = {}) {
+  const headers = { 'content-type': 'application/json', 'user-agent': `from ${localAddress}` };
+  const sent = request(`${url}/api/v1/auth/login`, { method: 'POST', localAddress, headers });
+  sent.end(JSON.stringify({ username: 'admin', password: isRight ? password : 'wrong horse' }));
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode, body: (await json(answer)) as Answer };
+}
+
+// Other systems have one address of the loopback.
+test.runIf(process.platform === 'linux')(
+  'the guesses of strangers lock nobody out of an address that is known, and are audited as theirs',
+  async () => {
+    const { status, body } = await logInFrom('127.44.0.1');
+    expect(status).toBe(200);
+    const guesses = [];
+    for (let at = 0; at < 8; at += 1) {
+      guesses.push((await logInFrom(`127.44.1.${at}`, { isRight: false })).status);
+    }
+    expect(guesses[0]).toBe(401);
+    expect(guesses.slice(-3)).toEqual([429, 429, 429]);
+    expect((await logInFrom('127.44.0.1')).status).toBe(200);
+    const headers = { authorization: `Bearer ${body.access_token}` };
+    const audit = await fetch(`${authUrl}/api/v1/auth/audit?limit=100`, { headers });
+    const { events } = (await audit.json()) as Answer;
+    const seen = (eventType: string, ip: string) =>
+      expect.objectContaining({ eventType, ip, userAgent: `from ${ip}` });
+    expect(events).toContainEqual(seen('login_success', '127.44.0.1'));
+    expect(events).toContainEqual(seen('login_failure', '127.44.1.0'));
+    const forged = await fetch(`${authUrl}/api/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-ennead-caller-address': '127.44.0.1' },
+      body: JSON.stringify({ username: 'admin', password, client_id: 'c', grant_type: 'password' }),
+    });
+    expect(forged.status).toBe(401);
+  },
+);

@@ -57,17 +57,25 @@ export class PasswordLogin {
 
   /**
    * Counts the attempt and looks up who it may be; throws `invalid` for a password that is too long to
-   * be looked at, and counts nothing.
+   * be looked at, and counts nothing; that is audited.
    */
   async begin(attempt: LoginAttempt): Promise<CountedAttempt> {
     const { passwords, limits, audit } = this.#options;
-    passwords.requireLength(attempt.password);
+    try {
+      passwords.requireLength(attempt.password);
+    } catch (error) {
+      audit.tally(refusedEventOf(attempt, { reason: 'password_too_long' }));
+      throw error;
+    }
     const source = {
       usernameKey: usernameKey(attempt.username),
       addressKey: addressKey(attempt.origin.ip),
     };
     const { found, allowance, refusal, bucket } = await limits.take(source);
-    if (refusal) audit.tally(refusedEventOf(attempt, found?.user.id), bucket);
+    if (refusal) {
+      const userId = found?.user.id;
+      audit.tally(refusedEventOf(attempt, { userId, reason: 'rate_limit_exceeded' }), bucket);
+    }
     return { candidate: { attempt, found, source }, allowance, refusal };
   }
 
@@ -135,9 +143,11 @@ function invalidCredentials(): Fault {
   });
 }
 
-function refusedEventOf(attempt: LoginAttempt, userId: string | undefined): AuditEvent {
+function refusedEventOf(
+  attempt: LoginAttempt,
+  { userId, reason }: { readonly userId?: string | undefined; readonly reason: string },
+): AuditEvent {
   const { facts, ...event } = eventOf(attempt, userId);
-  const reason = 'rate_limit_exceeded';
   return { ...event, eventType: 'login_failure', facts: { ...facts, reason } };
 }
 

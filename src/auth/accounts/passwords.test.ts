@@ -62,6 +62,19 @@ describe('a stored hash', () => {
   });
 });
 
+test('a password is the same however its characters are composed, and as it was hashed before', async () => {
+  const passwords = await Passwords.create();
+  const [composed, apart] = ['\u00e9t\u00e9 2026', 'e\u0301te\u0301 2026'];
+  for (const typed of [composed, apart]) {
+    const hashed = await passwords.hash(typed);
+    expect(await passwords.verify(hashed, composed)).toBe(true);
+    expect(await passwords.verify(hashed, apart)).toBe(true);
+    expect(await passwords.verify(hashed, 'ete 2026')).toBe(false);
+  }
+  const cheap = await hash(apart, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
+  expect(await passwords.verify(cheap, apart)).toBe(true);
+});
+
 test('who gives up while waiting for a turn leaves the queue, and the others get theirs', async () => {
   const passwords = await Passwords.create();
   const others = Array.from({ length: 6 }, () => passwords.verify(undefined, 'x'));

@@ -46,9 +46,10 @@ export class Passwords {
     });
   }
 
+  /** Of the password in NFC, as one keyboard sends what another composes (RFC 8265, section 4.2). */
   hash(password: string): Promise<string> {
     this.requireLength(password);
-    return this.#inTurn(() => hash(password, cost));
+    return this.#inTurn(() => hash(password.normalize('NFC'), cost));
   }
 
   /**
@@ -60,9 +61,8 @@ export class Passwords {
     password: string,
     signal?: AbortSignal,
   ): Promise<boolean> {
-    const work = () => verify(hashed ?? this.#dummyHash, password);
-    const isMatch = await this.#inTurn(work, signal);
-    return isMatch && typeof hashed === 'string';
+    const work = () => isMatch(hashed ?? this.#dummyHash, password);
+    return (await this.#inTurn(work, signal)) && typeof hashed === 'string';
   }
 
   async #inTurn<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -124,6 +124,13 @@ export class Passwords {
     this.#waiting.delete(next);
     next.start();
   }
+}
+
+/** Whether the hash is of the password in NFC, or as it came: older hashes are of that. */
+async function isMatch(hashed: string, password: string): Promise<boolean> {
+  const composed = password.normalize('NFC');
+  if (await verify(hashed, composed)) return true;
+  return composed !== password && verify(hashed, password);
 }
 
 /** How many hashes one process computes at the same time. */

@@ -296,6 +296,28 @@ describe('a user', () => {
     expect(JSON.stringify(await lastEvent())).not.toContain(body.password);
   });
 
+  test('who loses a role loses it in every token, those of API keys too, and keeps the session', async () => {
+    const { id, tokens } = await createUser({ roles: ['developer', 'user'] });
+    const key = { name: 'k', service: 'cli', permissions: ['*'], userId: id };
+    const made = await auth.call('POST', '/api/v1/auth/api-keys', { token: admin, body: key });
+    const held = async (token: string) => {
+      const { status, body } = await auth.call('GET', '/api/v1/auth/userinfo', { token });
+      return status === 200 ? body.permissions : status;
+    };
+    const patch = (roles: string[]) =>
+      auth.call('PATCH', `${url}/${id}`, { token: admin, body: { roles } });
+    expect(await held(made.body.api_key)).toContain('agent:execute');
+    await patch(['developer']);
+    expect(await validity(tokens.access_token)).toBe('token_revoked');
+    await patch(['user']);
+    expect(await held(made.body.api_key)).toEqual(['agent:read', 'workflow:read']);
+    const form = { refresh_token: tokens.refresh_token, grant_type: 'refresh_token' };
+    const { body } = await auth.call('POST', '/api/v1/auth/refresh', { body: form });
+    expect(await held(body.access_token)).toEqual(['agent:read', 'workflow:read']);
+    await patch(['user', 'developer']);
+    expect(await validity(body.access_token)).toBe('valid');
+  });
+
   test('who is deleted is gone with tokens, sessions and keys', async () => {
     const { id, username, tokens } = await createUser();
     const body = { name: 'k', service: 'cli', permissions: ['agent:read'], userId: id };

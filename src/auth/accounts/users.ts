@@ -1,6 +1,7 @@
 import { isUniqueViolation } from '../../kit/database/sql-errors.ts';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
+import { mayGrant } from '../../kit/permissions.ts';
 import { administrationEvent, requireHeld, type Administrator } from './administrator.ts';
 import { revokeUserKeys } from '../api-keys/api-key-store.ts';
 import { secretSessionIds } from '../api-keys/api-key-text.ts';
@@ -80,18 +81,18 @@ export class Users {
 
   /**
    * Changes a user. Disabling ends every token and session of theirs at once, a new password every
-   * session; new roles show in the next tokens. Throws `conflict` for roles of a user of a provider,
-   * whose groups give them.
+   * session, roles taken away every access token; roles given show in the next. Throws `conflict` for
+   * roles of a user of a provider, whose groups give them.
    */
   async update(id: string, changes: UserChanges, by: Administrator): Promise<UserRow> {
-    const { passwords, revoker, audit } = this.#options;
+    const { passwords, revoker, audit, roles } = this.#options;
     const { password, ...plain } = changes;
     if (changes.roles) this.#requireGrantable(changes.roles, by);
     const before = await this.#requireManageable(this.#options.sql, id, by);
     if (changes.roles) requireOwnRoles(before);
     const passwordHash = password === undefined ? undefined : await passwords.hash(password);
     await revoker.revoke(async (trx) => {
-      await this.#requireManageable(trx, id, by);
+      const held = roles.permissionsOf(await this.#requireManageable(trx, id, by));
       const row = { ...plain, ...(passwordHash ? { password_hash: passwordHash } : {}) };
       const user = required(
         await updateUser(trx, id, { ...toColumns(row), updated_at: new Date() }),
@@ -99,7 +100,8 @@ export class Users {
       await requireAdministrator(trx);
       const facts = { ...factsOf(user), changed: Object.keys(changes).toSorted() };
       await audit.recordWithin(trx, administrationEvent(by, 'user_updated', facts));
-      return endOf(trx, user, { isPasswordNew: password !== undefined });
+      const isNarrowed = !mayGrant(roles.permissionsOf(user), held);
+      return endOf(trx, user, { isNarrowed, isPasswordNew: password !== undefined });
     });
     return this.read(id);
   }
@@ -110,7 +112,7 @@ export class Users {
     await revoker.revoke(async (trx) => {
       const user = await this.#requireManageable(trx, id, by);
       const keys = await revokeUserKeys(trx, id, new Date());
-      const targets = await endOf(trx, { ...user, disabled: true }, { isPasswordNew: false });
+      const targets = await endOf(trx, { ...user, disabled: true });
       await deleteUser(trx, id);
       await requireAdministrator(trx);
       await audit.recordWithin(trx, administrationEvent(by, 'user_deleted', factsOf(user)));
@@ -169,15 +171,18 @@ function toColumns(changes: Omit<UserChanges, 'password'> & { readonly password_
   };
 }
 
-/** What a user loses by a change: everything when disabled, the sessions with the old password. */
+/**
+ * What a user loses by a change: everything when disabled, the sessions with the old password, and all
+ * access tokens, those of API keys too, with permissions.
+ */
 async function endOf(
   trx: SqlTransaction,
   user: Pick<UserRow, 'id' | 'disabled'>,
-  { isPasswordNew }: { readonly isPasswordNew: boolean },
+  { isPasswordNew = false, isNarrowed = false } = {},
 ): Promise<Target[]> {
-  if (!user.disabled && !isPasswordNew) return [];
-  const sessions = await revokeSessionsOf(trx, user.id, new Date());
-  const subject: Target[] = user.disabled ? [{ kind: 'subject', id: user.id }] : [];
+  const isLocked = user.disabled || isPasswordNew;
+  const sessions = isLocked ? await revokeSessionsOf(trx, user.id, new Date()) : [];
+  const subject: Target[] = user.disabled || isNarrowed ? [{ kind: 'subject', id: user.id }] : [];
   return [...subject, ...sessions.map(sessionTarget)];
 }
 

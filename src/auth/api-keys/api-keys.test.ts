@@ -328,6 +328,28 @@ describe('rotating a key', () => {
     expect((await exchange(api_key)).body.expires_in).toBeLessThanOrEqual(100);
   });
 
+  test('ends the old secret with the overlap, whoever has traded it before, and after a start too', async () => {
+    const { id, api_key } = await createKey();
+    const old = (await exchange(api_key)).body.access_token;
+    const status = async (token: string, by = auth) =>
+      (await by.call('GET', '/api/v1/auth/userinfo', { token })).status;
+    expect(await status(api_key)).toBe(200);
+    const { body } = await rotate(id, { overlapSeconds: 100 });
+    const end = Date.parse(body.previousExpiresAt);
+    vi.useFakeTimers({ now: end - 1, toFake: ['Date'] });
+    try {
+      expect([await status(api_key), await status(old)]).toEqual([200, 200]);
+      vi.setSystemTime(end + 999);
+      expect([await status(api_key), await status(old)]).toEqual([401, 401]);
+      expect(await status(body.api_key)).toBe(200);
+      await using other = await startAuth(ground);
+      expect([await status(api_key, other), await status(old, other)]).toEqual([401, 401]);
+      expect(await status(body.api_key, other)).toBe(200);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('twice ends the first secret', async () => {
     const { id, api_key } = await createKey();
     const second = (await rotate(id)).body.api_key;

@@ -116,7 +116,7 @@ export class ApiKeys {
 
   /**
    * Gives a key a new secret. The old one is good for the overlap, a day unless told; of several
-   * rotations only the last secret but one is. The tokens of a secret that is dropped end with it.
+   * rotations only the last secret but one is. The tokens of a secret end with it.
    */
   async rotate(
     id: string,
@@ -130,15 +130,20 @@ export class ApiKeys {
       if (key.kind === 'user') await this.#requireManageableUser(key.owner_id, by, trx);
       requireLive(key);
       const kept = overlapSeconds > 0 ? key.hash : null;
+      const keptUntilMs = Date.now() + overlapSeconds * 1000;
       await updateApiKey(trx, id, {
         hash: hashApiKeySecret(secret),
         previous_hash: kept,
-        previous_expires_at: kept && new Date(Date.now() + overlapSeconds * 1000),
+        previous_expires_at: kept && new Date(keptUntilMs),
       });
       const facts = { ...factsOf(key), overlapSeconds };
       await this.#record(trx, administrationEvent(by, 'api_key_rotated', facts));
-      const dropped = [key.previous_hash, kept ? null : key.hash].filter((hash) => hash !== null);
-      return dropped.map((hash) => sessionTarget(secretSessionId(id, hash)));
+      const end: Target = sessionTarget(secretSessionId(id, key.hash));
+      const dropped = key.previous_hash ? [secretSessionId(id, key.previous_hash)] : [];
+      return [
+        kept ? { ...end, startsAt: Math.ceil(keptUntilMs / 1000) } : end,
+        ...dropped.map(sessionTarget),
+      ];
     });
     return { key: await this.read(id, by), text: formatApiKey({ id, secret }) };
   }

@@ -112,3 +112,68 @@ test('a login that its limit refuses is audited, a flood of them as one', async 
     });
   });
 });
+
+test('an act that its caller may not do is audited, a flood of them as one for each route', async () => {
+  const user = { username: 'v', password: 'a good password', email: 'v@example.com', name: 'V' };
+  const body = { ...user, roles: ['user'] };
+  const { id } = (await auth.call('POST', `${base}/users`, { token: admin, body })).body;
+  const token = (await auth.login('v', user.password)).body.access_token;
+  for (const path of ['users', 'users', 'keys/rotate']) {
+    const refused = await auth.call('POST', `${base}/${path}`, { token, ip, body });
+    expect(refused.status).toBe(403);
+  }
+  await vi.waitFor(async () => {
+    const found = await events('access_refused');
+    const routes = found.map(({ userId, metadata }) => `${userId} ${String(metadata['route'])}`);
+    expect(routes.toSorted()).toEqual([
+      `${id} POST ${base}/keys/rotate`,
+      `${id} POST ${base}/users`,
+    ]);
+    expect(found[0]?.metadata).toMatchObject({ reason: 'insufficient_permissions', count: 1 });
+  });
+});
+
+test('a forged token in a header is audited, a flood of them as one, and an expired one never', async () => {
+  const token = `${admin.slice(0, -8)}AAAAAAAA`;
+  for (let count = 0; count < 3; count += 1) {
+    expect((await auth.call('GET', `${base}/users`, { token, ip })).status).toBe(401);
+  }
+  expect((await auth.call('GET', `${base}/users`, { ip })).status).toBe(401);
+  await vi.waitFor(async () => {
+    expect(await events('token_refused')).toMatchObject([
+      { metadata: { route: `GET ${base}/users`, reason: 'token_invalid', count: 1 } },
+    ]);
+  });
+});
+
+test('a password that is too long to be looked at is audited', async () => {
+  const body = { username: 'admin', client_id: 'guess', grant_type: 'password' };
+  const reply = await post('login', { ...body, password: '\u00e9'.repeat(600) });
+  expect([reply.status, reply.body.error.code]).toEqual([400, 'password_too_long']);
+  await vi.waitFor(async () => {
+    expect(await events('login_failure')).toMatchObject([
+      { clientId: 'guess', metadata: { username: 'admin', reason: 'password_too_long', count: 1 } },
+    ]);
+  });
+});
+
+test('a login that is to lead to an address that nobody registered is audited', async () => {
+  const config = {
+    authorizationURL: 'https://idp.example/authorize',
+    tokenURL: 'https://idp.example/token',
+    userInfoURL: 'https://idp.example/userinfo',
+    clientID: 'c',
+    clientSecret: 's',
+    callbackURL: 'https://ennead.example/callback',
+  };
+  const body = { provider: 'known', config };
+  await auth.call('POST', `${base}/oauth/configure`, { token: admin, body });
+  const query = new URLSearchParams({ provider: 'known', redirect_uri: 'https://evil.example/' });
+  const refused = await auth.call('GET', `${base}/oauth/authorize?${query.toString()}`, { ip });
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'redirect_uri_mismatch']);
+  await vi.waitFor(async () => {
+    expect(await events('authorization_refused')).toMatchObject([
+      { metadata: { reason: 'redirect_uri_mismatch', count: 1 } },
+    ]);
+  });
+});

@@ -276,6 +276,8 @@ async function driveFailures(): Promise<void> {
   const password = secret('the password of a broken request', 'password-of-a-broken-one');
   const url = `${base}/login`;
   const headers = { 'content-type': 'application/json' };
+  const elsewhere = encodeURIComponent(`https://elsewhere.example/?password=${password}`);
+  await call('GET', `${base}/oauth/authorize?provider=idp&redirect_uri=${elsewhere}`);
   await call('POST', url, { body: `{"username":"admin","password":"${password}",}`, headers });
   await call('POST', url, { body: { username: 'admin', password: [password] } });
   await call('POST', url, { body: password, headers: { 'content-type': 'text/plain' } });
@@ -356,6 +358,8 @@ const driven: Readonly<Record<AuditEventType, true>> = {
   api_key_login_success: true,
   api_key_login_failure: true,
   token_refused: true,
+  access_refused: true,
+  authorization_refused: true,
   token_refreshed: true,
   refresh_refused: true,
   refresh_token_reused: true,

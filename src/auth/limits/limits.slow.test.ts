@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../kit/testing.ts';
 import type { AuthTables, Sql } from '../tables.ts';
@@ -21,7 +23,8 @@ let sql: Sql;
 
 beforeAll(async () => {
   ground = await openGround();
-  auth = await startAuth(ground, { environment });
+  const peers = [{ name: 'studio', url: 'http://studio.test', grants: [] }];
+  auth = await startAuth(ground, { environment, peers });
   other = await startAuth(ground, { environment });
   sql = ground.database.kysely<AuthTables>('auth');
 });
@@ -158,6 +161,55 @@ describe('logins', () => {
       await ground.database.query('alter table auth.allowances_away rename to allowances');
     }
     expect((await login({ password: adminPassword })).status).toBe(200);
+  });
+});
+
+describe('a login that a service passes on', () => {
+  const tokenOf = async (api_key: string) => {
+    const body = { api_key, client_id: 'test' };
+    return (await auth.call('POST', `${base}/api-key`, { body })).body.access_token as string;
+  };
+  const serviceToken = async () =>
+    tokenOf((await readFile(join(ground.dataFolder, 'service-keys', 'studio.key'), 'utf8')).trim());
+  const from = (ip: string, token?: string) => ({
+    'user-agent': `browser of ${ip}`,
+    'x-ennead-caller-address': ip,
+    ...(token === undefined ? {} : { 'x-ennead-service-token': token }),
+  });
+
+  test('counts for the address that it came from, and is audited with it', async () => {
+    const token = await serviceToken();
+    const pass = (ip: string, more: Login = {}) => login({ ...more, headers: from(ip, token) });
+    const { status, body } = await pass('10.12.0.1', { password: adminPassword });
+    expect(status).toBe(200);
+    const guesses = [];
+    for (let at = 0; at < 4; at += 1) guesses.push((await pass(`10.12.1.${at}`)).status);
+    expect(guesses).toEqual([401, 401, 429, 429]);
+    expect((await pass('10.12.0.1', { password: adminPassword })).status).toBe(200);
+    expect((await login({ username: 'else', ip: '10.12.1.1' })).status).toBe(401);
+    const query = `${base}/audit?limit=100&eventType=login_failure`;
+    const { events } = (await auth.call('GET', query, { token: body.access_token })).body;
+    expect(events).toContainEqual(
+      expect.objectContaining({ ip: '10.12.1.0', userAgent: 'browser of 10.12.1.0' }),
+    );
+  });
+
+  test('is refused when nobody vouches, or one who is no service of the suite', async () => {
+    const admin = await auth.adminToken();
+    const wanted = { name: 'k', service: 'robot', permissions: ['*'] };
+    const made = await auth.call('POST', `${base}/api-keys`, { token: admin, body: wanted });
+    const vouchers = [undefined, 'x', `${(await serviceToken()).slice(0, -8)}AAAAAAAA`];
+    for (const token of vouchers) {
+      const headers = from('10.13.0.1', token);
+      const { status, body } = await login({ password: adminPassword, headers });
+      expect([status, body.error.code]).toEqual([401, 'invalid_token']);
+      expect(body.error.details).toEqual({ reason: 'voucher_refused' });
+    }
+    for (const token of [admin, await tokenOf(made.body.api_key)]) {
+      const headers = from('10.13.0.1', token);
+      const { status, body } = await login({ password: adminPassword, headers });
+      expect([status, body.error.details.required]).toEqual([403, 'suite:peer']);
+    }
   });
 });
 

@@ -115,7 +115,9 @@ export class IdpTokens {
     const { sql, sealer, client } = this.#options;
     const old = this.#open(identity);
     try {
-      const tokens = await client.refresh(provider, old.refreshToken ?? '', old.scope);
+      const { refreshToken = '', scope } = old;
+      const { subject } = identity;
+      const tokens = await client.refresh(provider, { refreshToken, scope, subject });
       const sealed = sealTokens(sealer, identity, tokens);
       const stored = await storeRefreshedTokens(sql, identity, sealed);
       return stored ? tokens : await this.#readAgain(identity);
@@ -150,9 +152,9 @@ export class IdpTokens {
   }
 }
 
-/** Whole seconds that a provider's access token has left, 0 when it has expired or has no end. */
-export function secondsLeft({ expiresAt }: ProviderTokens): number {
-  if (!expiresAt) return 0;
+/** Whole seconds that a provider's access token has left; undefined when the provider names no end. */
+export function secondsLeft({ expiresAt }: ProviderTokens): number | undefined {
+  if (!expiresAt) return undefined;
   return Math.max(0, Math.floor((expiresAt.getTime() - Date.now()) / 1000));
 }
 

@@ -41,6 +41,13 @@ export interface CodeTrade {
   readonly scope: string;
 }
 
+/** What is sent for the next tokens, and whose they are to be. */
+export interface TokenRenewal {
+  readonly refreshToken: string;
+  readonly scope: string;
+  readonly subject: string;
+}
+
 /** Speaks OAuth with identity providers (RFC 6749, RFC 7636, OpenID Connect Core). */
 export class ProviderClient {
   readonly #egress: Egress;
@@ -72,10 +79,18 @@ export class ProviderClient {
     return { tokens, profile };
   }
 
-  /** The next tokens; throws `idp_login_required` when the provider gives no more. */
-  async refresh(provider: Provider, refreshToken: string, scope: string): Promise<ProviderTokens> {
+  /**
+   * The next tokens; throws `idp_login_required` when the provider gives no more, and `provider_error`
+   * when an id_token comes with them that is another's (OpenID Connect Core, section 12.2).
+   */
+  async refresh(
+    provider: Provider,
+    { refreshToken, scope, subject }: TokenRenewal,
+  ): Promise<ProviderTokens> {
     const configuration = this.#configure(provider);
     const answer = await refreshTokenGrant(configuration, refreshToken).catch(explainRefresh);
+    const named = answer.claims()?.sub ?? subject;
+    if (named !== subject) throw providerError('gave the tokens of somebody else');
     const tokens = toTokens(answer, scope);
     return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   }

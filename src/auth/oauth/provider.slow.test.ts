@@ -222,6 +222,28 @@ describe("the provider's own token", () => {
     expect([status, (await gitlab.seen()).refreshes - before.refreshes]).toEqual([200, 0]);
   });
 
+  test('names no end where the provider names none', async () => {
+    await gitlab.control({ tokenSeconds: 0 });
+    const { reply } = await logIn(auth, 'dora');
+    const { status, body } = await idpToken(auth, reply.body.access_token);
+    const refreshed = await refreshWith(reply.body.refresh_token);
+    await gitlab.control({ tokenSeconds: 7200 });
+    expect([status, 'expires_in' in body]).toEqual([200, false]);
+    expect([refreshed.status, 'expires_in' in refreshed.body.idp_token]).toEqual([200, false]);
+  });
+
+  test('is not taken from a refresh whose id_token names somebody else', async () => {
+    await configure('open', openIdConfig(openId));
+    const { reply } = await logIn(auth, 'carol', 'open');
+    const { access_token, refresh_token } = reply.body;
+    const { body: held } = await idpToken(auth, access_token);
+    await openId.control({ login: 'carol', stated: '1001' });
+    const refused = await refreshWith(refresh_token, 'open');
+    await openId.control({ login: 'carol', stated: null });
+    expect([refused.status, refused.body.error.code]).toEqual([502, 'provider_error']);
+    expect((await idpToken(auth, access_token)).body.access_token).toBe(held.access_token);
+  });
+
   test('has no refresh_token where the provider gave none, and stays good for its time', async () => {
     await gitlab.control({ withoutRefresh: true });
     const { reply } = await logIn(auth, 'dora');

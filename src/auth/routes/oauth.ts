@@ -195,10 +195,11 @@ function toFederatedTokens(session: FederatedSession) {
 
 function toIdpToken(tokens: ProviderTokens) {
   const { accessToken, refreshToken, scope, issuedAt } = tokens;
+  const expiresIn = secondsLeft(tokens);
   return {
     access_token: accessToken,
     token_type: bearer,
-    expires_in: secondsLeft(tokens),
+    ...(expiresIn === undefined ? {} : { expires_in: expiresIn }),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
     created_at: Math.floor(issuedAt.getTime() / 1000),
     scope,

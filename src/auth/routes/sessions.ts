@@ -1,10 +1,11 @@
 import type { Handlers } from '../../kit/http/call.ts';
+import { readOrigin } from '../../kit/http/vouching.ts';
 import type { authContract } from '../contract.ts';
 import type { AuthParts } from '../parts.ts';
 import type { OpenSession } from '../sessions/session-list-store.ts';
 
 /** The edge of the login sessions. */
-export function sessionRoutes({ sessionList }: AuthParts) {
+export function sessionRoutes({ sessionList, verifier }: AuthParts) {
   return {
     listSessions: async ({ query, identity }) => {
       const { sessions, total } = await sessionList.list(query, { identity });
@@ -17,7 +18,9 @@ export function sessionRoutes({ sessionList }: AuthParts) {
       const choice = { userId, isCurrentKept: except === 'current' };
       return { ended: await sessionList.endAll(choice, { identity, origin }) };
     },
-    endSession: async ({ params, identity, origin }) => {
+    endSession: async (call) => {
+      const { params, identity } = call;
+      const origin = await readOrigin(call, (token) => verifier.verify(token));
       await sessionList.end(params.id, { identity, origin });
       return { id: params.id, ended: true };
     },

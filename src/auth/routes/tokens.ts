@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Handlers } from '../../kit/http/call.ts';
+import { readOrigin } from '../../kit/http/vouching.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
 import { addressKey } from '../limits/attempt-limits.ts';
 import type { authContract } from '../contract.ts';
@@ -12,15 +13,15 @@ type TokenRoute = 'login' | 'apiKey' | 'refresh' | 'revoke' | 'validate';
 
 /** The edge of all that makes, ends and checks tokens. */
 export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract>, TokenRoute> {
-  const { config, limits, passwordLogin, apiKeyLogin } = parts;
+  const { config, limits, passwordLogin, apiKeyLogin, verifier } = parts;
   const { tokenRevocation, validation } = parts;
   return {
     login: async (call) => {
       const { username, password, otp, client_id: clientId, grant_type } = call.body;
       requireGrantType(grant_type, ['password']);
       requirePasswordLogin(config.passwordLogin);
-      const { origin, signal } = call;
-      const attempt = { username, password, otp, clientId, origin, signal };
+      const origin = await readOrigin(call, (token) => verifier.verify(token));
+      const attempt = { username, password, otp, clientId, origin, signal: call.signal };
       const { candidate, allowance, refusal } = await passwordLogin.begin(attempt);
       showAllowance(call, allowance);
       if (refusal) throw refusal;

@@ -156,6 +156,9 @@ export const revocation = Type.Object(
     id: Type.String(),
     revokedAt: Type.Integer({ description: 'Unix seconds' }),
     expiresAt: Type.Integer({ description: 'Unix seconds' }),
+    planned: Type.Optional(
+      Type.Boolean({ description: 'true when it begins at `revokedAt`, which may be to come' }),
+    ),
   },
   { $id: 'Revocation' },
 );

@@ -21,6 +21,10 @@ const issued = {
   expires_in: Type.Integer({ description: 'seconds' }),
 };
 
+const idpTokenLife = Type.Integer({
+  description: 'seconds; absent when the provider names no end',
+});
+
 const group = Type.Object({
   id: Type.Optional(Type.Integer()),
   name: Type.String({ description: 'the whole path' }),
@@ -139,7 +143,7 @@ export const oauthRoutes = {
           {
             access_token: Type.String(),
             token_type: bearer,
-            expires_in: Type.Integer({ description: 'seconds; 0 when the provider names no end' }),
+            expires_in: Type.Optional(idpTokenLife),
             refresh_token: Type.Optional(
               Type.String({ description: 'absent when the provider gave none' }),
             ),
@@ -177,7 +181,7 @@ export const oauthRoutes = {
               refresh_token: Type.Optional(
                 Type.String({ description: 'absent when the provider gave none' }),
               ),
-              expires_in: Type.Integer(),
+              expires_in: Type.Optional(idpTokenLife),
             }),
           },
           { $id: 'OAuthRefreshed' },

@@ -79,10 +79,12 @@ export const revocationRequest = Type.Object(
 
 export const revocationAnswer = Type.Object(
   {
-    revoked: Type.Boolean({ description: 'false for what is no token of this suite' }),
+    revoked: Type.Boolean({
+      description: 'false for what had expired by itself, or is no token of this suite',
+    }),
     jti: Type.Optional(Type.String()),
     revokedAt: Type.Optional(
-      Type.String({ format: 'date-time', description: 'when it ended the first time' }),
+      Type.String({ format: 'date-time', description: 'when it was revoked the first time' }),
     ),
   },
   { $id: 'RevocationAnswer' },

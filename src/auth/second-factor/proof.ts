@@ -11,7 +11,7 @@ import {
   consumeRecoveryCode,
   findSecondFactor,
 } from './second-factor-store.ts';
-import { findStep } from './time-codes.ts';
+import { digitsOf, findStep } from './time-codes.ts';
 
 export interface ProofOptions {
   readonly sql: Sql;
@@ -41,10 +41,9 @@ export class Proof {
    */
   async require(userId: string, code: string, event: ProofEvent): Promise<void> {
     const factor = await this.claim(userId);
-    const text = code.trim();
-    const isAccepted = /^\d{6}$/.test(text)
-      ? await this.#acceptTimeCode(factor, text)
-      : await this.#acceptRecoveryCode(userId, text, event);
+    const isAccepted = digitsOf(code)
+      ? await this.#acceptTimeCode(factor, code)
+      : await this.#acceptRecoveryCode(userId, code, event);
     if (!isAccepted) throw invalidCode();
   }
 

@@ -172,6 +172,15 @@ test('of many logins at once with one code exactly one succeeds', async () => {
   expect(all.toSorted()).toEqual(['401 invalid_otp', '401 invalid_otp', '401 invalid_otp', 'in']);
 });
 
+test('a code is good in the groups that apps show', async () => {
+  const user = await createUser();
+  const secret = await begin(user);
+  const grouped = async () => (await codeOf(secret)).replace(/^.../, ' $& ');
+  expect((await verify(user, await grouped())).body.enabled).toBe(true);
+  wait();
+  expect(await outcomeOf(login(user, await grouped()))).toBe('in');
+});
+
 test('a recovery code is good once, however it is typed', async () => {
   const user = await createEnrolled();
   expect(new Set(user.recoveryCodes).size).toBe(10);

@@ -82,7 +82,7 @@ export class SecondFactor {
     if (!pending) throw noSecondFactor();
     if (pending.enabled_at) throw alreadyEnabled();
     const factor = await this.#proof.claim(userId);
-    const step = await this.#proof.findStep(factor, code.trim());
+    const step = await this.#proof.findStep(factor, code);
     if (step === undefined) return this.#refuse(by);
     return this.#change(by, async (trx) => {
       const { secret } = factor;

@@ -12,6 +12,12 @@ export function otpauthUrl(secret: string, username: string): string {
   return generateURI({ issuer: 'Ennead', label: username, secret });
 }
 
+/** The six digits of what may be a code, as apps show them in groups; undefined for other texts. */
+export function digitsOf(typed: string): string | undefined {
+  const plain = typed.replaceAll(/\s/g, '');
+  return /^\d{6}$/.test(plain) ? plain : undefined;
+}
+
 /**
  * The time step (RFC 6238) whose code this is: the present one or a neighbour, but later than the
  * last that was accepted. Undefined for every other text.
@@ -20,14 +26,15 @@ export async function findStep(
   secret: string,
   { code, lastStep }: { readonly code: string; readonly lastStep: number },
 ): Promise<number | undefined> {
-  if (!/^\d{6}$/.test(code)) return undefined;
+  const token = digitsOf(code);
+  if (token === undefined) return undefined;
   const epoch = Math.floor(Date.now() / 1000);
   // The library takes no last step that lies beyond the one that it would accept.
   const newest = Math.floor(epoch / stepSeconds) + 1;
   if (lastStep >= newest) return undefined;
   const result = await verify({
     secret,
-    token: code,
+    token,
     epoch,
     epochTolerance: stepSeconds,
     afterTimeStep: lastStep,

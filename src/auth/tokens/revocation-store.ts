@@ -3,7 +3,13 @@ import type { RevocationPage } from '../../kit/identity/revocation-feed.ts';
 import { lock } from '../store.ts';
 import type { Sql, SqlTransaction } from '../tables.ts';
 
-const columns = ['kind', 'id', 'revoked_at as revokedAt', 'expires_at as expiresAt'] as const;
+const columns = [
+  'kind',
+  'id',
+  'revoked_at as revokedAt',
+  'expires_at as expiresAt',
+  'planned',
+] as const;
 
 /**
  * Stores revocations. Under a lock, so that a number never becomes visible before a smaller one and
@@ -15,11 +21,12 @@ export async function insertRevocations(
 ): Promise<void> {
   if (revocations.length === 0) return;
   await lock(trx, 'revocations');
-  const rows = revocations.map(({ kind, id, revokedAt, expiresAt }) => ({
+  const rows = revocations.map(({ kind, id, revokedAt, expiresAt, planned = false }) => ({
     kind,
     id,
     revoked_at: revokedAt,
     expires_at: expiresAt,
+    planned,
   }));
   await trx.insertInto('revocations').values(rows).execute();
 }
@@ -38,11 +45,12 @@ export async function readRevocations(
     .limit(page.limit)
     .execute();
   return {
-    revocations: rows.map(({ kind, id, revokedAt, expiresAt }) => ({
+    revocations: rows.map(({ kind, id, revokedAt, expiresAt, planned }) => ({
       kind,
       id,
       revokedAt,
       expiresAt,
+      ...(planned ? { planned } : {}),
     })),
     next: rows.at(-1)?.seq ?? page.after,
   };

@@ -19,8 +19,13 @@ export interface RevokerOptions {
   readonly log: Log;
 }
 
-/** What is to be revoked; without `expiresAt` (Unix seconds) it holds as long as any access token lives. */
-export type Target = Pick<Revocation, 'kind' | 'id'> & { readonly expiresAt?: number };
+/** What is to be revoked. */
+export interface Target extends Pick<Revocation, 'kind' | 'id'> {
+  /** Unix seconds; at once when absent. */
+  readonly startsAt?: number;
+  /** Unix seconds; when absent it holds as long as any access token lives that was issued before. */
+  readonly expiresAt?: number;
+}
 
 const pageSize = 1_000;
 // Verifiers tolerate clocks that differ by seconds.
@@ -44,7 +49,7 @@ export class Revoker {
 
   /**
    * Runs `change` and stores the revocations that it answers, in one transaction; after that they
-   * are in force.
+   * are in force, or will be when they start.
    */
   async revoke(
     change: (trx: SqlTransaction) => Promise<readonly Target[]>,
@@ -90,12 +95,14 @@ export class Revoker {
   }
 }
 
-function toRevocation({ kind, id, expiresAt }: Target, revokedAt: number): Revocation {
+function toRevocation({ kind, id, startsAt, expiresAt }: Target, now: number): Revocation {
+  const revokedAt = startsAt ?? now;
   return {
     kind,
     id,
     revokedAt,
     expiresAt: (expiresAt ?? revokedAt + accessLifeSeconds) + marginSeconds,
+    ...(startsAt === undefined ? {} : { planned: true }),
   };
 }
 

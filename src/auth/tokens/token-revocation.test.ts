@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { silentLog } from '../../kit/testing.ts';
 import { adminPassword, openGround, startAuth, type Ground, type RunningAuth } from '../testing.ts';
@@ -82,6 +82,24 @@ describe('revoking again', () => {
     const told = Date.parse(await revoke(pair.access_token, restarted));
     expect(told).toBe(Number(ended?.at) * 1000);
   });
+});
+
+test('what has expired by itself was not revoked, and what was revoked before says when', async () => {
+  const { access_token: ended } = (await auth.login('admin', adminPassword)).body;
+  const at = await revoke(ended);
+  vi.useFakeTimers({ now: Date.now() + 3_606_000, toFake: ['Date'] });
+  try {
+    const token = (await auth.login('admin', adminPassword)).body.access_token;
+    const send = (text: string) => auth.call('POST', url, { token, body: { token: text } });
+    const { status, body } = await send(pair.access_token);
+    expect([status, body]).toEqual([
+      200,
+      { revoked: false, jti: decodeJwt(pair.access_token).jti },
+    ]);
+    expect((await send(ended)).body.revokedAt).toBe(at);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test.each([

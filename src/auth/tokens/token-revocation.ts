@@ -27,14 +27,15 @@ export interface Revoking {
 
 /** What became of it; without an id the text was no token of this suite. */
 export interface RevocationResult {
+  /** False for what has expired by itself, too. */
   readonly isRevoked: boolean;
   readonly tokenId?: string | undefined;
-  /** When it ended the first time; a repetition changes nothing. Absent when its user is gone. */
+  /** When it was revoked the first time; a repetition changes nothing. Absent when its user is gone. */
   readonly revokedAt?: Date | undefined;
 }
 
 type Found =
-  | { readonly use: 'none'; readonly tokenId: string; readonly endedAt: Date }
+  | { readonly use: 'none'; readonly tokenId: string; readonly revokedAt: Date | undefined }
   | { readonly use: 'access'; readonly token: Identity }
   | { readonly use: 'refresh'; readonly token: RefreshClaims };
 
@@ -55,7 +56,8 @@ export class TokenRevocation {
     const found = await this.#find(text);
     if (!found) return { isRevoked: false };
     if (found.use === 'none') {
-      return { isRevoked: true, tokenId: found.tokenId, revokedAt: found.endedAt };
+      const { tokenId, revokedAt } = found;
+      return { isRevoked: revokedAt !== undefined, tokenId, revokedAt };
     }
     const { subject, tokenId, sessionId } = found.token;
     const facts = { tokenId, sessionId, subject, tokenUse: found.use };
@@ -68,7 +70,7 @@ export class TokenRevocation {
     return { isRevoked: true, tokenId, revokedAt };
   }
 
-  /** The good token behind a text, or when it ended. */
+  /** The good token behind a text, or when one that is no good was revoked. */
   async #find(text: string): Promise<Found | undefined> {
     try {
       return { use: 'access', token: await this.#options.verifier.verify(text) };
@@ -86,11 +88,12 @@ export class TokenRevocation {
 
   /** A token whose signature is good, but that was revoked before or has expired. */
   #ended(text: string): Found {
-    const { jti = '', sub: subject = '', sid, iat: issuedAt = 0, exp = 0 } = decodeJwt(text);
+    const { jti = '', sub: subject = '', sid, iat: issuedAt = 0 } = decodeJwt(text);
     const keyId = decodeProtectedHeader(text).kid ?? '';
     const token = { tokenId: jti, sessionId: String(sid), subject, keyId, issuedAt };
     const revokedAt = this.#options.revoker.find(token)?.revokedAt;
-    return { use: 'none', tokenId: jti, endedAt: new Date((revokedAt ?? exp) * 1000) };
+    const at = revokedAt === undefined ? undefined : new Date(revokedAt * 1000);
+    return { use: 'none', tokenId: jti, revokedAt: at };
   }
 
   async #requireRight(

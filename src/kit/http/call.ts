@@ -147,7 +147,7 @@ export class HttpCall {
   }
 
   get origin(): Origin {
-    return { ip: this.#request.ip, userAgent: this.#request.headers['user-agent'] ?? '' };
+    return originOf(this.#request);
   }
 
   get signal(): AbortSignal {
@@ -166,6 +166,11 @@ export class HttpCall {
   setStatus(status: number): void {
     void this.#reply.code(status);
   }
+}
+
+/** Where a request came from. */
+export function originOf({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): Origin {
+  return { ip, userAgent: headers['user-agent'] ?? '' };
 }
 
 const noBytes = Buffer.alloc(0);

@@ -5,7 +5,8 @@ import type { Envelope } from '../envelope.ts';
 import { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { failSpan } from '../trace.ts';
-import type { CallContext } from './call.ts';
+import type { Identity } from '../identity/identity.ts';
+import { originOf, type CallContext, type Origin } from './call.ts';
 
 /** Turns whatever was thrown into a Fault, Fastify's own errors included; too large a body is told the bound. */
 export function faultOf(error: unknown, { routeOptions }: FastifyRequest): Fault {
@@ -27,18 +28,37 @@ export function faultOf(error: unknown, { routeOptions }: FastifyRequest): Fault
   return new Fault('invalid', text, { cause: error, status: statusCode, reason });
 }
 
+/** A request that was refused, and why. */
+export interface Refusal {
+  readonly fault: Fault;
+  /** Its method and the address of its route, with the names of parameters. */
+  readonly route: string;
+  readonly origin: Origin;
+  /** Whose request it was, where a token said so. */
+  readonly identity: Identity | undefined;
+}
+
 /** Words and sends the refusal of a request; a fault of ours is logged with all that is behind it. */
 export class FaultReply {
   readonly #envelope: Envelope;
   readonly #log: Log;
+  #watch: ((refusal: Refusal) => void) | undefined;
 
   constructor(envelope: Envelope, log: Log) {
     this.#envelope = envelope;
     this.#log = log;
   }
 
+  /** Tells of every request that is refused from now on. */
+  watch(watch: (refusal: Refusal) => void): void {
+    this.#watch = watch;
+  }
+
   send(reply: FastifyReply, fault: Fault, context: CallContext): FastifyReply {
     this.record(fault, context);
+    const { request } = reply;
+    const route = `${request.method} ${request.routeOptions.url ?? ''}`;
+    this.#watch?.({ fault, route, origin: originOf(request), identity: context.identity });
     void reply.header('x-request-id', context.requestId);
     for (const [name, value] of Object.entries(headersOf(fault))) void reply.header(name, value);
     if (fault.code === 'too_large') letSenderFinish(reply);

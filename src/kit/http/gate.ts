@@ -6,6 +6,7 @@ import type { Identity } from '../identity/identity.ts';
 import { peerPermission, requirePermission } from '../permissions.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import { peekBearer, readCredential } from './credential.ts';
+import { noteIdentity } from './server-span.ts';
 
 export interface GateOptions {
   readonly contract: Contract;
@@ -57,6 +58,7 @@ export class Gate {
   }
 
   #permit(route: Route, reply: FastifyReply, identity: Identity): Identity {
+    noteIdentity(reply.request.context, identity);
     const isPeer = identity.permissions.includes(peerPermission);
     if (!isPeer) this.#limit(route, reply, payerOf(identity));
     if (route.permission) requirePermission(identity.permissions, route.permission);

@@ -34,8 +34,8 @@ export function endServerSpan(reply: FastifyReply): void {
   context.span.end();
 }
 
-export function noteIdentity(context: CallContext, identity: Identity | undefined): void {
-  if (!identity) return;
+export function noteIdentity(context: CallContext | undefined, identity: Identity): void {
+  if (!context) return;
   context.identity = identity;
   context.span.setAttribute('enduser.id', identity.subject);
 }

@@ -19,9 +19,9 @@ import type { Tracer } from '../trace.ts';
 import { bodyRules, createApp, listenFault, measurable, takingBytes } from './app.ts';
 import { HttpCall, OpenCalls, type Call, type CallContext, type Handlers } from './call.ts';
 import { serveDocs } from './docs-page.ts';
-import { FaultReply, faultOf } from './fault-reply.ts';
+import { FaultReply, faultOf, type Refusal } from './fault-reply.ts';
 import { Gate } from './gate.ts';
-import { endServerSpan, contextOf, noteIdentity, startServerSpan } from './server-span.ts';
+import { endServerSpan, contextOf, startServerSpan } from './server-span.ts';
 import { noRouteFault } from './no-route.ts';
 import { refuseOddRequests, requireSound } from './odd-requests.ts';
 import { leavingBodies, streamBytesMax } from './streamed-body.ts';
@@ -123,6 +123,11 @@ export class HttpServer {
     this.sockets.serve(contract, handlers);
   }
 
+  /** Tells of every request that is refused. */
+  watchRefusals(watch: (refusal: Refusal) => void): void {
+    this.#faults.watch(watch);
+  }
+
   /** Listens; throws one clear sentence when the port is taken or the address is not ours. */
   async listen(host: string, port: number): Promise<void> {
     try {
@@ -169,15 +174,14 @@ export class HttpServer {
 
   /** Before the body is read: span, identity, permission, rate limit. */
   #begin(route: Route, reply: FastifyReply, done: (error?: Error) => void): void {
-    const context = this.#open(route, reply);
+    this.#open(route, reply);
     try {
       requireSound(reply.request);
       const admitted = this.#gate.admit(route, reply);
       if (admitted instanceof Promise) {
-        void this.#beginWhenAdmitted(context, admitted, done);
+        void this.#beginWhenAdmitted(admitted, done);
         return;
       }
-      noteIdentity(context, admitted);
     } catch (error) {
       done(error as Error);
       return;
@@ -186,12 +190,11 @@ export class HttpServer {
   }
 
   async #beginWhenAdmitted(
-    context: CallContext,
     admitted: Promise<Identity>,
     done: (error?: Error) => void,
   ): Promise<void> {
     try {
-      noteIdentity(context, await admitted);
+      await admitted;
     } catch (error) {
       done(error as Error);
       return;
@@ -199,13 +202,12 @@ export class HttpServer {
     done();
   }
 
-  #open(route: Route, reply: FastifyReply): CallContext {
+  #open(route: Route, reply: FastifyReply): void {
     const span = startServerSpan(this.#options.tracer, route, reply.request);
     const context = contextOf(reply.request, span);
     reply.request.context = context;
     if (span.isRecording()) reply.raw.on('close', () => endServerSpan(reply));
     void reply.header('x-request-id', context.requestId);
-    return context;
   }
 
   /** A promise only where there is something to wait for: most of a short request is waiting. */

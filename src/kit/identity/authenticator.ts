@@ -16,7 +16,7 @@ export interface ExchangedToken {
 export type ExchangeApiKey = (apiKey: string) => Promise<ExchangedToken>;
 
 const keysMax = 10_000;
-const refusalTtlMs = 2_000;
+const refusalTtlMs = 1_000;
 const lifeShare = 0.8;
 
 /**

@@ -7,6 +7,8 @@ export interface Revocation {
   readonly revokedAt: number;
   /** Unix seconds after which every token that it names has expired anyway. */
   readonly expiresAt: number;
+  /** True when it begins at `revokedAt` by the reader's clock; else it is in force once it is known. */
+  readonly planned?: boolean;
 }
 
 /** What a check against revocations needs to know of a token. */
@@ -23,11 +25,14 @@ const sweepEvery = 1_000;
 
 /** All revocations that can still matter, in memory. */
 export class RevocationList {
-  readonly #byKindAndId = new Map<string, Revocation>();
+  readonly #inForce = new Map<string, Revocation>();
+  readonly #planned = new Map<string, Revocation>();
+  #nextBeginsAt = Number.POSITIVE_INFINITY;
   #generation = 0;
 
-  /** Changes whenever something was added: what was checked under an older one must be checked again. */
+  /** Changes whenever something came into force: what was checked under an older one must be checked again. */
   get generation(): number {
+    this.#beginPlanned();
     return this.#generation;
   }
 
@@ -36,32 +41,29 @@ export class RevocationList {
    * forward, because it names all that was issued before.
    */
   add(revocation: Revocation): void {
-    const key = keyOf(revocation.kind, revocation.id);
-    const known = this.#byKindAndId.get(key);
-    const next = known ? merge(known, revocation) : revocation;
-    if (next === known) return;
-    this.#byKindAndId.set(key, next);
-    this.#generation += 1;
-    if (this.#generation % sweepEvery === 0) this.#sweep();
+    if (revocation.planned && revocation.revokedAt > Date.now() / 1000) this.#plan(revocation);
+    else this.#enforce(revocation);
   }
 
   /** True when the token, or what it was issued under, was revoked. */
   covers(token: RevocableToken): boolean {
-    if (this.#byKindAndId.size === 0) return false;
-    if (this.#byKindAndId.has(keyOf('token', token.tokenId))) return true;
-    if (this.#byKindAndId.has(keyOf('session', token.sessionId))) return true;
-    if (this.#byKindAndId.has(keyOf('key', token.keyId))) return true;
-    const subject = this.#byKindAndId.get(keyOf('subject', token.subject));
+    this.#beginPlanned();
+    if (this.#inForce.size === 0) return false;
+    if (this.#inForce.has(keyOf('token', token.tokenId))) return true;
+    if (this.#inForce.has(keyOf('session', token.sessionId))) return true;
+    if (this.#inForce.has(keyOf('key', token.keyId))) return true;
+    const subject = this.#inForce.get(keyOf('subject', token.subject));
     return subject !== undefined && token.issuedAt <= subject.revokedAt;
   }
 
   /** The first revocation that covers the token; undefined while it is good. */
   find(token: RevocableToken): Revocation | undefined {
-    const subject = this.#byKindAndId.get(keyOf('subject', token.subject));
+    this.#beginPlanned();
+    const subject = this.#inForce.get(keyOf('subject', token.subject));
     const found = [
-      this.#byKindAndId.get(keyOf('token', token.tokenId)),
-      this.#byKindAndId.get(keyOf('session', token.sessionId)),
-      this.#byKindAndId.get(keyOf('key', token.keyId)),
+      this.#inForce.get(keyOf('token', token.tokenId)),
+      this.#inForce.get(keyOf('session', token.sessionId)),
+      this.#inForce.get(keyOf('key', token.keyId)),
       subject && token.issuedAt <= subject.revokedAt ? subject : undefined,
     ];
     return found
@@ -70,12 +72,42 @@ export class RevocationList {
       .at(0);
   }
 
+  #enforce(revocation: Revocation): void {
+    if (!addTo(this.#inForce, revocation)) return;
+    this.#generation += 1;
+    if (this.#generation % sweepEvery === 0) this.#sweep();
+  }
+
+  #plan(revocation: Revocation): void {
+    addTo(this.#planned, revocation);
+    this.#nextBeginsAt = Math.min(this.#nextBeginsAt, revocation.revokedAt);
+  }
+
+  /** Puts in force what has fallen due. */
+  #beginPlanned(): void {
+    const now = Date.now() / 1000;
+    if (now < this.#nextBeginsAt) return;
+    this.#nextBeginsAt = Number.POSITIVE_INFINITY;
+    const planned = [...this.#planned.values()];
+    this.#planned.clear();
+    for (const revocation of planned) this.add(revocation);
+  }
+
   #sweep(): void {
     const now = Date.now() / 1000;
-    for (const [key, { expiresAt }] of this.#byKindAndId) {
-      if (expiresAt < now) this.#byKindAndId.delete(key);
+    for (const [key, { expiresAt }] of this.#inForce) {
+      if (expiresAt < now) this.#inForce.delete(key);
     }
   }
+}
+
+/** False when that says nothing new. */
+function addTo(revocations: Map<string, Revocation>, revocation: Revocation): boolean {
+  const key = keyOf(revocation.kind, revocation.id);
+  const known = revocations.get(key);
+  const next = known ? merge(known, revocation) : revocation;
+  revocations.set(key, next);
+  return next !== known;
 }
 
 /** What two revocations of one thing come to; the known one itself when nothing is new. */

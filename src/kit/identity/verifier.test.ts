@@ -1,6 +1,6 @@
 import { base64url, CompactSign, exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { createHmac } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTestIssuer, type TestIssuer } from '../testing.ts';
 
 let issuer: TestIssuer;
@@ -172,6 +172,24 @@ describe('good tokens', () => {
     list.add({ kind, id, revokedAt: now(), expiresAt: now() + 3600 });
     expect(() => verifier.verify(token)).toThrow('the token was revoked');
     await expect(verifier.verify(other)).resolves.toMatchObject({ subject: 'sub-2' });
+  });
+
+  test('are good until a planned revocation begins, and no longer', async () => {
+    const { sign, verifier, revocations: list } = await createTestIssuer();
+    const token = await sign({ sid: 'planned' });
+    const at = now() + 2;
+    const revocation = { kind: 'session', id: 'planned', expiresAt: at + 3600 } as const;
+    list.add({ ...revocation, revokedAt: at, planned: true });
+    list.add({ ...revocation, revokedAt: at + 2, planned: true });
+    await verifier.verify(token);
+    vi.useFakeTimers({ now: at * 1000 - 1, toFake: ['Date'] });
+    try {
+      expect(await verifier.verify(token)).toMatchObject({ sessionId: 'planned' });
+      vi.setSystemTime(at * 1000);
+      expect(() => verifier.verify(token)).toThrow('the token was revoked');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('issued after their subject was revoked are accepted', async () => {

@@ -24,7 +24,8 @@ export function studioHandlers(parts: StudioParts): Handlers<typeof studioContra
   };
 }
 
-function sessionParts({ peers, tracer, authenticator, url }: StudioParts['host']): SessionParts {
+function sessionParts(host: StudioParts['host']): SessionParts {
+  const { peers, tracer, authenticator, ownToken, url } = host;
   const auth = peers.find(({ name }) => name === authContract.name);
   return {
     authAs: (credential) =>
@@ -34,6 +35,7 @@ function sessionParts({ peers, tracer, authenticator, url }: StudioParts['host']
         ...(credential === undefined ? {} : { token: async () => credential }),
       }),
     authenticator,
+    ownToken,
     isSecure: url.startsWith('https:'),
   };
 }

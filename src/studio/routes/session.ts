@@ -2,8 +2,10 @@ import type { authContract } from '../../auth/contract.ts';
 import type { Client } from '../../kit/client.ts';
 import type { Handler } from '../../kit/http/call.ts';
 import { endedSessionCookie, sessionCookie } from '../../kit/http/session-cookie.ts';
+import { vouchFor } from '../../kit/http/vouching.ts';
 import type { Authenticator } from '../../kit/identity/authenticator.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
+import type { ServiceToken } from '../../kit/identity/service-token.ts';
 import { allows } from '../../kit/permissions.ts';
 import type { sessionRoutes as routes } from '../schemas/session.ts';
 
@@ -15,6 +17,8 @@ export interface SessionParts {
     credential?: string,
   ) => Pick<Client<typeof authContract>, 'login' | 'endSession'>;
   readonly authenticator: Pick<Authenticator, 'identify'>;
+  /** The studio's own, which tells the authentication service whose login it is. */
+  readonly ownToken: Pick<ServiceToken, 'get' | 'forget'>;
   /** Whether the service is reached over TLS. */
   readonly isSecure: boolean;
 }
@@ -22,13 +26,17 @@ export interface SessionParts {
 const clientId = 'ennead-studio';
 
 /** The edge of logging in and out. */
-export function sessionHandlers({ authAs, authenticator, isSecure }: SessionParts): Handlers {
+export function sessionHandlers(parts: SessionParts): Handlers {
+  const { authAs, authenticator, ownToken, isSecure } = parts;
   return {
     login: async (call) => {
       const { otp, ...credentials } = call.body;
       const grant = { ...credentials, client_id: clientId, grant_type: 'password' };
       const body = otp === undefined ? grant : { ...grant, otp };
-      const tokens = await authAs().login({ body }, { signal: call.signal, parent: call.span });
+      const { signal, span: parent } = call;
+      const tokens = await vouchFor(call.origin, ownToken, (headers) =>
+        authAs().login({ body }, { signal, parent, headers }),
+      );
       const { access_token, refresh_token, token_type, expires_in } = tokens;
       const cookie = { maxAgeSeconds: expires_in, isSecure };
       call.setHeader('set-cookie', sessionCookie(access_token, cookie));
@@ -37,12 +45,14 @@ export function sessionHandlers({ authAs, authenticator, isSecure }: SessionPart
       return { access_token, refresh_token, token_type, expires_in, user };
     },
     logout: async (call) => {
-      const { identity, credential, signal, span: parent } = call;
+      const { identity, credential, origin, signal, span: parent } = call;
       call.setHeader('set-cookie', endedSessionCookie(isSecure));
       // An API key is no session, and stays what it is.
       if (identity.kind === 'user' && credential.includes('.')) {
         const params = { id: identity.sessionId };
-        await authAs(credential).endSession({ params }, { signal, parent });
+        await vouchFor(origin, ownToken, (headers) =>
+          authAs(credential).endSession({ params }, { signal, parent, headers }),
+        );
       }
       return { success: true as const };
     },
