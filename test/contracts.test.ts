@@ -29,6 +29,16 @@ describe.each(contracts)('the contract of %s', (name, contract) => {
     expect(valid).toBe(true);
   });
 
+  test('has no component that refers to itself', () => {
+    const { components } = describeContract(contract) as {
+      readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+    };
+    for (const [component, schema] of Object.entries(components.schemas)) {
+      const text = JSON.stringify(schema);
+      expect(text, component).not.toContain(`"#/components/schemas/${component}"`);
+    }
+  });
+
   test('has schemas that can be compiled, which the edge does when they are first needed', () => {
     for (const route of Object.values(contract.routes)) {
       const title = `${route.method} ${pathsOf(route)[0]}`;

@@ -59,7 +59,8 @@ async function register({ registry, tasks }: MeshParts, count: number): Promise<
   );
 }
 
-async function openGrpc({ registry, tasks, swarms, attestation, authority }: MeshParts) {
+async function openGrpc(parts: MeshParts) {
+  const { host, registry, tasks, swarms, attestation, authority } = parts;
   return MeshGrpcServer.open({
     address: '127.0.0.1',
     port: 0,
@@ -67,6 +68,7 @@ async function openGrpc({ registry, tasks, swarms, attestation, authority }: Mes
     operations: meshOperations({ registry, tasks, swarms, attestation }),
     limiter: new RateLimiter(boundless),
     ownerOf: (agentId) => registry.ownerOf(agentId),
+    revocations: host.revocations,
     log: silentLog,
   });
 }

@@ -104,6 +104,7 @@ class JoinedAgent implements MeshAgent {
   readonly #stop = new AbortController();
   #serving: Serving | undefined;
   #beating: Promise<void> | undefined;
+  #epoch = 1;
   #status: 'active' | 'busy' | 'draining' = 'active';
 
   constructor(options: JoinOptions) {
@@ -167,9 +168,13 @@ class JoinedAgent implements MeshAgent {
     await this.#serving?.close();
     await this.#beating;
     if (this.#options.staysRegistered) return;
-    // Who cannot say goodbye is missed soon.
+    // Who cannot say goodbye is missed soon; another who has the id now stays.
     await this.calls
-      .send({ method: 'DELETE', path: `/api/v1/agents/${this.agentId}`, timeoutMs: 5_000 })
+      .send({
+        method: 'DELETE',
+        path: `/api/v1/agents/${this.agentId}?epoch=${this.#epoch}`,
+        timeoutMs: 5_000,
+      })
       .catch(() => {});
   }
 
@@ -203,7 +208,14 @@ class JoinedAgent implements MeshAgent {
       ...(await keysOf(this.#options)),
     };
     const path = '/api/v1/agents/register';
-    return (await this.calls.send({ method: 'POST', path, body, signal })) as Registered;
+    const registered = (await this.calls.send({
+      method: 'POST',
+      path,
+      body,
+      signal,
+    })) as Registered;
+    this.#epoch = registered.epoch;
+    return registered;
   }
 
   /** Beats twice as often as it must, so that one lost beat is none. */

@@ -20,7 +20,10 @@ afterAll(async () => {
 
 /** A gRPC client with a certificate that the mesh issued over REST. */
 async function grpcClient(subject: string, agentId: string) {
-  const call = await mesh.callAs(subject);
+  return grpcClientOf(await mesh.callAs(subject), agentId);
+}
+
+async function grpcClientOf(call: ReturnType<typeof callerWith>, agentId: string) {
   const { csr, privateKey } = await createRequest(agentId);
   const { status: code, body } = await call('POST', '/api/v1/certificates', { agentId, csr });
   expect(code).toBe(201);
@@ -102,6 +105,38 @@ describe('agents that join by the client library', () => {
 });
 
 describe('gRPC', () => {
+  const nowSeconds = () => Math.floor(Date.now() / 1000);
+
+  it.each([
+    ['the subject', { kind: 'subject', id: 'usr_of_subject' }],
+    ['the session or API key', { kind: 'session', id: 'ses_of_session' }],
+  ] as const)('takes no certificate of a token that ended with %s', async (_, what) => {
+    const claims = {
+      sub: `usr_of_${what.kind}`,
+      sid: `ses_of_${what.kind}`,
+      permissions: ['mesh:communicate'],
+    };
+    const certified = async (more: object) => {
+      const token = await mesh.issuer.sign({ ...claims, ...more });
+      return grpcClientOf(callerWith(mesh.url, token), `of-${what.kind}`);
+    };
+    using client = await certified({});
+    const register = (by = client) =>
+      by.call('AgentCommunication', 'RegisterAgent', {
+        request: { agentId: `of-${what.kind}`, capabilities: [] },
+      });
+    expect((await register()).code).toBe(status.OK);
+    const revokedAt = nowSeconds();
+    mesh.issuer.revocations.add({ ...what, revokedAt, expiresAt: revokedAt + 3_600 });
+    const refused = await register();
+    expect(refused.code).toBe(status.UNAUTHENTICATED);
+    expect(refused.metadata.get('error-code')).toEqual(['CERTIFICATE_REVOKED']);
+    const asked = await client.call('AgentCommunication', 'DiscoverAgents', { request: {} });
+    expect(asked.code).toBe(status.UNAUTHENTICATED);
+    using later = await certified({ iat: revokedAt + 1, sid: `ses_after_${what.kind}` });
+    expect((await register(later)).code).toBe(status.OK);
+  });
+
   it('serves the three services to a certificate, and speaks for its agent alone', async () => {
     using client = await grpcClient('usr_grpc', 'grpc-1');
     const registered = await client.call('AgentCommunication', 'RegisterAgent', {

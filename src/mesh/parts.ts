@@ -33,9 +33,6 @@ export interface MeshParts extends AsyncDisposable {
   readonly grpc: MeshGrpcServer;
 }
 
-/** Requests of one owner over gRPC, as over REST. */
-const grpcRate = { perMinute: 500, burst: 750 };
-
 /** Opens everything; rejects when the database, the bus or a port does not allow it. */
 export function openParts(host: Host<MeshConfig>): Promise<MeshParts> {
   return openTogether(host.log, (lifetime) => open(host, lifetime));
@@ -43,7 +40,7 @@ export function openParts(host: Host<MeshConfig>): Promise<MeshParts> {
 
 async function open(host: Host<MeshConfig>, lifetime: Lifetime) {
   const base = await openAgents(host, lifetime);
-  const { registry, activity, metrics, swarmCount } = base;
+  const { registry, activity, metrics, swarmCount, attestation } = base;
   const { authority, identity } = await openCertificates(host, lifetime);
   const { database, bus, egress, tracer, log } = host;
   const agentClient = await AgentGrpcClient.open({ identity, egress });
@@ -73,7 +70,6 @@ async function open(host: Host<MeshConfig>, lifetime: Lifetime) {
   await swarms.start();
   swarmCount.start(swarms);
   lifetime.defer('the count of swarms', () => swarmCount.stop());
-  const { attestation } = base;
   const operations = meshOperations({ registry, tasks, swarms, attestation });
   const grpc = lifetime.own(
     'gRPC',
@@ -82,7 +78,8 @@ async function open(host: Host<MeshConfig>, lifetime: Lifetime) {
       port: host.ports[meshGrpc] ?? 0,
       identity,
       operations,
-      limiter: new RateLimiter(grpcRate),
+      limiter: new RateLimiter(host.rate),
+      revocations: host.revocations,
       ownerOf: (agentId) => registry.ownerOf(agentId),
       log,
     }),

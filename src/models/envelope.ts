@@ -18,7 +18,7 @@ const ollamaError = Type.Object({ error: Type.String() });
 /** OpenAI's envelope below `/v1`, Ollama's below `/api`, JSON-RPC's for MCP, else the plain one. */
 export const modelsEnvelope: Envelope = {
   schema: Type.Union([plainEnvelope.schema, openAiError, ollamaError, JsonRpcError], {
-    $id: 'Error',
+    $id: 'Refusal',
   }),
   wrap: (fault, context) => {
     if (context.path.startsWith('/v1/')) return { error: toOpenAiError(fault) };

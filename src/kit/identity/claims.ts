@@ -46,6 +46,7 @@ export function identityOf(claims: JWTPayload): Identity {
     scope: isText(claims['scope']) ? claims['scope'] : '',
     tokenId: jti,
     sessionId: sid,
+    issuedAt: claims.iat ?? 0,
     expiresAt: exp,
   };
 }

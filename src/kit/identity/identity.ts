@@ -14,5 +14,7 @@ export interface Identity {
   /** What the token was issued under, a login session or an API key; revoking that revokes it. */
   readonly sessionId: string;
   /** Unix seconds. */
+  readonly issuedAt: number;
+  /** Unix seconds. */
   readonly expiresAt: number;
 }

@@ -101,7 +101,7 @@ export class Verifier {
       tokenId: identity.tokenId,
       sessionId: identity.sessionId,
       subject: identity.subject,
-      issuedAt: payload.iat ?? 0,
+      issuedAt: identity.issuedAt,
       generation: this.#options.revocations.generation,
     };
     this.#refuseRevoked(verified);

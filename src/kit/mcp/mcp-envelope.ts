@@ -4,7 +4,7 @@ import { JsonRpcError, jsonRpcFault } from './json-rpc-fault.ts';
 
 /** The plain envelope, and JSON-RPC's for MCP: at `/mcp` and below. */
 export const mcpEnvelope: Envelope = {
-  schema: Type.Union([plainEnvelope.schema, JsonRpcError], { $id: 'Error' }),
+  schema: Type.Union([plainEnvelope.schema, JsonRpcError], { $id: 'Refusal' }),
   wrap: (fault, context) =>
     isMcp(context.path)
       ? jsonRpcFault(fault, context.requestId)

@@ -15,6 +15,7 @@ import {
 } from '../tasks/caller.ts';
 import {
   methods,
+  readFiles,
   readParts,
   readState,
   rpcErrors,
@@ -81,7 +82,7 @@ export class A2aCaller implements AgentCaller {
     });
     // 1.0 wraps what 0.3 tells apart by `kind`.
     const message = fieldOf(sent, 'message') ?? (hasField(sent, 'parts') ? sent : undefined);
-    if (message !== undefined) return resultOfParts(readParts(fieldOf(message, 'parts')));
+    if (message !== undefined) return resultOfParts(fieldOf(message, 'parts'));
     return this.#follow(call, version, fieldOf(sent, 'task') ?? sent);
   }
 
@@ -176,27 +177,34 @@ function stateOf(task: unknown): string {
 
 function resultOfTask(agent: Agent, task: unknown): unknown {
   const state = stateOf(task);
-  const said = readParts(fieldOf(fieldOf(fieldOf(task, 'status'), 'message'), 'parts'));
+  const said = fieldOf(fieldOf(fieldOf(task, 'status'), 'message'), 'parts');
   if (state === 'completed') {
     const artifacts = fieldOf(task, 'artifacts');
     const parts = Array.isArray(artifacts)
-      ? artifacts.flatMap((artifact) => readParts(fieldOf(artifact, 'parts')))
+      ? artifacts.flatMap((artifact: unknown) => fieldOf(artifact, 'parts') ?? [])
       : [];
     return resultOfParts(parts.length > 0 ? parts : said);
   }
   if (state === '') throw invalidAnswer(agent);
-  const text = shortText(textOf(said));
+  const text = shortText(textOf(readParts(said)));
   throw taskRefused(agent, `the agent ended the task as ${state}`, {
     detail: { agentState: state, ...(text && { agentError: text }) },
   });
 }
 
 /** A lone piece of data is the result itself; texts are joined. */
-function resultOfParts(parts: readonly PlainPart[]): unknown {
-  const data = parts.flatMap((part) => ('data' in part ? [part.data] : []));
+function resultOfParts(given: unknown): unknown {
+  const parts = readParts(given);
+  const files = readFiles(given);
+  const all = parts.flatMap((part) => ('data' in part ? [part.data] : []));
+  const data = all.length === 1 ? all[0] : all;
   const text = textOf(parts);
-  if (text === undefined) return data.length === 1 ? data[0] : { data };
-  return data.length === 0 ? { text } : { text, data: data.length === 1 ? data[0] : data };
+  if (text === undefined && files.length === 0) return all.length === 1 ? data : { data };
+  return {
+    ...(text !== undefined && { text }),
+    ...(all.length > 0 && { data }),
+    ...(files.length > 0 && { files }),
+  };
 }
 
 function textOf(parts: readonly PlainPart[]): string | undefined {

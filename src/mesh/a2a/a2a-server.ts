@@ -1,5 +1,11 @@
 import { Fault } from '../../kit/errors.ts';
-import { priorities, type RunOptions, type Task, type TaskTarget } from '../tasks/task.ts';
+import {
+  priorities,
+  type Priority,
+  type RunOptions,
+  type Task,
+  type TaskTarget,
+} from '../tasks/task.ts';
 import { fieldOf, hasField } from '../tasks/caller.ts';
 import type { TaskAccess, TaskReader } from '../tasks/task-access.ts';
 import { outcomeOf, type TaskRecord } from '../tasks/task-record.ts';
@@ -204,7 +210,7 @@ function readMessage(params: unknown): SentMessage {
       type: textField(wish, 'type') ?? capability,
       input: inputOf(parts),
       timeoutMs: timeoutOf(wish),
-      priority: priorities.find((known) => known === fieldOf(wish, 'priority')) ?? 'normal',
+      priority: priorityOf(wish),
     },
     contextId: typeof contextId === 'string' && contextId !== '' ? contextId : undefined,
   };
@@ -230,6 +236,13 @@ function timeoutOf(wish: unknown): number {
   if (Number.isInteger(timeout) && Number(timeout) > 0)
     return Math.min(Number(timeout), timeoutMsMax);
   throw invalid('metadata.mesh.timeout is no number of milliseconds');
+}
+
+function priorityOf(wish: unknown): Priority {
+  const given = fieldOf(wish, 'priority') ?? 'normal';
+  const priority = priorities.find((known) => known === given);
+  if (priority) return priority;
+  throw invalid(`metadata.mesh.priority is none of ${priorities.join(', ')}`);
 }
 
 /** Texts become the prompt; members of objects become the input's. */

@@ -44,6 +44,8 @@ test('what is no A2A is answered by JSON-RPC errors', async () => {
   }
   expect((await rpc('GetExtendedAgentCard', {})).error.code).toBe(-32004);
   expect((await rpc('SendMessage', {})).error.code).toBe(-32602);
+  const urgent = sent({ metadata: { mesh: { priority: 'urgent' } } });
+  expect((await rpc('SendMessage', urgent)).error.code).toBe(-32602);
   expect((await rpc('SendMessage', sent(), '9.9')).error.code).toBe(-32009);
   expect((await rpc('GetTask', { id: 'tsk_none' })).error.code).toBe(-32001);
   expect((await rpc('SendMessage', sent())).error).toMatchObject({
@@ -203,6 +205,28 @@ test('an agent of 1.0 is sent SendMessage, and followed until its task has ended
   const [first] = agent.requests;
   expect(first?.headers['a2a-version']).toBe('1.0');
   expect(first?.body.params.message).toMatchObject({ role: 'ROLE_USER', parts: [{ text: 'hi' }] });
+});
+
+test('the files of an agent’s artifacts are in the result, under one set of names', async () => {
+  const png = { mediaType: 'image/png', filename: 'chart.png', raw: 'aWJt' };
+  const linked = { mediaType: 'image/png', url: 'https://files.test/1' };
+  const legacy = [
+    { kind: 'text', text: 'see' },
+    { kind: 'file', file: { name: 'chart.png', mimeType: 'image/png', bytes: 'aWJt' } },
+    { kind: 'file', file: { mimeType: 'image/png', uri: 'https://files.test/1' } },
+  ];
+  for (const [parts, result] of [
+    [[png], { files: [png] }],
+    [[{ text: 'see' }, linked], { text: 'see', files: [linked] }],
+    [[{ data: { n: 1 } }, png], { data: { n: 1 }, files: [png] }],
+    [legacy, { text: 'see', files: [png, linked] }],
+  ]) {
+    const status = { state: 'TASK_STATE_COMPLETED' };
+    const task = { id: 't', status, artifacts: [{ artifactId: 'x', parts }] };
+    await using agent = await a2aAgent(() => ({ result: { task } }));
+    ground.directory.put(agentOf('artist', { endpoints: { a2a: agent.url } }));
+    expect((await execute('artist')).body.result).toEqual(result);
+  }
 });
 
 test('an agent that knows 0.3 only is found out, and told so the next time at once', async () => {

@@ -45,7 +45,43 @@ export function writePart(part: PlainPart, version: A2aVersion): Record<string, 
   return { kind: 'data', data: isObject ? part.data : { value: part.data } };
 }
 
-/** The parts, in either version's form, that the mesh understands; files are left out. */
+/** A file of a message or artifact, as A2A 1.0 names its fields. */
+export interface FilePart {
+  readonly filename?: string;
+  readonly mediaType?: string;
+  /** Its content in base64. */
+  readonly raw?: string;
+  /** Where it lies. */
+  readonly url?: string;
+}
+
+/** The files among parts of either version's form. */
+export function readFiles(parts: unknown): FilePart[] {
+  if (!Array.isArray(parts)) return [];
+  return parts.flatMap((part: unknown): FilePart[] => {
+    // 0.3 has them in a field of their own, and other names.
+    const file = fieldOf(part, 'file');
+    const read = file === undefined ? fieldsOf(part, fileNames) : fieldsOf(file, legacyFileNames);
+    return read.raw === undefined && read.url === undefined ? [] : [read];
+  });
+}
+
+const fileNames = { filename: 'filename', mediaType: 'mediaType', raw: 'raw', url: 'url' } as const;
+const legacyFileNames = {
+  filename: 'name',
+  mediaType: 'mimeType',
+  raw: 'bytes',
+  url: 'uri',
+} as const;
+
+function fieldsOf(from: unknown, names: Readonly<Record<keyof FilePart, string>>): FilePart {
+  const entries = Object.entries(names).map(([name, given]) => [name, fieldOf(from, given)]);
+  return Object.fromEntries(
+    entries.filter(([, value]) => typeof value === 'string' && value !== ''),
+  );
+}
+
+/** The texts and data among parts of either version's form. */
 export function readParts(parts: unknown): PlainPart[] {
   if (!Array.isArray(parts)) return [];
   return parts.flatMap((part: unknown): PlainPart[] => {

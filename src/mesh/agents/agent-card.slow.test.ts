@@ -55,7 +55,7 @@ test('an A2A card registers: skills are capabilities, interfaces endpoints', asy
   expect(body.card).toEqual({ name: 'Card Agent', version: '2.1.0', verified: false });
   expect((await mesh.call('GET', '/api/v1/agents/Card-Agent')).body).toMatchObject({
     capabilities: ['translate', 'language', 'text'],
-    endpoints: { a2a: 'http://localhost:9/a2a', a2aVersion: '1.0', grpc: 'localhost:9999' },
+    endpoints: { a2a: 'http://localhost:9/a2a', a2aVersion: '1.0' },
     metadata: { version: '2.1.0' },
   });
   const old = { name: 'old', url: 'http://localhost:9/old', protocolVersion: '0.3.0', skills: [] };
@@ -66,6 +66,34 @@ test('an A2A card registers: skills are capabilities, interfaces endpoints', asy
   });
   const nameless = await register({ agentCard: { ...card, name: '' } });
   expect([nameless.status, nameless.body.error.code]).toEqual([400, 'AGENT_CARD_INVALID']);
+});
+
+test('of a card’s interfaces the first that the mesh speaks counts, and one without any is refused', async () => {
+  const at = (path: string, protocolBinding: string, protocolVersion = '1.0') => ({
+    url: `https://localhost:9/${path}`,
+    protocolBinding,
+    protocolVersion,
+  });
+  const send = (supportedInterfaces: object[], more: object = {}) =>
+    register({ agentId: 'many', agentCard: { ...card, supportedInterfaces }, ...more });
+  const others = [at('grpc', 'GRPC'), at('rest', 'HTTP+JSON'), at('next', 'JSONRPC', '2.0')];
+  const taken = await send([...others, at('old', 'JSONRPC', '0.3.0'), at('rpc', 'JSONRPC')]);
+  expect(taken.status).toBe(201);
+  const read = () => mesh.call('GET', '/api/v1/agents/many');
+  expect((await read()).body.endpoints).toEqual({
+    a2a: 'https://localhost:9/old',
+    a2aVersion: '0.3',
+  });
+  for (const interfaces of [others, []]) {
+    const refused = await send(interfaces);
+    expect([refused.status, refused.body.error]).toMatchObject([
+      400,
+      { code: 'AGENT_CARD_INVALID', message: expect.stringContaining('JSONRPC') },
+    ]);
+  }
+  const beside = await send(others, { endpoints: { rest: 'http://localhost:9/own' } });
+  expect(beside.status).toBe(201);
+  expect((await read()).body.endpoints).toEqual({ rest: 'http://localhost:9/own' });
 });
 
 test('a card’s signature must be of a pinned key, whatever address the card gives', async () => {

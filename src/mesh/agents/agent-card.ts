@@ -8,6 +8,7 @@ export interface CardContent {
   readonly version: string | undefined;
   /** The skills' ids and tags. */
   readonly capabilities: readonly string[];
+  /** Empty when the mesh speaks none of its interfaces. */
   readonly endpoints: AgentEndpoints;
 }
 
@@ -15,13 +16,11 @@ export interface CardContent {
 export function readCard(card: CardJson): CardContent {
   const name = textOf(card['name']);
   if (!name) throw cardFault('has no name');
-  const interfaces = listInterfaces(card);
-  if (interfaces.length === 0) throw cardFault('names no interface');
   return {
     name,
     version: textOf(card['version']),
     capabilities: listCapabilities(card),
-    endpoints: toEndpoints(interfaces),
+    endpoints: toEndpoints(listInterfaces(card)),
   };
 }
 
@@ -62,17 +61,21 @@ function toInterface(url: unknown, binding: unknown, version: unknown): CardInte
   return { url, binding: binding.toUpperCase(), version: textOf(version) ?? '1.0' };
 }
 
-/** The first interface of each binding counts: a card lists them by preference. */
+/**
+ * The first interface that the mesh speaks, for a card lists them by preference; none when there is none.
+ * A2A's other bindings are not the mesh's own REST and gRPC.
+ */
 function toEndpoints(interfaces: readonly CardInterface[]): AgentEndpoints {
-  const first = (binding: string) => interfaces.find((one) => one.binding === binding);
-  const a2a = first('JSONRPC');
-  const grpc = first('GRPC');
-  const rest = first('HTTP+JSON');
-  return {
-    ...(grpc ? { grpc: grpc.url.replace(/^[a-z]+:\/\//i, '').replace(/\/+$/, '') } : {}),
-    ...(rest ? { rest: rest.url } : {}),
-    ...(a2a ? { a2a: a2a.url, a2aVersion: a2a.version.startsWith('0.') ? '0.3' : '1.0' } : {}),
-  };
+  for (const { url, binding, version } of interfaces) {
+    const a2aVersion = binding === 'JSONRPC' ? versionOf(version) : undefined;
+    if (a2aVersion) return { a2a: url, a2aVersion };
+  }
+  return {};
+}
+
+function versionOf(version: string): AgentEndpoints['a2aVersion'] {
+  if (/^0\.\d/.test(version)) return '0.3';
+  return /^1(\.|$)/.test(version) ? '1.0' : undefined;
 }
 
 function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
@@ -84,6 +87,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function cardFault(what: string): Fault {
+/** The refusal of a card that cannot be taken. */
+export function cardFault(what: string): Fault {
   return new Fault('invalid', `the agent card ${what}`, { reason: 'agent_card_invalid' });
 }

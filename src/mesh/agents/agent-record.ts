@@ -5,8 +5,6 @@ import type { AgentRow, AgentState, CardFacts, PublicJwk } from './agent-row.ts'
 const failureHalfLifeMs = 30_000;
 /** How much a newer call counts against all before it. */
 const newerShare = 0.2;
-/** An agent whose calls take this long counts as half loaded when it reports nothing itself. */
-const halfLoadMs = 1_000;
 
 /** An agent in memory; it changes in place, so that the index need not look for it. */
 export class AgentRecord implements Agent {
@@ -21,7 +19,7 @@ export class AgentRecord implements Agent {
   revision: number;
   lastSeenMs: number;
   #reportedLoad: number | null;
-  #durationMs: number | undefined;
+  #occupiedShare = 0;
   #failures = 0;
   #failedAtMs = 0;
   #json: string | undefined;
@@ -88,9 +86,7 @@ export class AgentRecord implements Agent {
   }
 
   get load(): number {
-    if (this.#reportedLoad !== null) return this.#reportedLoad;
-    if (this.#durationMs === undefined) return 0;
-    return round(this.#durationMs / (this.#durationMs + halfLoadMs));
+    return this.#reportedLoad ?? this.#occupiedShare;
   }
 
   /** What agents are compared by: the load, and what failed lately, which fades with time. */
@@ -123,14 +119,17 @@ export class AgentRecord implements Agent {
     return true;
   }
 
-  observe(durationMs: number, isFailure: boolean, nowMs: number): void {
+  observe(isFailure: boolean, nowMs: number): void {
     const before = this.score(nowMs) - this.load;
     this.#failures = isFailure ? before + (1 - before) * newerShare : before * (1 - newerShare);
     this.#failedAtMs = nowMs;
     if (this.#failures < 0.001) this.#failures = 0;
-    const known = this.#durationMs ?? durationMs;
-    this.#durationMs = known + (durationMs - known) * newerShare;
-    this.#json = undefined;
+  }
+
+  /** Notes which share of the tasks that it does at a time this process has it do. */
+  occupy(share: number): void {
+    this.#occupiedShare = round(share);
+    if (this.#reportedLoad === null) this.#json = undefined;
   }
 
   /** The row as it is by now. */
@@ -141,7 +140,7 @@ export class AgentRecord implements Agent {
 
   /** Takes over what was observed of the same agent before it registered again. */
   inherit(before: AgentRecord): void {
-    this.#durationMs = before.#durationMs;
+    this.#occupiedShare = before.#occupiedShare;
     this.#failures = before.#failures;
     this.#failedAtMs = before.#failedAtMs;
   }

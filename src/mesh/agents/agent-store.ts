@@ -25,16 +25,22 @@ export type Registered = Pick<
  */
 export function upsertAgents(sql: AgentSql, agents: readonly LastAgent[]): Promise<Registered[]> {
   return sql.query<Registered>(
-    `insert into mesh.agents as a (agent_id, epoch, registration_id, owner_id, capabilities, metadata,
+    `with n as (
+       select * from json_to_recordset($1::json) as given ("agentId" text, steps integer,
+         "registrationId" text, "ownerId" text, capabilities jsonb, metadata jsonb, endpoints jsonb,
+         "isIdempotent" boolean, "heartbeatInterval" integer, "atMs" bigint, "publicKey" text,
+         "voteKey" text, "cardKeys" jsonb, card jsonb)
+     ), former as (
+       delete from mesh.former_epochs f using n where f.agent_id = n."agentId"
+       returning f.agent_id, f.epoch
+     )
+     insert into mesh.agents as a (agent_id, epoch, registration_id, owner_id, capabilities, metadata,
        endpoints, is_idempotent, status, reported, heartbeat_interval, registered_at_ms,
        last_seen_ms, public_key, vote_key, card_keys, card)
-     select n."agentId", n.steps, n."registrationId", n."ownerId", n.capabilities, n.metadata, n.endpoints,
+     select n."agentId", n.steps + coalesce(former.epoch, 0), n."registrationId", n."ownerId", n.capabilities, n.metadata, n.endpoints,
        n."isIdempotent", 'active', 'active', n."heartbeatInterval", n."atMs", n."atMs",
        n."publicKey", n."voteKey", n."cardKeys", n.card
-     from json_to_recordset($1::json) as n ("agentId" text, steps integer, "registrationId" text, "ownerId" text,
-       capabilities jsonb, metadata jsonb, endpoints jsonb, "isIdempotent" boolean,
-       "heartbeatInterval" integer, "atMs" bigint, "publicKey" text, "voteKey" text,
-       "cardKeys" jsonb, card jsonb)
+     from n left join former on former.agent_id = n."agentId"
      order by n."agentId"
      on conflict (agent_id) do update set registration_id = excluded.registration_id,
        epoch = a.epoch + excluded.epoch, revision = nextval('mesh.agent_revisions'),
@@ -126,22 +132,42 @@ export async function claimKeyProof(
 export async function deleteAgent(
   sql: AgentSql,
   registrationId: string,
+  nowMs: number,
 ): Promise<Removal | undefined> {
-  const [removal] = await sql.query<Removal>(
-    `delete from mesh.agents a where a.registration_id = $1
-     returning a.agent_id as "agentId", nextval('mesh.agent_revisions') as revision`,
-    [registrationId],
-  );
+  const [removal] = await sql.query<Removal>(removalOf('a.registration_id = $2'), [
+    nowMs,
+    registrationId,
+  ]);
   return removal;
 }
 
 /** Removes those that have been offline and unheard of since a moment. */
-export function deleteOffline(sql: AgentSql, beforeMs: number): Promise<Removal[]> {
-  return sql.query<Removal>(
-    `delete from mesh.agents a where a.status = 'offline' and a.last_seen_ms < $1
-     returning a.agent_id as "agentId", nextval('mesh.agent_revisions') as revision`,
-    [beforeMs],
-  );
+export function deleteOffline(
+  sql: AgentSql,
+  { beforeMs, nowMs }: { readonly beforeMs: number; readonly nowMs: number },
+): Promise<Removal[]> {
+  return sql.query<Removal>(removalOf(`a.status = 'offline' and a.last_seen_ms < $2`), [
+    nowMs,
+    beforeMs,
+  ]);
+}
+
+/** Removes agents and keeps their epochs; the first parameter is the time. */
+function removalOf(condition: string): string {
+  return `with gone as (
+      delete from mesh.agents a where ${condition} returning a.agent_id, a.epoch
+    ), kept as (
+      insert into mesh.former_epochs (agent_id, epoch, ended_at_ms)
+      select agent_id, epoch, $1::bigint from gone
+      on conflict (agent_id) do update set epoch = excluded.epoch,
+        ended_at_ms = excluded.ended_at_ms
+    )
+    select agent_id as "agentId", nextval('mesh.agent_revisions') as revision from gone`;
+}
+
+/** Forgets the epochs of agents that have been gone since a moment. */
+export async function deleteFormerEpochs(sql: AgentSql, beforeMs: number): Promise<void> {
+  await sql.query('delete from mesh.former_epochs where ended_at_ms < $1', [beforeMs]);
 }
 
 export async function readAgent(sql: AgentSql, agentId: string): Promise<AgentRow | undefined> {

@@ -41,9 +41,8 @@ export interface AgentDirectory {
   /** Those that have all capabilities, the best first (two random ones compared by load each time). */
   candidates(capabilities: readonly string[]): readonly Agent[];
   readonly size: number;
-  /** Notes what a call showed: how long it took, or that it failed. */
-  observe(
-    agentId: string,
-    seen: { readonly durationMs: number; readonly isFailure: boolean },
-  ): void;
+  /** Notes how a call ended. */
+  observe(agentId: string, seen: { readonly isFailure: boolean }): void;
+  /** Notes which share, 0..1, of the tasks that an agent does at a time it is doing now. */
+  occupy(agentId: string, share: number): void;
 }

@@ -217,6 +217,10 @@ test('a key is taken with a proof that holds, at registration and later', async 
   expect([refused.status, refused.body.error.code]).toEqual([400, 'KEY_PROOF_INVALID']);
   const taken = await mesh.call('PUT', '/api/v1/agents/keyed/key', { ...keyBody, publicKey });
   expect(taken.body).toEqual({ agentId: 'keyed', publicKey });
+  const revoked = () => mesh.revoked.filter(([agentId]) => agentId === 'keyed');
+  expect(revoked()).toEqual([['keyed', 'the key was changed']]);
+  await mesh.call('PUT', '/api/v1/agents/keyed/key', { ...keyBody, publicKey });
+  expect(revoked()).toHaveLength(1);
   expect((await other.call('GET', '/api/v1/agents/keyed')).body.publicKey).toBe(publicKey);
 });
 
@@ -237,6 +241,21 @@ test('a heartbeat reports load and status to every replica, and an old epoch is 
   for (const body of [{ load: 1.1 }, { load: -1 }, { status: 'offline' }, { status: 'suspect' }]) {
     expect((await mesh.call('POST', '/api/v1/agents/beating/heartbeat', body)).status).toBe(400);
   }
+});
+
+test('epochs go on after a deregistration, so that an earlier holder of the id is known as such', async () => {
+  const path = '/api/v1/agents/again';
+  const epochOf = async () =>
+    (await register({ agentId: 'again', capabilities: [] })).body.epoch as number;
+  expect([await epochOf(), await epochOf()]).toEqual([1, 2]);
+  const early = await mesh.call('DELETE', `${path}?epoch=1`);
+  expect([early.status, early.body.error.code]).toEqual([409, 'AGENT_REPLACED']);
+  for (const next of [3, 4]) {
+    expect((await mesh.call('DELETE', `${path}?epoch=${next - 1}`)).status).toBe(200);
+    expect(await epochOf()).toBe(next);
+  }
+  const late = await mesh.call('POST', `${path}/heartbeat`, { epoch: 2 });
+  expect([late.status, late.body.error.code]).toEqual([409, 'AGENT_REPLACED']);
 });
 
 test('three missed beats make suspect, six offline; a beat heals only the first', async () => {

@@ -147,18 +147,23 @@ test('an agent whose calls fail comes later, until that is long ago', () => {
   directory.put(row('ill', 2, { load: 0.4 }));
   expect(directory.candidates(['a'])[0]?.agentId).toBe('ill');
   for (let call = 0; call < 5; call += 1) {
-    directory.observe('ill', { durationMs: 10, isFailure: true });
+    directory.observe('ill', { isFailure: true });
   }
   expect(directory.candidates(['a'])[0]?.agentId).toBe('well');
   nowMs += 300_000;
   expect(directory.candidates(['a'])[0]?.agentId).toBe('ill');
 });
 
-test('an agent that reports no load has one by the time of its calls', () => {
+test('an agent that reports no load has one by the tasks that it is doing', () => {
   const directory = new Directory();
-  directory.put(row('slow', 1, { load: null }));
-  expect(directory.find('slow')?.load).toBe(0);
-  directory.observe('slow', { durationMs: 1_000, isFailure: false });
-  expect(directory.find('slow')?.load).toBe(0.5);
-  directory.observe('nobody', { durationMs: 1, isFailure: true });
+  directory.put(row('silent', 1, { load: null }));
+  directory.put(row('idle', 2, { load: null }));
+  directory.put(row('telling', 3, { load: 0.9 }));
+  for (const agentId of ['silent', 'telling', 'nobody']) directory.occupy(agentId, 0.5);
+  expect(directory.find('silent')?.load).toBe(0.5);
+  expect(directory.find('telling')?.load).toBe(0.9);
+  expect(directory.find('silent')?.json).toContain('"load":0.5');
+  expect(directory.candidates(['a'])[0]?.agentId).not.toBe('telling');
+  directory.occupy('silent', 0);
+  expect(directory.find('silent')?.load).toBe(0);
 });

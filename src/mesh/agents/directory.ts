@@ -42,11 +42,12 @@ export class Directory implements AgentDirectory {
     return this.#index.find({ capabilities }, candidatesMax).agents;
   }
 
-  observe(
-    agentId: string,
-    seen: { readonly durationMs: number; readonly isFailure: boolean },
-  ): void {
-    this.#agents.get(agentId)?.observe(seen.durationMs, seen.isFailure, this.#now());
+  observe(agentId: string, { isFailure }: { readonly isFailure: boolean }): void {
+    this.#agents.get(agentId)?.observe(isFailure, this.#now());
+  }
+
+  occupy(agentId: string, share: number): void {
+    this.#agents.get(agentId)?.occupy(share);
   }
 
   discover(wanted: Wanted, limit: number): Found {

@@ -3,7 +3,7 @@ import { Fault } from '../../kit/errors.ts';
 import { parseJsonBody } from '../../kit/http/json-body.ts';
 import { isStorable } from '../../kit/storable-json.ts';
 import type { AgentEndpoints } from './agent.ts';
-import { readCard, type CardContent } from './agent-card.ts';
+import { cardFault, readCard, type CardContent } from './agent-card.ts';
 import type { CardFacts, PublicJwk, Registration } from './agent-row.ts';
 import { isCardSigned, isPublicSigningKey, type CardJson } from './card-signature.ts';
 
@@ -119,6 +119,11 @@ function readEndpoints(
   content: CardContent | undefined,
   { endpoints }: RegistrationRequest,
 ): AgentEndpoints {
+  if (content && !content.endpoints.a2a && !endpoints) {
+    throw cardFault(
+      'names no interface of the binding JSONRPC and A2A 0.3 or 1.0, nor is an endpoint given',
+    );
+  }
   const { grpc, rest, a2a, a2aVersion } = { ...content?.endpoints, ...endpoints };
   return { grpc, rest, a2a, a2aVersion };
 }

@@ -188,12 +188,20 @@ export class AgentRegistry implements AsyncDisposable {
     return row;
   }
 
-  /** Removes an agent; resolves once it is gone from the table. */
-  async deregister(owner: AgentOwner, agentId: string): Promise<void> {
+  /**
+   * Removes an agent; resolves once it is gone from the table. With an epoch only while nobody has taken
+   * the place of that registration.
+   */
+  async deregister(
+    owner: AgentOwner,
+    agentId: string,
+    { epoch }: Pick<BeatReport, 'epoch'> = {},
+  ): Promise<void> {
     const agent = owner.isAdministrator
       ? await this.get(agentId)
       : await this.#owned(owner.subject, agentId);
-    const removal = await deleteAgent(this.#options.sql, agent.registrationId);
+    if (epoch !== undefined && epoch < agent.epoch) throw replaced(agentId);
+    const removal = await deleteAgent(this.#options.sql, agent.registrationId, this.#now());
     if (!removal) throw agentNotFound(agentId);
     this.#replication.tell({ removals: [removal] });
     this.#options.activity.tell('agent-deregistered', agentId, {});

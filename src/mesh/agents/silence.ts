@@ -1,6 +1,6 @@
 import type { AgentRecord } from './agent-record.ts';
 import type { AgentState, Removal, Silence } from './agent-row.ts';
-import { deleteOffline, noteSilence, type AgentSql } from './agent-store.ts';
+import { deleteFormerEpochs, deleteOffline, noteSilence, type AgentSql } from './agent-store.ts';
 import { despiteDeadlock } from './deadlock.ts';
 import type { Directory } from './directory.ts';
 
@@ -15,7 +15,7 @@ export interface SilenceWatchOptions {
   readonly directory: Directory;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** How long an offline agent is kept. */
+  /** How long an offline agent is kept, and the epoch of one that is gone. */
   readonly keptOfflineMs: number;
   readonly onSilent: (states: readonly AgentState[]) => void;
   readonly onRemoved: (removals: readonly Removal[]) => void;
@@ -82,7 +82,9 @@ export class SilenceWatch implements AsyncDisposable {
     if (nowMs - this.#removedAtMs < removalMs) return;
     this.#removedAtMs = nowMs;
     const { sql, keptOfflineMs, onRemoved } = this.#options;
-    const removals = await deleteOffline(sql, nowMs - keptOfflineMs);
+    const beforeMs = nowMs - keptOfflineMs;
+    await deleteFormerEpochs(sql, beforeMs);
+    const removals = await deleteOffline(sql, { beforeMs, nowMs });
     if (removals.length > 0) onRemoved(removals);
   }
 }

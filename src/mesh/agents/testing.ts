@@ -60,8 +60,7 @@ export async function startAgents(
     onEvent: (type, data) => metrics.event(type, data),
   });
   lifetime.own('the activity', feed);
-  const egress = createEgress({ allow: [], isLoopbackAllowed: true });
-  lifetime.own('egress', egress);
+  const egress = lifetime.own('egress', createEgress({ allow: [], isLoopbackAllowed: true }));
   const registry: AgentRegistry = new AgentRegistry({
     sql: database,
     bus,
@@ -77,8 +76,14 @@ export async function startAgents(
   await registry.start();
   const { http, issuer } = await createTestServer(contract);
   lifetime.defer('http', () => http.close(0));
+  const revoked: (readonly [agentId: string, reason: string])[] = [];
   http.serve(contract, {
-    ...agentHandlers({ registry, metrics, revokeAll: async () => {}, agentGone: async () => {} }),
+    ...agentHandlers({
+      registry,
+      metrics,
+      revokeAll: async (...revocation) => void revoked.push(revocation),
+      agentGone: async () => {},
+    }),
     ...activityHandlers({
       metrics,
       health: () => ({ status: 'healthy', version: '1.0.0', uptime: 0 }),
@@ -93,6 +98,7 @@ export async function startAgents(
     registry,
     feed,
     metrics,
+    revoked,
     tokenOf,
     callAs,
     call: callAs('usr_owner'),

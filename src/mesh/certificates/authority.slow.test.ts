@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CertificateAuthority } from './authority.ts';
 import { keyAlgorithm } from './keys.ts';
 import { createRequest } from './request.ts';
-import { issueFor, openAuthorityGround, type AuthorityGround } from './testing.ts';
+import { grantTo, issueFor, openAuthorityGround, type AuthorityGround } from './testing.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -55,7 +55,7 @@ async function requestWith(names: readonly x509.JsonGeneralName[], subject: stri
 
 test('text that is no request, a broken one and one with a foreign signature are refused', async () => {
   const authority = await open();
-  const issue = (csr: string) => authority.issue({ agentId: 'a1', ownerId: 'usr_1', csr });
+  const issue = (csr: string) => authority.issue({ agentId: 'a1', grant: grantTo('usr_1'), csr });
   const refusal = { code: 'invalid', reason: 'invalid_csr' };
   const { csr } = await createRequest('a1');
   const der = Buffer.from(csr.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
@@ -96,7 +96,9 @@ test('a weak key is refused', async () => {
     signingAlgorithm: algorithm,
   });
   const csr = request.toString('pem');
-  await expect(authority.issue({ agentId: 'a1', ownerId: 'usr_1', csr })).rejects.toMatchObject({
+  await expect(
+    authority.issue({ agentId: 'a1', grant: grantTo('usr_1'), csr }),
+  ).rejects.toMatchObject({
     reason: 'invalid_csr',
   });
 });
@@ -105,7 +107,7 @@ test('an id that is no segment of a path gets no certificate', async () => {
   const authority = await open();
   const { csr } = await createRequest('a1');
   for (const agentId of ['..', '.', '', 'a/b', 'a b', 'x'.repeat(129)]) {
-    await expect(authority.issue({ agentId, ownerId: 'usr_1', csr })).rejects.toMatchObject({
+    await expect(authority.issue({ agentId, grant: grantTo('usr_1'), csr })).rejects.toMatchObject({
       code: 'invalid',
     });
   }
@@ -125,12 +127,12 @@ test('names of a request never override the agent, and only those of the loopbac
     ],
     'CN=admin, 0.9.2342.19200300.100.1.1=usr_admin',
   );
-  const { certificate } = await authority.issue({ agentId: 'a1', ownerId: 'usr_1', csr });
+  const { certificate } = await authority.issue({ agentId: 'a1', grant: grantTo('usr_1'), csr });
   const leaf = new X509Certificate(certificate);
   expect(leaf.subjectAltName).toBe(
     'URI:spiffe://ennead/agent/a1, DNS:localhost, IP Address:127.0.0.5',
   );
-  expect(leaf.subject).toBe('CN=a1\nUID=usr_1');
+  expect(leaf.subject).toMatch(/^CN=a1\nUID=usr_1\nOU=ses_test\nserialNumber=\d+$/);
   expect(leaf.ca).toBe(false);
 });
 

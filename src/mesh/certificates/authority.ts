@@ -16,7 +16,7 @@ import { keyAlgorithm, privateKeyPem } from './keys.ts';
 import type { IssuedIdentity } from './renewed-identity.ts';
 import { loopbackNames, readRequest } from './request.ts';
 import { createRoot, openRoot, signLeaf, type SigningRoot } from './root.ts';
-import { meshSpiffeId, spiffeIdOf } from './spiffe.ts';
+import { meshSpiffeId, spiffeIdOf, type CertificateGrant } from './spiffe.ts';
 
 /** Says that there is a new root; which stand, the database knows. */
 export interface RootChange {
@@ -123,10 +123,10 @@ export class CertificateAuthority implements AsyncDisposable {
    * Signs a certificate for an agent. Of the request only the key and the loopback's names are taken.
    * Throws `invalid` (`invalid_csr`) for a request that is none.
    */
-  async issue({ agentId, ownerId, csr }: IssueRequest): Promise<IssuedCertificate> {
+  async issue({ agentId, csr, grant }: IssueRequest): Promise<IssuedCertificate> {
     const spiffeId = spiffeIdOf(agentId);
     const { publicKey, loopbackNames: names } = await readRequest(csr);
-    return this.#sign({ spiffeId, commonName: agentId, ownerId, names, publicKey });
+    return this.#sign({ spiffeId, commonName: agentId, grant, names, publicKey });
   }
 
   /** A fresh identity of the mesh itself, for its server and for its calls of agents. */
@@ -135,7 +135,7 @@ export class CertificateAuthority implements AsyncDisposable {
     const { certificate, ca, expiresAt } = await this.#sign({
       spiffeId: meshSpiffeId,
       commonName: 'mesh',
-      ownerId: undefined,
+      grant: undefined,
       names: [...loopbackNames, ...namesOf(this.#options.hostNames ?? [])],
       publicKey: keys.publicKey,
     });
@@ -276,7 +276,7 @@ export class CertificateAuthority implements AsyncDisposable {
 /** Who asks for a certificate of which agent; that it may is for the caller to know. */
 export interface IssueRequest {
   readonly agentId: string;
-  readonly ownerId: string;
+  readonly grant: CertificateGrant;
   /** PEM. */
   readonly csr: string;
 }

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { keyAlgorithm } from './keys.ts';
+import type { CertificateGrant } from './spiffe.ts';
 
 /** The life of a certificate, milliseconds since the epoch. */
 export interface Validity {
@@ -25,8 +26,8 @@ export interface SigningRoot {
 export interface LeafContent {
   readonly spiffeId: string;
   readonly commonName: string;
-  /** Stands in the subject as UID, so that whoever verifies the leaf knows whose it is. */
-  readonly ownerId: string | undefined;
+  /** Stands in the subject, so that whoever verifies the leaf knows whose it is and what ends it. */
+  readonly grant: CertificateGrant | undefined;
   readonly names: readonly x509.JsonGeneralName[];
   readonly publicKey: x509.PublicKey | webcrypto.CryptoKey;
   readonly validity: Validity;
@@ -39,6 +40,7 @@ export interface SignedLeaf {
 }
 
 const userIdType = '0.9.2342.19200300.100.1.1';
+const serialNumberType = '2.5.4.5';
 const commonNameMax = 64;
 const serverAndClient = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'];
 
@@ -93,9 +95,15 @@ export async function signLeaf(root: SigningRoot, content: LeafContent): Promise
 }
 
 /** A common name has 64 characters at most (X.520), an agent's id up to 128. */
-function subjectOf({ commonName, ownerId }: LeafContent): x509.JsonName {
+function subjectOf({ commonName, grant }: LeafContent): x509.JsonName {
   const name = { CN: [commonName.slice(0, commonNameMax)] };
-  return ownerId === undefined ? [name] : [name, { [userIdType]: [ownerId] }];
+  if (!grant) return [name];
+  return [
+    name,
+    { [userIdType]: [grant.ownerId] },
+    { OU: [grant.sessionId] },
+    { [serialNumberType]: [String(grant.issuedAt)] },
+  ];
 }
 
 function datesOf({ fromMs, untilMs }: Validity): { notBefore: Date; notAfter: Date } {

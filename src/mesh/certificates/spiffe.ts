@@ -8,11 +8,19 @@ const agentPrefix = 'spiffe://ennead/agent/';
 const encodedPrefix = 'spiffe://ennead/agent-base64url/';
 const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** What a certificate of ours says of its holder. */
-export interface PeerIdentity {
-  readonly agentId: string;
-  /** The subject of the token that the certificate was issued to. */
+/** The token that a certificate was issued to: what ends it ends the certificate. */
+export interface CertificateGrant {
+  /** Its subject. */
   readonly ownerId: string;
+  /** The login session or API key that it was issued under. */
+  readonly sessionId: string;
+  /** Unix seconds. */
+  readonly issuedAt: number;
+}
+
+/** What a certificate of ours says of its holder. */
+export interface PeerIdentity extends CertificateGrant {
+  readonly agentId: string;
   readonly expiresAtMs: number;
 }
 
@@ -49,13 +57,13 @@ function spiffeIdIn({ subjectaltname = '' }: SeenCertificate): string | undefine
 export function peerIdentityOf(certificate: SeenCertificate): PeerIdentity {
   const spiffeId = spiffeIdIn(certificate) ?? '';
   const agentId = agentIdIn(spiffeId);
-  const ownerId = ownerIn(certificate.subject);
-  if (agentId === undefined || ownerId === undefined) {
+  const grant = grantIn(certificate.subject);
+  if (agentId === undefined || grant === undefined) {
     throw new Fault('unauthenticated', 'the client certificate names no agent', {
       reason: 'invalid_certificate',
     });
   }
-  return { agentId, ownerId, expiresAtMs: Date.parse(certificate.valid_to) };
+  return { agentId, ...grant, expiresAtMs: Date.parse(certificate.valid_to) };
 }
 
 /** Undefined for what `spiffeIdOf` answers for no agent. */
@@ -71,7 +79,13 @@ function isAgentId(text: string): boolean {
 }
 
 /** Node answers a list where a name occurs more than once. */
-function ownerIn(subject: PeerCertificate['subject']): string | undefined {
-  const { UID: owner } = subject as unknown as Readonly<Record<string, unknown>>;
-  return typeof owner === 'string' && owner !== '' ? owner : undefined;
+function grantIn(subject: PeerCertificate['subject']): CertificateGrant | undefined {
+  const names = subject as unknown as Readonly<Record<string, unknown>>;
+  const { UID: ownerId, OU: sessionId, serialNumber } = names;
+  if (!isName(ownerId) || !isName(sessionId) || !isName(serialNumber)) return undefined;
+  return { ownerId, sessionId, issuedAt: Number(serialNumber) };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }

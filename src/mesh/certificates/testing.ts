@@ -9,6 +9,7 @@ import { silentLog } from '../../kit/testing.ts';
 import { CertificateAuthority, type AuthorityOptions, type RootChange } from './authority.ts';
 import { createRequest } from './request.ts';
 import type { IssuedIdentity } from './renewed-identity.ts';
+import type { CertificateGrant } from './spiffe.ts';
 
 /** What the replicas of one mesh share. */
 export interface AuthorityGround extends AsyncDisposable {
@@ -58,6 +59,15 @@ export async function issueFor(
   ownerId = 'usr_owner',
 ): Promise<IssuedIdentity> {
   const { csr, privateKey } = await createRequest(agentId);
-  const { certificate, ca, expiresAt } = await authority.issue({ agentId, ownerId, csr });
+  const { certificate, ca, expiresAt } = await authority.issue({
+    agentId,
+    csr,
+    grant: grantTo(ownerId),
+  });
   return { certificate, ca, privateKey, expiresAtMs: expiresAt.getTime() };
+}
+
+/** A token of a subject that was issued now. */
+export function grantTo(ownerId: string): CertificateGrant {
+  return { ownerId, sessionId: 'ses_test', issuedAt: Math.floor(Date.now() / 1000) };
 }

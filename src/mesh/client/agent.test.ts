@@ -84,6 +84,20 @@ test.each(['inbox', 'http'])('what an agent throws is told as its failure: %s', 
   });
 });
 
+test.each([
+  ['inbox', 'a figure too large for JSON', { onTask: () => ({ a: 1n }) }, /serialize a BigInt/],
+  ['http', 'a figure too large for JSON', { onTask: () => ({ a: 1n }) }, /serialize a BigInt/],
+  ['inbox', 'a thrown text', { onTask: () => Promise.reject('no ink') }, /no ink/],
+  ['http', 'a thrown text', { onTask: () => Promise.reject('no ink') }, /no ink/],
+])('what cannot be an answer is told as a failure: %s, %s', async (way, what, given, message) => {
+  const agentId = `odd-${way}-${what.length}`;
+  await using _ = await join(agentId, { ...given, ...(way === 'http' && { listen: {} }) });
+  await expect(run(agentId)).rejects.toMatchObject({
+    code: 'upstream',
+    detail: { agentError: expect.stringMatching(message) },
+  });
+});
+
 test('an answer that the mesh cannot take fails the task, which does not wait for its end', async () => {
   await using _ = await join('binary', { onTask: () => 'a\0b' });
   await expect(run('binary')).rejects.toMatchObject({
@@ -104,6 +118,33 @@ test('a task that is called off is called off at the agent', async () => {
   await using _ = await join('slow', { listen: {}, onTask });
   await expect(run('slow', { timeoutMs: 300 })).rejects.toMatchObject({ code: 'deadline' });
   await expect.poll(() => ended).toBeInstanceOf(Error);
+});
+
+test('a task from the inbox is called off at the agent too', async () => {
+  let ended: unknown;
+  let begin: (taskId: string) => void;
+  const begun = new Promise<string>((resolve) => (begin = resolve));
+  const onTask: JoinOptions['onTask'] = ({ taskId }, { signal }) =>
+    new Promise((_resolve, reject) => {
+      begin(taskId);
+      signal.addEventListener('abort', () => {
+        ended = signal.reason;
+        reject(signal.reason as Error);
+      });
+    });
+  await using _ = await join('patient', { onTask });
+  const outcome = run('patient', { timeoutMs: 60_000 });
+  outcome.catch(() => {});
+  await mesh.tasks.cancel(await begun);
+  await expect(outcome).rejects.toMatchObject({ code: 'cancelled' });
+  await expect.poll(() => ended).toMatchObject({ code: 'cancelled' });
+});
+
+test('an instance that leaves does not take away the one in its place', async () => {
+  const older = await join('rolling', { onTask: () => 'older' });
+  await using _ = await join('rolling', { onTask: () => 'newer' });
+  await older.leave();
+  expect(await run('rolling')).toMatchObject({ result: 'newer' });
 });
 
 test('a busy agent says so, and is found again when it is not', async () => {

@@ -75,10 +75,8 @@ class InboxServing implements Serving {
   }
 
   async #work(task: AgentTask): Promise<void> {
-    const body = await this.#agent.desk.perform(task).then(
-      (result) => ({ result: result ?? null }),
-      (error: unknown) =>
-        isHandedBack(error) ? undefined : { error: { message: messageOf(error) } },
+    const body = await this.#perform(task).catch((error: unknown) =>
+      isHandedBack(error) ? undefined : { error: { message: messageOf(error) } },
     );
     if (!body) return;
     const path = `${this.#path}/${task.taskId}`;
@@ -87,6 +85,36 @@ class InboxServing implements Serving {
     // Else the asker would wait for all of its time.
     const message = `the mesh refused the agent’s answer: ${refusal.message}`.slice(0, 500);
     await this.#tell(path, { error: { message } });
+  }
+
+  async #perform(task: AgentTask): Promise<unknown> {
+    const { desk } = this.#agent;
+    const ended = new AbortController();
+    void this.#watch(task.taskId, ended.signal);
+    try {
+      const answer = { result: (await desk.perform(task)) ?? null };
+      // What JSON cannot hold is the agent's failure.
+      JSON.stringify(answer);
+      return answer;
+    } finally {
+      ended.abort();
+    }
+  }
+
+  /** Calls the work off once the mesh has the task as ended; short work is over before that is asked. */
+  async #watch(taskId: string, signal: AbortSignal): Promise<void> {
+    const path = `/api/v1/tasks/${taskId}?wait=${waitSeconds}`;
+    const timeoutMs = (waitSeconds + 10) * 1_000;
+    while (!signal.aborted) {
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      const read = this.#agent.calls.send({ method: 'GET', path, signal, timeoutMs });
+      const task = await read.catch(() => undefined);
+      const { status = 'running' } = (task ?? {}) as { readonly status?: string };
+      if (signal.aborted || status === 'running' || status === 'queued') continue;
+      this.#agent.desk.cancel(taskId);
+      return;
+    }
   }
 
   /** The refusal where the mesh cannot take such an answer; waits for a mesh that is away or busy. */
@@ -117,5 +145,7 @@ class InboxServing implements Serving {
 
 /** What the mesh may be told of a failure: an agent's own words. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? toStorableText(error.message.slice(0, 500)) : 'the agent failed';
+  const message = error instanceof Error ? error.message : error;
+  const isText = typeof message === 'string' && message !== '';
+  return isText ? toStorableText(message.slice(0, 500)) : 'the agent failed';
 }

@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import type { RevocationList } from '../../kit/identity/revocations.ts';
 import type { RateLimiter } from '../../kit/rate-limit.ts';
 import type { PeerIdentity } from '../certificates/spiffe.ts';
 import type { Message } from './mesh-operations.ts';
@@ -6,18 +7,20 @@ import type { Message } from './mesh-operations.ts';
 export interface AdmissionOptions {
   /** Who owns an agent now; undefined for one that is not registered. */
   readonly ownerOf: (agentId: string) => string | undefined;
+  /** What ends the tokens that certificates were issued to ends the certificates. */
+  readonly revocations: Pick<RevocationList, 'covers'>;
   /** Counts by the owner's subject. */
   readonly limiter?: Pick<RateLimiter, 'take'> | undefined;
 }
 
 /**
  * Lets a call in. Throws `unauthenticated` for a certificate that names no agent, has expired since
- * the connection began, or was issued to somebody else than the agent's owner of today; `exhausted`
- * for more calls than the limit.
+ * the connection began, was issued to somebody else than the agent's owner of today, or to a token that
+ * was revoked; `exhausted` for more calls than the limit.
  */
 export function admit(
   peer: PeerIdentity | undefined,
-  { ownerOf, limiter }: AdmissionOptions,
+  { ownerOf, revocations, limiter }: AdmissionOptions,
 ): PeerIdentity {
   if (!peer) throw refuse('the client certificate names no agent', 'invalid_certificate');
   if (peer.expiresAtMs <= Date.now()) {
@@ -26,6 +29,10 @@ export function admit(
   const ownerId = ownerOf(peer.agentId);
   if (ownerId !== undefined && ownerId !== peer.ownerId) {
     throw refuse('the client certificate is not of the agent’s owner', 'invalid_certificate');
+  }
+  const { sessionId, issuedAt } = peer;
+  if (revocations.covers({ tokenId: '', keyId: '', subject: peer.ownerId, sessionId, issuedAt })) {
+    throw refuse('the client certificate was revoked', 'certificate_revoked');
   }
   const allowance = limiter?.take(peer.ownerId);
   if (allowance && !allowance.isAllowed) {

@@ -1,7 +1,7 @@
 import type { PeerIdentity } from '../certificates/spiffe.ts';
 
 /** Whoever calls over gRPC, as its certificate says. */
-export interface GrpcCallerIdentity extends PeerIdentity {
+export interface GrpcCallerIdentity extends Pick<PeerIdentity, 'agentId' | 'ownerId'> {
   /** `traceparent` of the call's metadata. */
   readonly traceparent: string | undefined;
   /** Of an ExecuteTask; of one owner, the same key gets the same outcome. */

@@ -278,6 +278,34 @@ test('an operation gets plain JSON, the certificate’s agent and owner, and the
   });
 });
 
+test.each([
+  ['AgentCommunication', 'ExecuteTask', { targetAgent: 'a\0', task: { type: 'chat' } }],
+  [
+    'AgentCommunication',
+    'ExecuteTask',
+    { task: { type: 'chat', input: { fields: { 'a\0': { stringValue: '' } } } } },
+  ],
+  ['ACAPProtocol', 'RevokeAttestation', { attestationId: 'att_1\0' }],
+  ['ACAPProtocol', 'RevokeAttestation', { attestationId: 'att_1', reason: 'stolen\0' }],
+  ['ACAPProtocol', 'VerifyCapability', { attestationId: '\0', agentId: 'a1', capability: 'x' }],
+] as const)('U+0000 in %s.%s is refused: %j', async (service, method, request) => {
+  const answer = await client.call(service, method, { request });
+  expect(answer.code).toBe(status.INVALID_ARGUMENT);
+  expect(mesh.seen).toEqual([]);
+});
+
+test('an idempotency key is what it is over REST', async () => {
+  const task = { type: 'chat' };
+  const execute = (idempotencyKey: string) =>
+    client.call('AgentCommunication', 'ExecuteTask', { request: { task, idempotencyKey } });
+  expect((await execute('k'.repeat(255))).code).toBe(status.OK);
+  expect(mesh.seen[0]?.caller.idempotencyKey).toBe('k'.repeat(255));
+  for (const key of ['', 'k'.repeat(256), 'a b', 'k\0', 'ü']) {
+    await execute(key);
+    expect(() => mesh.seen.at(-1)?.caller.idempotencyKey).toThrow('1 to 255');
+  }
+});
+
 test('a task goes in and comes out with any JSON in it', async () => {
   const input = { fields: { prompt: { stringValue: 'hi' }, context: { structValue: {} } } };
   const request = { targetAgent: 'a2', task: { type: 'chat', input, timeout: 5_000 } };

@@ -11,6 +11,7 @@ import { Fault } from '../../kit/errors.ts';
 import { compileValidator } from '../../kit/http/validation.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
+import { isStorable } from '../../kit/storable-json.ts';
 import type { RenewedIdentity } from '../certificates/renewed-identity.ts';
 import { admit, requireOwnAgent, type AdmissionOptions } from './admission.ts';
 import { grpcCalls, type GrpcCall } from './calls.ts';
@@ -187,7 +188,9 @@ function checkOf(schema: TSchema): Check {
   const validate = compileValidator({ schema, method: 'POST', url: '', httpPart: 'body' });
   return (request) => {
     const { value, error } = validate(request) as { value?: Message; error?: Error };
-    if (value) return value;
-    throw error ?? new Fault('invalid', 'the request is not valid');
+    if (!value) throw error ?? new Fault('invalid', 'the request is not valid');
+    // REST refuses it as it parses.
+    if (isStorable(JSON.stringify(value))) return value;
+    throw new Fault('invalid', 'a text holds the character U+0000', { reason: 'validation_error' });
   };
 }

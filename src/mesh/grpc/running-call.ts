@@ -2,25 +2,22 @@ import type { ServerUnaryCall } from '@grpc/grpc-js';
 import { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { PeerIdentity } from '../certificates/spiffe.ts';
+import { checkIdempotencyKey } from '../tasks/task-answers.ts';
 import type { GrpcCallerIdentity, Message } from './mesh-operations.ts';
-
-const keyCharsMax = 256;
 
 /** One call and whoever makes it; what an operation does not look at costs nothing. */
 export class RunningCall implements GrpcCallerIdentity {
   readonly agentId: string;
   readonly ownerId: string;
-  readonly expiresAtMs: number;
   readonly #incoming: ServerUnaryCall<Message, object>;
   readonly #cancellation = new Cancellation();
 
   constructor(
-    { agentId, ownerId, expiresAtMs }: PeerIdentity,
+    { agentId, ownerId }: Pick<PeerIdentity, 'agentId' | 'ownerId'>,
     incoming: ServerUnaryCall<Message, object>,
   ) {
     this.agentId = agentId;
     this.ownerId = ownerId;
-    this.expiresAtMs = expiresAtMs;
     this.#incoming = incoming;
   }
 
@@ -31,7 +28,7 @@ export class RunningCall implements GrpcCallerIdentity {
 
   get idempotencyKey(): string | undefined {
     const { idempotencyKey: key } = this.#incoming.request;
-    return typeof key === 'string' ? key.slice(0, keyCharsMax) : undefined;
+    return typeof key === 'string' ? checkIdempotencyKey(key) : undefined;
   }
 
   get signal(): AbortSignal {

@@ -10,6 +10,7 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import type { ReadJson } from '../../kit/http/testing.ts';
+import { RevocationList } from '../../kit/identity/revocations.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { silentLog } from '../../kit/testing.ts';
 import type { AuthorityOptions, CertificateAuthority } from '../certificates/authority.ts';
@@ -73,6 +74,7 @@ export async function startMeshGrpc(options: GrpcGroundOptions = {}) {
       port: 0,
       identity,
       ownerOf: () => undefined,
+      revocations: new RevocationList(),
       log: silentLog,
       ...rest,
       operations: { ...echoOperations(seen), ...operations },

@@ -37,8 +37,8 @@ export function agentHandlers({ registry, metrics, revokeAll, agentGone }: Agent
       return { agents: page.map(toAnswer), total: agents.length, limit, offset };
     },
     getAgent: async ({ params }) => toAnswer(await registry.get(params.agentId)),
-    deregisterAgent: async ({ identity, params }) => {
-      await registry.deregister(ownerOf(identity), params.agentId);
+    deregisterAgent: async ({ identity, params, query }) => {
+      await registry.deregister(ownerOf(identity), params.agentId, query);
       await agentGone(params.agentId);
       await revokeAll(params.agentId, 'the agent was deregistered');
       return { agentId: params.agentId, deregistered: true };
@@ -50,9 +50,12 @@ export function agentHandlers({ registry, metrics, revokeAll, agentGone }: Agent
       return { agentId, status, epoch, next: heartbeatInterval };
     },
     setAgentKey: async ({ identity, params, body }) => {
-      await registry.setKey(ownerOf(identity), params.agentId, body);
-      await revokeAll(params.agentId, 'the key was changed');
-      return { agentId: params.agentId, publicKey: body.publicKey };
+      const { agentId } = params;
+      const before = (await registry.get(agentId)).publicKey;
+      const { publicKey } = body;
+      await registry.setKey(ownerOf(identity), agentId, body);
+      if (publicKey !== before) await revokeAll(agentId, 'the key was changed');
+      return { agentId, publicKey };
     },
   };
 }

@@ -7,7 +7,14 @@ import type { taskRoutes as routes } from '../schemas/tasks.ts';
 import { hasField } from '../tasks/caller.ts';
 import type { Inbox } from '../tasks/inbox.ts';
 import type { TaskAccess } from '../tasks/task-access.ts';
-import { targetOf, taskOf, toOutcome, toState, type TaskRequest } from '../tasks/task-answers.ts';
+import {
+  checkIdempotencyKey,
+  targetOf,
+  taskOf,
+  toOutcome,
+  toState,
+  type TaskRequest,
+} from '../tasks/task-answers.ts';
 import type { MeshTaskRunner } from '../tasks/task-runner.ts';
 
 type TaskHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
@@ -79,12 +86,7 @@ function noAnswer(): Fault {
 }
 
 function keyOf(header: string | readonly string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
-  throw new Fault('invalid', 'an idempotency key has 1 to 255 visible characters', {
-    reason: 'validation_error',
-    detail: { param: 'Idempotency-Key' },
-  });
+  return header === undefined ? undefined : checkIdempotencyKey(String(header));
 }
 
 function isAsync(header: string | readonly string[] | undefined): boolean {

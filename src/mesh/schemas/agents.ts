@@ -12,6 +12,11 @@ const Status = Type.Enum([...agentStatuses]);
 const Load = Type.Number({ minimum: 0, maximum: 1, description: '0..1' });
 const Time = Type.String({ format: 'date-time' });
 const HeartbeatInterval = Type.Integer({ minimum: 1, maximum: 3_600, description: 'seconds' });
+const Epoch = Type.Integer({
+  minimum: 1,
+  maximum: 2_147_483_647,
+  description: 'refused with 409 when it was replaced since',
+});
 const AnyObject = Type.Record(Type.String(), Type.Unknown());
 const Hex = Type.String({ pattern: '^0x[0-9a-fA-F]{1,256}$' });
 
@@ -154,7 +159,7 @@ export const agentRoutes = {
     url: '/api/v1/agents/discover',
     summary: 'Find agents that have all of the capabilities',
     description:
-      'The best first: active before busy, draining and suspect, and of two random ones the less loaded. Offline agents only with `filters.status`. Behind `index` the answer waits for a change, loads apart.',
+      'The best first: active before busy, draining and suspect, and of two random ones the less loaded, by what it reports, else by the tasks that the mesh has it do. Offline agents only with `filters.status`. Behind `index` the answer waits for a change, loads apart.',
     schema: {
       query: Type.Object(waiting),
       body: Type.Object({
@@ -224,6 +229,7 @@ export const agentRoutes = {
     permission: 'mesh:communicate',
     schema: {
       params: agentParams,
+      query: Type.Object({ epoch: Type.Optional(Epoch) }),
       response: { 200: Type.Object({ agentId: Type.String(), deregistered: Type.Boolean() }) },
     },
   },
@@ -239,9 +245,7 @@ export const agentRoutes = {
       body: Type.Object({
         load: Type.Optional(Load),
         status: Type.Optional(Type.Enum([...reportedStatuses])),
-        epoch: Type.Optional(
-          Type.Integer({ minimum: 1, description: 'refused with 409 when it was replaced since' }),
-        ),
+        epoch: Type.Optional(Epoch),
       }),
       response: {
         200: Type.Object({

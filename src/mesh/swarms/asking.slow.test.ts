@@ -107,6 +107,9 @@ test('after a restart those who have not voted are asked again, with the same ke
   await swarms.start();
   await expect.poll(() => askedOf('a3').length).toBe(2);
   expect(askedOf('a1')).toHaveLength(1);
+  const [one, other] = askedOf('a2').map(({ options }) => options.fingerprint);
+  expect([one, other]).toEqual([one, one]);
+  expect(one).toBeDefined();
   const [first, second] = askedOf('a2').map(({ options }) => options.idempotencyKey);
   expect(second).toBe(first);
   expect(first).not.toBe(askedOf('a3')[0]?.options.idempotencyKey);

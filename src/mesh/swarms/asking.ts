@@ -151,7 +151,9 @@ export class Asking implements AsyncDisposable {
     const timeoutMs = Math.max(1, Math.min(leftMs, answerMsMax));
     const asked = { type: 'vote', input, timeoutMs, priority: 'high' } as const;
     const idempotencyKey = `vote.${swarm.swarmId}.${scope.configHash.slice(0, 16)}.${agentId}.${attempt}`;
-    const options = { askedBy: swarm.ownerId, idempotencyKey, signal };
+    // The time that is left is no part of what is asked: it shrinks while nobody asks.
+    const fingerprint = idempotencyKey;
+    const options = { askedBy: swarm.ownerId, idempotencyKey, fingerprint, signal };
     const { result } = await runner.run({ agentId, ownerId }, asked, options);
     return result;
   }

@@ -18,7 +18,6 @@ function callerOf(agentId: string, ownerId = `owner of ${agentId}`): GrpcCallerI
   return {
     agentId,
     ownerId,
-    expiresAtMs: Number.POSITIVE_INFINITY,
     traceparent: undefined,
     idempotencyKey: undefined,
     signal: new AbortController().signal,

@@ -71,6 +71,8 @@ export class SetDirectory implements AgentDirectory {
   }
 
   observe(): void {}
+
+  occupy(): void {}
 }
 
 export interface AskedTask {

@@ -5,7 +5,7 @@ import type { TaskTarget } from './task.ts';
 import { agentOfflineFault } from './task-record.ts';
 
 export interface ChoiceOptions {
-  readonly directory: Pick<AgentDirectory, 'find' | 'candidates'>;
+  readonly directory: Pick<AgentDirectory, 'find' | 'candidates' | 'occupy'>;
   /** Tasks that may wait for one agent on this replica; 1,000 unless told. */
   readonly queueLengthMax?: number | undefined;
   /** Tasks of an agent at the same time, where its metadata has no `maxConcurrency`; 32 unless told. */
@@ -53,11 +53,18 @@ export class AgentChoice {
     const { agentId } = agent;
     const queue = this.#queues.get(agentId) ?? new AgentQueue();
     this.#queues.set(agentId, queue);
-    await queue.enter(priority, this.#limitsOf(agent), signal);
+    const limits = this.#limitsOf(agent);
+    const note = () => {
+      const share = Math.min(1, queue.runningCount / limits.concurrency);
+      this.#options.directory.occupy(agentId, share);
+    };
+    await queue.enter(priority, limits, signal);
+    note();
     try {
       return await work();
     } finally {
       queue.leave();
+      note();
       if (queue.isIdle && this.#queues.get(agentId) === queue) this.#queues.delete(agentId);
     }
   }

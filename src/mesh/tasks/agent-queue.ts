@@ -25,6 +25,11 @@ export class AgentQueue {
   #arrivals = 0;
   #starts = 0;
 
+  /** Tasks that the agent is doing. */
+  get runningCount(): number {
+    return this.#runningCount;
+  }
+
   get isIdle(): boolean {
     return this.#runningCount === 0 && this.#waitingCount === 0;
   }

@@ -69,15 +69,14 @@ export class Dispatch {
   async #ask(callers: readonly AgentCaller[], call: AgentCall): Promise<unknown> {
     let failure: unknown;
     for (const caller of callers) {
-      const startMs = performance.now();
       try {
         const result = await untilAborted(caller.execute(call), call.signal);
-        this.#observe(call.agent, startMs, false);
+        this.#observe(call.agent, false);
         return result;
       } catch (error) {
         if (call.signal.aborted) void caller.cancel(call);
         // Whoever gives up on an agent says nothing of it.
-        if (!isCancelled(call.signal)) this.#observe(call.agent, startMs, true);
+        if (!isCancelled(call.signal)) this.#observe(call.agent, true);
         failure ??= error;
         if (call.signal.aborted || !isUnreached(error)) throw error;
       }
@@ -96,9 +95,8 @@ export class Dispatch {
     return callers.length === 0 ? [inbox] : callers;
   }
 
-  #observe({ agentId }: Agent, startMs: number, isFailure: boolean): void {
-    const durationMs = performance.now() - startMs;
-    this.#options.directory.observe(agentId, { durationMs, isFailure });
+  #observe({ agentId }: Agent, isFailure: boolean): void {
+    this.#options.directory.observe(agentId, { isFailure });
   }
 }
 

@@ -23,6 +23,7 @@ afterAll(async () => {
 beforeEach(() => {
   ground.directory.agents.clear();
   ground.directory.observed.length = 0;
+  ground.directory.occupied.length = 0;
   mesh.told.length = 0;
   mesh.spans.length = 0;
 });
@@ -222,6 +223,8 @@ test('no more tasks wait for an agent than its queue holds', async () => {
   const codes = (await Promise.all(asked)).map(({ body }) => body.error?.code ?? body.status);
   expect(codes.filter((code) => code === 'completed')).toHaveLength(3);
   expect(codes.filter((code) => code === 'AGENT_QUEUE_FULL')).toHaveLength(1);
+  const shares = ground.directory.occupied.map(({ share }) => share);
+  expect([shares[0], shares.at(-1)]).toEqual([1, 0]);
 });
 
 test('a key gets the same outcome once, another request with it is refused', async () => {
@@ -240,6 +243,21 @@ test('a key gets the same outcome once, another request with it is refused', asy
   const other = await mesh.execute({ ...asked, task: chat({ timeout: 77 }) }, { headers });
   expect([other.status, other.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
   expect((await mesh.execute(asked, { headers, as: 'usr_other' })).body.result).toBe(2);
+});
+
+test('a key with a fingerprint stands for the same request, whatever else it says', async () => {
+  await using agent = await startAgent((_, response) => reply(response, 200, 1));
+  ground.directory.put(agentOf('printed', { endpoints: { rest: agent.url } }));
+  const ask = (timeoutMs: number, fingerprint: string) =>
+    mesh.runner.run(
+      { agentId: 'printed' },
+      { type: 'chat', input: {}, timeoutMs, priority: 'normal' },
+      { askedBy: 'usr_asker', idempotencyKey: 'printed', fingerprint },
+    );
+  const first = await ask(5_000, 'one');
+  expect(await ask(4_000, 'one')).toEqual(first);
+  expect(agent.requests).toHaveLength(1);
+  await expect(ask(5_000, 'two')).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
 });
 
 test('a key of a task that nobody began can be used again', async () => {

@@ -1,3 +1,4 @@
+import { Fault } from '../../kit/errors.ts';
 import type { Priority, Task, TaskOutcome, TaskTarget } from './task.ts';
 import { outcomeOf, type TaskRecord } from './task-record.ts';
 
@@ -26,6 +27,15 @@ export function targetOf({ targetAgent, task }: TaskRequest): TaskTarget {
 export function taskOf({ task }: TaskRequest): Omit<Task, 'taskId'> {
   const { type, input = {}, timeout = timeoutMsDefault, priority = 'normal' } = task;
   return { type, input, timeoutMs: timeout, priority };
+}
+
+/** The key itself; throws `invalid` when it is none. */
+export function checkIdempotencyKey(key: string): string {
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new Fault('invalid', 'an idempotency key has 1 to 255 visible characters', {
+    reason: 'validation_error',
+    detail: { param: 'Idempotency-Key' },
+  });
 }
 
 /** An outcome as the interface has it. */

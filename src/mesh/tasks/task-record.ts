@@ -85,10 +85,14 @@ export function agentGoneFault(agentId: string): Fault {
 
 /** The end of a task whose process ended without a word. */
 export function interruptedFault(taskId: string): Fault {
-  return new Fault('upstream', 'the task was interrupted; what came of it is unknown', {
-    reason: 'task_interrupted',
-    detail: { taskId },
-  });
+  return new Fault(
+    'upstream',
+    'the task was interrupted; whether it was begun, and what came of it, is unknown',
+    {
+      reason: 'task_interrupted',
+      detail: { taskId },
+    },
+  );
 }
 
 /** The refusal of a task that took longer than it may. */

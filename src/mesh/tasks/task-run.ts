@@ -44,7 +44,9 @@ export class TaskRun {
     this.askedBy = options.askedBy ?? '';
     this.traceparent = options.traceparent;
     this.idempotencyKey = options.idempotencyKey;
-    this.requestHash = options.idempotencyKey === undefined ? undefined : hashOf(target, task);
+    if (options.idempotencyKey !== undefined) {
+      this.requestHash = options.fingerprint ?? hashOf(target, task);
+    }
     this.deadlineAtMs = this.createdAtMs + task.timeoutMs;
     if ('agentId' in target) this.agentId = target.agentId;
     if ('agentId' in target) this.ownerId = target.ownerId ?? '';

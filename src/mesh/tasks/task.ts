@@ -39,6 +39,8 @@ export interface RunOptions {
   readonly askedBy?: string;
   /** Of one subject, the same key gets the same outcome. */
   readonly idempotencyKey?: string | undefined;
+  /** What requests with the same key must have in common; all that they say unless told. */
+  readonly fingerprint?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** `traceparent` of whoever asks. */
   readonly traceparent?: string | undefined;

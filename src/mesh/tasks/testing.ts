@@ -46,6 +46,7 @@ export interface Observed {
 export class TestDirectory implements AgentDirectory {
   readonly agents = new Map<string, Agent>();
   readonly observed: Observed[] = [];
+  readonly occupied: { readonly agentId: string; readonly share: number }[] = [];
 
   put(...agents: readonly Agent[]): void {
     for (const agent of agents) this.agents.set(agent.agentId, agent);
@@ -67,6 +68,10 @@ export class TestDirectory implements AgentDirectory {
 
   observe(agentId: string, { isFailure }: { readonly isFailure: boolean }): void {
     this.observed.push({ agentId, isFailure });
+  }
+
+  occupy(agentId: string, share: number): void {
+    this.occupied.push({ agentId, share });
   }
 }
 
