@@ -235,7 +235,8 @@ function parseInput(text = '{}'): Record<string, unknown> {
 
 async function importFile(path: string, options: ImportOptions): Promise<void> {
   const { readJson } = await import('./json-file.ts');
-  const given = await readJson(path);
+  const { parseCommentedJson } = await import('../registry/exchange/commented-json.ts');
+  const given = await readJson(path, parseCommentedJson);
   if (typeof given !== 'object' || given === null) {
     throw new Fault('invalid', 'the file must hold a JSON object or list');
   }

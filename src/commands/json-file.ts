@@ -7,10 +7,13 @@ import { findFlaws } from '../kit/schema-flaws.ts';
 import { readInput } from './secret-input.ts';
 
 /** The content of a JSON file, or of standard input when the path is `-`; throws `invalid`. */
-export async function readJson(path: string): Promise<unknown> {
+export async function readJson(
+  path: string,
+  parse: (text: string) => unknown = (text) => JSON.parse(text),
+): Promise<unknown> {
   const text = await readText(path);
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     // What the parser says would show the text, which may hold a secret.
     throw new Fault('invalid', `${nameOf(path)} is no JSON`);

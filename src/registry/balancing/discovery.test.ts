@@ -225,6 +225,19 @@ test('each strategy answers every connection once', async () => {
   }
 });
 
+test.each([undefined, 1, 2, 3, 100])(
+  'round-robin gives the first place in turn when %s are asked for',
+  async (maxConnections) => {
+    const loadBalancing = { strategy: 'round-robin', maxConnections };
+    const firsts: (string | undefined)[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      firsts.push((await discover({ capabilities: ['read'], loadBalancing })).names[0]);
+    }
+    expect(new Set(firsts)).toEqual(new Set(['server-0', 'server-1', 'server-2']));
+    expect(firsts.slice(3)).toEqual(firsts.slice(0, 3));
+  },
+);
+
 test('consistent-hash goes by who asks when no key is given', async () => {
   const hashed = (key?: string) =>
     discover({ capabilities: ['read'], loadBalancing: { strategy: 'consistent-hash', key } });

@@ -1,25 +1,34 @@
 import type { Candidate } from './candidate.ts';
 import { placeOf } from './order.ts';
 
-/** Whose turn it is in a pool: by weight, whoever comes and goes meanwhile. */
+/** Whose turn it is to stand first in a pool: by weight, whoever comes and goes meanwhile. */
 export class Rotation {
   /** Who had the last turn. */
   #lastId = '';
   /** What is left of the weights of those whose weight is not 1. */
   readonly #credits = new WeakMap<Candidate, number>();
 
-  /** The next ones of candidates that are in the order of their ids, each at most once. */
+  /** Who has the turn, of candidates in the order of their ids, and behind it those that follow. */
   next(candidates: readonly Candidate[], limit: number, nowMs: number): Candidate[] {
-    const chosen: Candidate[] = [];
+    const first = this.#turn(candidates, nowMs);
+    const ahead = candidates.slice(first, first + limit);
+    return [...ahead, ...candidates.slice(0, Math.min(first, limit - ahead.length))];
+  }
+
+  /** The place of the one that has it. */
+  #turn(candidates: readonly Candidate[], nowMs: number): number {
     const start = this.#start(candidates);
-    for (let step = 0; step < candidates.length && chosen.length < limit; step += 1) {
-      const candidate = candidates[(start + step) % candidates.length];
-      if (candidate && this.#hasTurn(candidate, nowMs)) chosen.push(candidate);
+    let place: number | undefined;
+    for (let step = 0; step < candidates.length && place === undefined; step += 1) {
+      const at = (start + step) % candidates.length;
+      if (this.#hasTurn(candidates[at], nowMs)) place = at;
     }
-    if (chosen.length < limit) this.#fill(candidates, limit, chosen);
-    const last = chosen.at(-1);
-    if (last) this.#lastId = this.#hasCredit(last) ? before(candidates, last) : last.id;
-    return chosen;
+    place ??= this.#early(candidates);
+    const candidate = candidates[place];
+    // One that has credit left has the next turn too.
+    const last = this.#creditOf(candidate) >= 1 ? candidates[place - 1] : candidate;
+    this.#lastId = last?.id ?? '';
+    return place;
   }
 
   /** Behind the last one; a weight above 1 keeps its turn. */
@@ -28,7 +37,8 @@ export class Rotation {
     return candidates[at]?.id === this.#lastId ? at + 1 : at;
   }
 
-  #hasTurn(candidate: Candidate, nowMs: number): boolean {
+  #hasTurn(candidate: Candidate | undefined, nowMs: number): boolean {
+    if (!candidate) return false;
     const weight = candidate.weightAt(nowMs);
     const known = this.#credits.get(candidate);
     if (weight === 1 && known === undefined) return true;
@@ -37,24 +47,18 @@ export class Rotation {
     return credit >= 1;
   }
 
-  #hasCredit(candidate: Candidate): boolean {
-    return (this.#credits.get(candidate) ?? 0) >= 1;
+  #creditOf(candidate: Candidate | undefined): number {
+    return (candidate && this.#credits.get(candidate)) ?? 0;
   }
 
-  /** Where a whole round gave too few, those with the most credit have their turn early. */
-  #fill(candidates: readonly Candidate[], limit: number, chosen: Candidate[]): void {
-    const creditOf = (candidate: Candidate) => this.#credits.get(candidate) ?? 0;
-    const isChosen = new Set(chosen);
-    const rest = candidates.filter((candidate) => !isChosen.has(candidate));
-    rest.sort((one, other) => creditOf(other) - creditOf(one));
-    for (const candidate of rest.slice(0, limit - chosen.length)) {
-      this.#credits.set(candidate, creditOf(candidate) - 1);
-      chosen.push(candidate);
+  /** The place of the one with the most credit, which has its turn early when a round gave nobody one. */
+  #early(candidates: readonly Candidate[]): number {
+    let place = 0;
+    for (const [at, candidate] of candidates.entries()) {
+      if (this.#creditOf(candidate) > this.#creditOf(candidates[place])) place = at;
     }
+    const candidate = candidates[place];
+    if (candidate) this.#credits.set(candidate, this.#creditOf(candidate) - 1);
+    return place;
   }
-}
-
-/** The id before which a candidate comes next again. */
-function before(candidates: readonly Candidate[], candidate: Candidate): string {
-  return candidates[candidates.indexOf(candidate) - 1]?.id ?? '';
 }

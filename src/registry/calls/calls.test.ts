@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
 import { aConnection, emptyOffer, openAggregate } from '../aggregate/testing.ts';
+import { unreachable } from '../links/link-faults.ts';
 import type { ExchangeOptions, Link } from '../links/link.ts';
 
 type Ground = Awaited<ReturnType<typeof openAggregate>>;
@@ -244,6 +245,31 @@ describe('a call by capability', () => {
     const answer = await post('/capabilities/read/call', body);
     expect(answer.status).toBe(503);
     expect(sent).toHaveLength(1);
+  });
+
+  test.each([
+    ['insufficient_scope', 'refused'],
+    ['authorization_required', 'error'],
+  ])('that ends in %s counts as %s', async (reason, outcome) => {
+    refusedToOpen = new Set();
+    callTool = async () => {
+      throw new Fault('upstream', 'the server wants more', { reason });
+    };
+    expect((await post('/capabilities/read/call', body)).status).toBe(502);
+    expect(ground.told.events).toMatchObject([{ outcome }]);
+  });
+
+  test.each([
+    ['ECONNREFUSED', 200, 2],
+    ['ECONNRESET', 503, 1],
+  ])('over a link that stood, %s answers %i', async (code, status, times) => {
+    refusedToOpen = new Set();
+    callTool = async () => {
+      if (sent.length > 1) return { content: [{ type: 'text', text: 'done' }] };
+      throw unreachable(Object.assign(new Error('no'), { code }));
+    };
+    expect((await post('/capabilities/read/call', body)).status).toBe(status);
+    expect(sent).toHaveLength(times);
   });
 
   test('of what a server only declared and has not is 404, neither sent nor counted', async () => {

@@ -2,6 +2,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
 import { Fault } from '../../kit/errors.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { EventSink } from '../events.ts';
+import { isUnsent } from '../links/link-faults.ts';
 import type { ExchangeOptions } from '../links/link.ts';
 import { isMissingTool, requireTool } from './agreed-tools.ts';
 import { ArgumentChecks } from './arguments.ts';
@@ -91,7 +92,7 @@ export class Calls {
         if (isMissing) misses += 1;
         // That one has it not says less than how another failed.
         failure = isMissing ? (failure ?? error) : error;
-        if (isSent || !isElsewhereWorth(error)) break;
+        if (!isElsewhereWorth(error, isSent)) break;
       }
     }
     if (failure !== undefined) throw failure;
@@ -143,7 +144,8 @@ export class Calls {
 /** Faults of the one connection, not of the call. */
 const elsewhere = new Set(['unavailable', 'deadline', 'upstream', 'forbidden', 'conflict']);
 
-function isElsewhereWorth(error: unknown): boolean {
+function isElsewhereWorth(error: unknown, isSent: boolean): boolean {
+  if (isSent && !isUnsent(error)) return false;
   return isMissingTool(error) || (error instanceof Fault && elsewhere.has(error.code));
 }
 

@@ -159,7 +159,7 @@ function endingOf(
   if (fault.code === 'cancelled' || signal.aborted) return 'cancelled';
   // A caller who waits less than a check does gave up: the server may yet have answered.
   if (fault.code === 'deadline' && isHasty) return 'cancelled';
-  if (isRefusedTool(error)) return 'refused';
+  if (isRefusedTool(error) || fault.reason === 'insufficient_scope') return 'refused';
   if (fault.reason !== 'server_error') return 'error';
   return fault.detail['code'] === internalError ? 'error' : 'refused';
 }

@@ -20,25 +20,25 @@ export interface PastSync extends StartedSync {
   readonly endedAt: Date | null;
 }
 
-/** After so long a sync that still runs was left behind by a process that went away. */
-const abandonedAfterMs = 10 * 60_000;
 const historyMs = 90 * 86_400_000;
 const tombstonesMs = 30 * 86_400_000;
 
-/** False when another sync with the same CMS runs, on any replica. */
-export async function beginSync(sql: CmsSql, sync: StartedSync): Promise<boolean> {
-  const now = Date.now();
+/** What a sync holds while it runs, so that there is one at a time for each CMS. */
+export const leaseOfSync = (cms: string): string => `cms-sync ${cms}`;
+
+/** Under the lease: what still runs was left behind by a process that went away. */
+export async function beginSync(sql: CmsSql, sync: StartedSync): Promise<void> {
+  const now = new Date();
   await sql.query(
-    `update registry.cms_syncs set status = 'failed', ended_at = $3::timestamptz
-     where cms = $1 and status = 'running' and started_at < $2::timestamptz`,
-    [sync.cms, new Date(now - abandonedAfterMs), new Date(now)],
+    `update registry.cms_syncs set status = 'failed', ended_at = $2::timestamptz
+     where cms = $1 and status = 'running'`,
+    [sync.cms, now],
   );
-  const rows = await sql.query(
+  await sql.query(
     `insert into registry.cms_syncs (id, cms, direction, is_dry_run, started_by, started_at)
-     values ($1, $2, $3, $4, $5, $6::timestamptz) on conflict do nothing returning id`,
-    [sync.syncId, sync.cms, sync.direction, sync.isDryRun, sync.startedBy, new Date(now)],
+     values ($1, $2, $3, $4, $5, $6::timestamptz)`,
+    [sync.syncId, sync.cms, sync.direction, sync.isDryRun, sync.startedBy, now],
   );
-  return rows.length > 0;
 }
 
 /** Keeps how a sync ended and drops what is too old to matter. */
@@ -86,11 +86,15 @@ export async function listSyncs(
     `select page.*, counted.total
      from (select count(*)::int as total from registry.cms_syncs) counted
      left join (
-       select id, cms, direction, is_dry_run, started_by, status, result, started_at, ended_at
-       from registry.cms_syncs order by started_at desc, id desc limit $1 offset $2
+       select s.id, s.cms, s.direction, s.is_dry_run, s.started_by, s.result, s.started_at,
+         s.ended_at, case when s.status = 'running' and not exists (
+           select 1 from registry.leases l where l.name = $3 || s.cms and l.holder = s.id
+             and l.expires_at > clock_timestamp()
+         ) then 'failed' else s.status end as status
+       from registry.cms_syncs s order by s.started_at desc, s.id desc limit $1 offset $2
      ) page on true
      order by page.started_at desc, page.id desc`,
-    [limit, offset],
+    [limit, offset, leaseOfSync('')],
   );
   const syncs = rows.filter(hasSync).map(toPastSync);
   return { syncs, total: Number(rows[0]?.total ?? 0) };

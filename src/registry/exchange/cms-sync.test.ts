@@ -158,6 +158,59 @@ test.each([
   expect(await ground.sync({ allowMassRemoval: true })).toMatchObject({ removed, errors: [] });
 });
 
+describe('a record that was made anew at the CMS', () => {
+  const linked = (id: string) => ({ action: 'link', side: 'both', recordId: id });
+
+  test.each(['pull', 'bidirectional'] as const)('is linked again by its name: %s', async (mode) => {
+    for (let index = 1; index <= 4; index++) putRecord(ground.cms, `a${index}`);
+    await ground.sync();
+    const { id } = ground.connections.get('server-a1');
+    ground.cms.records.delete('a1');
+    putRecord(ground.cms, 'b1', { name: 'server-a1', url: 'http://127.0.0.1:9/a1' });
+    const result = await ground.sync({ syncMode: mode });
+    expect(result).toMatchObject({ created: 0, removed: 0, errors: [], changes: [linked('b1')] });
+    expect(ground.connections.get('server-a1')).toMatchObject({ id, status: 'active' });
+    expect(await ground.sync({ syncMode: mode })).toMatchObject({ changes: [], errors: [] });
+  });
+
+  test('is no loss, also when all were', async () => {
+    for (let index = 1; index <= 4; index++) putRecord(ground.cms, `a${index}`);
+    await ground.sync();
+    ground.cms.records.clear();
+    for (let index = 1; index <= 4; index++) {
+      const url = `http://127.0.0.1:9/a${index}`;
+      putRecord(ground.cms, `b${index}`, { name: `server-a${index}`, url });
+    }
+    const changes = [linked('b1'), linked('b2'), linked('b3'), linked('b4')];
+    expect(await ground.sync({ syncMode: 'pull' })).toMatchObject({ changes, errors: [] });
+    ground.cms.records.delete('b1');
+    expect(await ground.sync({ syncMode: 'pull' })).toMatchObject({ removed: 1, errors: [] });
+  });
+});
+
+describe('one sync at a time', () => {
+  test('a second one is refused, and one of a process that went away stands in the way of none', async () => {
+    let release = () => {};
+    ground.cms.spoil = () => (response) => {
+      release = () => send(response, 200, []);
+    };
+    const first = ground.sync();
+    await expect.poll(() => ground.cms.requests.length).toBe(1);
+    const other = ground.openSyncs();
+    await expect(ground.sync({}, other)).rejects.toMatchObject({ reason: 'sync_running' });
+    const running = await other.list({ limit: 1, offset: 0 });
+    expect(running.syncs).toMatchObject([{ status: 'running' }]);
+    await ground.database.query(`update registry.leases set expires_at = '-infinity'`);
+    const left = await other.list({ limit: 1, offset: 0 });
+    expect(left.syncs).toMatchObject([{ status: 'failed' }]);
+    ground.cms.spoil = () => undefined;
+    expect(await ground.sync({}, other)).toMatchObject({ errors: [] });
+    release();
+    await first.catch(() => {});
+    await other[Symbol.asyncDispose]();
+  });
+});
+
 test('a CMS that lists half of its records is believed', async () => {
   for (let index = 1; index <= 4; index++) putRecord(ground.cms, `a${index}`);
   await ground.sync();

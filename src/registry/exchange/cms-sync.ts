@@ -6,7 +6,9 @@ import type { Log } from '../../kit/log.ts';
 import type { Directory } from '../connections/connection.ts';
 import { requireAllowedCms } from './cms-address.ts';
 import { CmsClient } from './cms-client.ts';
-import { beginSync, endSync, listSyncs, type CmsSql, type PastSync } from './cms-store.ts';
+import { Lease } from '../leases/lease.ts';
+import { beginSync, endSync, leaseOfSync, listSyncs } from './cms-store.ts';
+import type { CmsSql, PastSync, StartedSync } from './cms-store.ts';
 import type { Registrar } from './registrar.ts';
 import type { SyncMode, SyncResult } from './sync-result.ts';
 import { SyncRun } from './sync-run.ts';
@@ -31,7 +33,6 @@ export interface SyncRequest {
   readonly allowMassRemoval: boolean;
 }
 
-/** Within the time after which another process takes a sync for abandoned. */
 const syncMaxMs = 5 * 60_000;
 
 /** Makes the registry and content-management systems alike, one sync at a time for each. */
@@ -49,16 +50,14 @@ export class CmsSyncs implements AsyncDisposable {
    * the CMS cannot be read at all `upstream` or `deadline`. All else that fails is in the answer.
    */
   async sync(request: SyncRequest, identity: Identity, signal: AbortSignal): Promise<SyncResult> {
-    const { egress, sql, allowList } = this.#options;
+    const { egress, sql, allowList, log } = this.#options;
     const cms = requireAllowedCms(request.cmsEndpoint, allowList);
     egress.checkUrl(cms);
     const syncId = newId('syn');
     const { syncMode: direction, dryRun: isDryRun } = request;
     const sync = { syncId, cms, direction, isDryRun, startedBy: identity.subject };
-    if (!(await beginSync(sql, sync))) {
-      throw new Fault('conflict', 'a sync with this CMS is running', { reason: 'sync_running' });
-    }
-    const work = this.#work(syncId, { cms, request, identity, signal });
+    const lease = new Lease({ sql, name: leaseOfSync(cms), holder: syncId, log });
+    const work = this.#under(lease, sync, { cms, request, identity, signal });
     this.#running.add(work);
     return work.finally(() => this.#running.delete(work));
   }
@@ -73,6 +72,20 @@ export class CmsSyncs implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Fault('unavailable', 'the registry stops'));
     await Promise.allSettled(this.#running);
+  }
+
+  /** A sync that loses its lease ends: another one may begin. */
+  async #under(lease: Lease, sync: StartedSync, work: Work): Promise<SyncResult> {
+    await using held = lease;
+    await held.start();
+    if (held.fence === undefined) {
+      throw new Fault('conflict', 'a sync with this CMS is running', { reason: 'sync_running' });
+    }
+    const lost = new AbortController();
+    held.onChange((isHeld) => isHeld || lost.abort(leaseLost()));
+    const signal = AbortSignal.any([work.signal, lost.signal]);
+    await beginSync(this.#options.sql, sync);
+    return await this.#work(sync.syncId, { ...work, signal });
   }
 
   async #work(syncId: string, work: Work): Promise<SyncResult> {
@@ -105,6 +118,12 @@ export class CmsSyncs implements AsyncDisposable {
     const { syncMode: direction, dryRun: isDryRun, allowMassRemoval: mayRemoveMany } = request;
     return new SyncRun(parts, { syncId, cms, direction, isDryRun, mayRemoveMany }).run();
   }
+}
+
+function leaseLost(): Fault {
+  return new Fault('unavailable', 'the sync could not go on, and another one may run', {
+    reason: 'lease_lost',
+  });
 }
 
 interface Work {

@@ -1,6 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Candidate } from './candidate.ts';
 import { readClientServers } from './client-config.ts';
+import { parseCommentedJson } from './commented-json.ts';
 import { isRecord, listOf, recordOf, type Json } from './json-values.ts';
 import { readOwnExport } from './own-export.ts';
 import type { Inputs } from './placeholders.ts';
@@ -39,7 +40,7 @@ export function readDocument(
 function parse(given: unknown): unknown {
   if (typeof given !== 'string') return given;
   try {
-    return JSON.parse(given, refusePrototypes);
+    return parseCommentedJson(given, refusePrototypes);
   } catch {
     // What the parser says would show the text, which may hold a secret.
     throw new Fault('invalid', 'the document is no JSON');

@@ -26,6 +26,17 @@ describe('an import', () => {
     expect([...ground.connections.all()]).toEqual([]);
   });
 
+  test('takes the settings of VS Code with the comments that they come with', async () => {
+    const document = `\uFEFF// Place your settings here
+      {"mcp": {"servers": {
+        "search": {"url": "https://search.test//mcp"}, // the one of all
+      }},}`;
+    expect((await ground.load(document)).body).toMatchObject({
+      format: 'vscode',
+      imported: [{ name: 'search' }],
+    });
+  });
+
   test('takes the file of Claude and Cursor, and says what it lacks', async () => {
     const document = {
       mcpServers: {

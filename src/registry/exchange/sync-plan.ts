@@ -62,6 +62,8 @@ class Planner {
   readonly #records: ReadonlyMap<string, CmsRecord>;
   readonly #connections: ReadonlyMap<string, Connection>;
   readonly #names: ReadonlyMap<string, Connection>;
+  /** Connections whose records were made anew at the CMS under other ids. */
+  readonly #remade: ReadonlySet<string>;
   readonly #linked = new Set<string>();
   readonly #known = new Set<string>();
   readonly #actions: Action[] = [];
@@ -76,6 +78,7 @@ class Planner {
     this.#records = new Map(records.map((record) => [record.id, record]));
     this.#connections = new Map(servers.map((connection) => [connection.id, connection]));
     this.#names = new Map(servers.map((connection) => [connection.name, connection]));
+    this.#remade = new Set(this.#findRemade());
   }
 
   plan(): Plan {
@@ -98,8 +101,17 @@ class Planner {
     };
   }
 
+  /** Connections that a record means which is in no link. */
+  #findRemade(): string[] {
+    const { links, records } = this.#input;
+    const known = new Set(links.map(({ recordId }) => recordId));
+    const fresh = records.filter(({ id, isRemoved }) => !isRemoved && !known.has(id));
+    return fresh.flatMap((record) => this.#matchOf(record)?.id ?? []);
+  }
+
   /** Whether a connection that is there lost its record. */
   #isMissing({ connectionId, recordId }: CmsLink): boolean {
+    if (this.#remade.has(connectionId)) return false;
     return this.#connections.has(connectionId) && this.#isGone(recordId);
   }
 
@@ -118,7 +130,7 @@ class Planner {
     this.#linked.add(link.connectionId);
     if (this.#isGone(link.recordId)) {
       if (!connection) this.#actions.push({ do: 'forget', link, by: 'cms' });
-      else if (!isRefused) this.#recordGone(link, connection);
+      else if (!isRefused || this.#remade.has(connection.id)) this.#recordGone(link, connection);
     } else if (!record) {
       // On a page that did not come.
     } else if (connection) this.#merge(connection, record, link.base);
@@ -126,7 +138,7 @@ class Planner {
   }
 
   #recordGone(link: CmsLink, connection: Connection): void {
-    if (!this.#may.registry) {
+    if (!this.#may.registry || this.#remade.has(connection.id)) {
       this.#linked.delete(connection.id);
       this.#actions.push({ do: 'forget', link, by: 'cms' });
       return;

@@ -19,6 +19,7 @@ const refusals: ReadonlySet<string> = new Set([
   'approval_required',
   'command_changed',
   'authorization_required',
+  'insufficient_scope',
   'egress_blocked',
 ]);
 
@@ -26,6 +27,7 @@ const sentences: Readonly<Record<string, string>> = {
   command_not_allowed: 'the command is not among those that may run here',
   approval_required: 'nobody who may run commands has approved this one',
   authorization_required: 'the server asks for an authorization',
+  insufficient_scope: 'the server asks for an authorization with a wider scope',
   egress_blocked: 'the address is one that must not be called',
   // The same for a closed port, a filtered one and one that keeps silent: nobody scans with this.
   unreachable: 'no MCP server answered there',

@@ -7,7 +7,7 @@ import type { EventSink } from '../events.ts';
 import type { Links } from '../links/link.ts';
 import type { Outcome } from '../traffic/traffic.ts';
 import { HealthChecker, type CheckerOptions } from './checker.ts';
-import { Lease } from './lease.ts';
+import { Lease } from '../leases/lease.ts';
 import { HealthLedger } from './ledger.ts';
 import { OnDemandChecks } from './on-demand.ts';
 import { HealthScheduler } from './scheduler.ts';

@@ -4,7 +4,7 @@ import type { HealthChecker } from './checker.ts';
 import type { HealthLedger } from './ledger.ts';
 import { DueHeap } from './due-heap.ts';
 import { isChangedForCheck, nextCheckMs, phaseOf } from './due.ts';
-import type { Lease } from './lease.ts';
+import type { Lease } from '../leases/lease.ts';
 
 export interface SchedulerOptions {
   readonly directory: Pick<Directory, 'all' | 'find' | 'onChange'>;

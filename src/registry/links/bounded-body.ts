@@ -55,6 +55,7 @@ function countedStream(body: Readable, bound: BodyBound, isEvents: boolean) {
   const { bytesMax, stop, onEnd } = bound;
   const chunks: AsyncIterator<unknown> = body[Symbol.asyncIterator]();
   let byteCount = 0;
+  let isGivenUp = false;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -68,6 +69,7 @@ function countedStream(body: Readable, bound: BodyBound, isEvents: boolean) {
         if (byteCount > bytesMax) throw answerTooLarge(bytesMax);
         controller.enqueue(value);
       } catch (error) {
+        if (isGivenUp) return;
         const failure = failureOf(error, stop);
         onEnd(failure);
         controller.error(failure);
@@ -75,6 +77,7 @@ function countedStream(body: Readable, bound: BodyBound, isEvents: boolean) {
       }
     },
     cancel() {
+      isGivenUp = true;
       onEnd();
       body.on('error', () => {}).destroy();
       stop.abort();

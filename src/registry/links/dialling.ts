@@ -11,10 +11,11 @@ import { Fault } from '../../kit/errors.ts';
 import type { Connection, RemoteEndpoint } from '../connections/connection.ts';
 import type { SpawnServer } from '../processes/spawned.ts';
 import { HttpTransport } from './http-transport.ts';
-import { toLinkFault } from './link-faults.ts';
+import { isOfOtherEra, toLinkFault } from './link-faults.ts';
 import { LinkFetch, type Credentials } from './link-fetch.ts';
 import type { ServerIdentity } from './link.ts';
 import { McpLink } from './mcp-link.ts';
+import { ResumingFetch } from './resuming-fetch.ts';
 import { WebSocketTransport } from './websocket-transport.ts';
 
 export interface DialOptions {
@@ -91,15 +92,36 @@ class Dialling {
   }
 
   async run(): Promise<Dialled> {
-    const { prior } = this.#target.request;
+    const prior = this.#believed;
     try {
       return await this.#open(prior);
     } catch (error) {
-      if (prior || !this.#mayBeLegacy(error)) throw this.#failure ?? error;
-      // It ignored the question or ended over it, as servers from before the question do.
-      this.#failure = undefined;
-      return await this.#open({ kind: 'legacy' });
+      if (prior) return this.#openAnew(error);
+      return this.#openAsLegacy(error);
     }
+  }
+
+  /** On a shared channel the question costs little, and a wrong belief would stay unnoticed. */
+  get #believed(): PriorDiscovery | undefined {
+    const { connection, request } = this.#target;
+    const isShared = connection.protocol !== 'http';
+    return isShared && request.prior?.kind === 'modern' ? undefined : request.prior;
+  }
+
+  /** A server that refuses to begin as it did may have changed its protocol era since. */
+  async #openAnew(error: unknown): Promise<Dialled> {
+    const isAborted = this.#target.request.signal.aborted;
+    const asked = { era: 'modern', isProbe: true } as const;
+    if (isAborted || !isOfOtherEra(toLinkFault(error), asked)) throw this.#failure ?? error;
+    this.#failure = undefined;
+    return this.#open(undefined).catch((again: unknown) => this.#openAsLegacy(again));
+  }
+
+  /** It ignored the question or ended over it, as servers from before the question do. */
+  async #openAsLegacy(error: unknown): Promise<Dialled> {
+    if (!this.#mayBeLegacy(error)) throw this.#failure ?? error;
+    this.#failure = undefined;
+    return this.#open({ kind: 'legacy' });
   }
 
   #mayBeLegacy(error: unknown): boolean {
@@ -174,10 +196,11 @@ class Dialling {
   #http({ url, headers }: RemoteEndpoint, credentials: Credentials | undefined): Transport {
     const { egress, bytesMax = defaultBytesMax } = this.#options;
     const linkFetch = new LinkFetch({ egress, headers, credentials, bytesMax });
+    const resuming = new ResumingFetch(linkFetch);
     const inner = new this.#sdk.StreamableHTTPClientTransport(egress.checkUrl(url), {
-      fetch: (target, init) => linkFetch.fetch(target, init),
+      fetch: (target, init) => resuming.fetch(target, init),
     });
-    return new HttpTransport(inner, linkFetch);
+    return new HttpTransport(inner, { linkFetch, resuming });
   }
 }
 

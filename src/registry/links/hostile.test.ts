@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createResolver } from '../../kit/egress/testing.ts';
+import { isUnsent } from './link-faults.ts';
 import { openLinks, remote, serve, type TestServer } from './testing.ts';
 
 const answers: Record<string, (response: ServerResponse) => void> = {
@@ -55,6 +56,11 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   refusing: (response) => {
     response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
   },
+  'asking-more': (response) => {
+    const challenge = 'Bearer error="insufficient_scope", scope="read write"';
+    response.writeHead(403, { 'www-authenticate': challenge }).end();
+  },
+  forbidding: (response) => void response.writeHead(403).end(),
   'cut-off': (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(': soon\n\n');
@@ -103,6 +109,8 @@ test.each([
   ['no-json', 'upstream', 'not_mcp', 5_000],
   ['broken', 'upstream', 'http_status', 5_000],
   ['refusing', 'upstream', 'authorization_required', 5_000],
+  ['asking-more', 'upstream', 'insufficient_scope', 5_000],
+  ['forbidding', 'upstream', 'http_status', 5_000],
   ['cut-off', 'unavailable', 'answer_cut_off', 5_000],
   ['cut-json', 'unavailable', 'answer_cut_off', 5_000],
 ] as const)('a server that answers with %s fails as %s', async (path, code, reason, timeoutMs) => {
@@ -112,11 +120,14 @@ test.each([
 
 test('a closed port and an unknown name are told alike', async () => {
   for (const url of ['http://127.0.0.1:1/', 'http://unknown.test/']) {
-    await expect(openPath(url)).rejects.toMatchObject({
+    const error: unknown = await openPath(url).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
       code: 'unavailable',
       reason: 'unreachable',
       message: 'the server cannot be reached',
     });
+    // The names of the test have errors without a code.
+    expect(isUnsent(error)).toBe(url.includes('127.0.0.1'));
   }
 });
 
@@ -126,6 +137,10 @@ test.each(['http://169.254.169.254/mcp', 'http://meta.test/mcp', 'http://zero.te
     await expect(openPath(url)).rejects.toMatchObject({ reason: 'egress_blocked' });
   },
 );
+
+test('the scope that a server asks for is told', async () => {
+  await expect(openPath('asking-more')).rejects.toMatchObject({ detail: { scope: 'read write' } });
+});
 
 test('what a broken server said stays with us', async () => {
   const error: unknown = await openPath('broken').catch((thrown: unknown) => thrown);

@@ -7,10 +7,18 @@ import type {
 } from '@modelcontextprotocol/client';
 import { answerCutOff, linkClosed } from './link-faults.ts';
 import type { LinkFetch } from './link-fetch.ts';
+import type { ResumingFetch } from './resuming-fetch.ts';
 
 interface OpenRequest {
   readonly stop: AbortController;
   readonly settle: (error?: unknown) => void;
+}
+
+/** What the SDK's transport fetches by. */
+interface Fetches {
+  readonly linkFetch: LinkFetch;
+  /** Over the same. */
+  readonly resuming: ResumingFetch;
 }
 
 /** How long a server may take to end a session. */
@@ -28,12 +36,14 @@ export class HttpTransport implements Transport {
   onmessage: Transport['onmessage'];
   readonly #inner: StreamableHTTPClientTransport;
   readonly #fetch: LinkFetch;
+  readonly #resuming: ResumingFetch;
   readonly #open = new Map<RequestId, OpenRequest>();
   #isClosed = false;
 
-  constructor(inner: StreamableHTTPClientTransport, linkFetch: LinkFetch) {
+  constructor(inner: StreamableHTTPClientTransport, { linkFetch, resuming }: Fetches) {
     this.#inner = inner;
     this.#fetch = linkFetch;
+    this.#resuming = resuming;
   }
 
   get sessionId(): string | undefined {
@@ -111,6 +121,7 @@ export class HttpTransport implements Transport {
           .catch(reject);
       });
     } finally {
+      this.#resuming.settle(stop.signal);
       this.#open.delete(id);
       options.requestSignal?.removeEventListener('abort', onAbort);
     }

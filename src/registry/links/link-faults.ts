@@ -1,13 +1,58 @@
 import { Fault } from '../../kit/errors.ts';
+import type { ServerIdentity } from './link.ts';
 
 /** Reasons of failures that struck before the server got the message: repeating it is safe. */
 const neverSentReasons: ReadonlySet<string> = new Set(['link_closed', 'session_lost']);
+/** Of errors that strike before there is a connection. */
+const unconnectedCodes: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+/** How messages are refused that a server takes for none of its protocol. */
+const strangeStatuses: ReadonlySet<unknown> = new Set([400, 404, 405]);
+const invalidRequest = -32_600;
+const methodNotFound = -32_601;
+const unsupportedProtocolVersion = -32_022;
+/** Legacy servers need not know `ping`: `methodNotFound` from one tells nothing. */
+const strangeCodes: Readonly<Record<ServerIdentity['era'], ReadonlySet<unknown>>> = {
+  modern: new Set([invalidRequest, methodNotFound, unsupportedProtocolVersion]),
+  legacy: new Set([invalidRequest, unsupportedProtocolVersion]),
+};
 const messageLengthMax = 1_000;
+const scopeLengthMax = 500;
 const dataBytesMax = 16 * 1024;
 
 /** Whether the server cannot have begun what failed, so that a new link may carry it again. */
 export function isNeverSent(error: unknown): boolean {
   return error instanceof Fault && neverSentReasons.has(error.reason ?? '');
+}
+
+/** Whether nothing of it was sent: not even a connection to the server came about. */
+export function isUnsent(error: unknown): boolean {
+  if (isNeverSent(error)) return true;
+  if (!(error instanceof Fault) || error.reason !== 'unreachable') return false;
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause && unconnectedCodes.has(cause.code);
+}
+
+/** How something was asked that failed. */
+export interface Asked {
+  readonly era: ServerIdentity['era'];
+  /** By `Link.probe`, which no server of the same era has a reason to refuse. */
+  readonly isProbe: boolean;
+}
+
+/** Whether a server of the other protocol era would have refused it so, before it began anything. */
+export function isOfOtherEra(error: unknown, { era, isProbe }: Asked): boolean {
+  if (!(error instanceof Fault)) return false;
+  const { reason, detail } = error;
+  if (reason === 'http_status') return strangeStatuses.has(detail['status']);
+  if (reason !== 'server_error') return false;
+  return (isProbe && era === 'modern') || strangeCodes[era].has(detail['code']);
 }
 
 /** Any error of the MCP client as the Fault that `Link` promises; the signal is the caller's own. */
@@ -16,6 +61,7 @@ export function toLinkFault(thrown: unknown, signal?: AbortSignal): Fault {
   const fault = findFault(thrown);
   if (fault) return fault;
   if (!(thrown instanceof Error)) return notMcp(thrown);
+  if ('requiredScope' in thrown) return insufficientScope(thrown.requiredScope, thrown);
   const code = 'code' in thrown ? thrown.code : undefined;
   if (typeof code === 'number') return serverError(thrown, code);
   const status = findStatus(thrown);
@@ -23,7 +69,17 @@ export function toLinkFault(thrown: unknown, signal?: AbortSignal): Fault {
   return (faultsByCode.get(String(code)) ?? fallback)(thrown);
 }
 
-/** The server wants to be called with an access token, or with a wider one. */
+/** The access token does not reach so far; the server may say what would. */
+function insufficientScope(required: unknown, cause: Error): Fault {
+  const detail = typeof required === 'string' ? { scope: required.slice(0, scopeLengthMax) } : {};
+  return new Fault('upstream', 'the server requires an authorization with a wider scope', {
+    reason: 'insufficient_scope',
+    detail,
+    cause,
+  });
+}
+
+/** The server wants to be called with an access token, or with another one. */
 export function authorizationRequired(cause?: unknown): Fault {
   return new Fault('upstream', 'the server requires authorization', {
     reason: 'authorization_required',
@@ -100,7 +156,7 @@ const faultsByCode: ReadonlyMap<string, (cause: Error) => Fault> = new Map([
     (cause) =>
       new Fault('upstream', 'the server does not offer this', {
         reason: 'server_error',
-        detail: { code: -32_601, message: 'not offered' },
+        detail: { code: methodNotFound, message: 'not offered' },
         cause,
       }),
   ],

@@ -78,8 +78,8 @@ export interface ExchangeOptions {
  * `cancelled`, `unavailable` (no connection, the process is gone), `upstream` (the server answered
  * what is no MCP, or too much: reason `answer_too_large`), `forbidden` (`egress_blocked`,
  * `command_not_allowed`, `approval_required`), `unauthenticated` at the server: `upstream` with reason
- * `authorization_required`. What the server itself refuses (a JSON-RPC error) is `upstream` with
- * reason `server_error` and detail `{code, message, data?}`.
+ * `authorization_required`, or `insufficient_scope` and detail `{scope?}`. What the server itself
+ * refuses (a JSON-RPC error) is `upstream` with reason `server_error` and detail `{code, message, data?}`.
  */
 export interface Link {
   readonly server: ServerIdentity;

@@ -168,6 +168,13 @@ function metaOf({ traceparent }: ExchangeOptions = {}) {
   return traceparent === undefined ? {} : { _meta: { traceparent } };
 }
 
+/** Without what they say of their results: the client would refuse one in the server's name. */
 function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  return new Map(tools.map((tool) => [tool.name, tool]));
+  return new Map(
+    tools.map((tool) => {
+      const known = { ...tool };
+      delete known.outputSchema;
+      return [tool.name, known];
+    }),
+  );
 }

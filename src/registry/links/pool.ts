@@ -2,11 +2,11 @@ import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import { Fault } from '../../kit/errors.ts';
 import type { Connection, ConnectionChange, Directory } from '../connections/connection.ts';
 import type { Dial } from './dialling.ts';
-import { linkClosed } from './link-faults.ts';
+import { isNeverSent, isOfOtherEra, linkClosed } from './link-faults.ts';
 import type { ExchangeOptions, Link, Links } from './link.ts';
 import type { McpLink } from './mcp-link.ts';
 import { Opening } from './opening.ts';
-import { PooledLink } from './pooled-link.ts';
+import { PooledLink, type FailedExchange } from './pooled-link.ts';
 
 export interface LinkPoolOptions {
   readonly directory: Pick<Directory, 'find' | 'onChange'>;
@@ -28,6 +28,8 @@ interface Verdict {
 }
 
 const defaultTimeoutMs = 60_000;
+/** A server takes no longer to say whether it understands us at all. */
+const plainAnswerMs = 5_000;
 /** A server that was upgraded still answers as a legacy one. */
 const legacyVerdictMs = 24 * 3_600_000;
 
@@ -116,14 +118,43 @@ export class LinkPool implements Links, AsyncDisposable {
   }
 
   #pooled(connectionId: string, link: McpLink): Link {
-    return new PooledLink(link, async (broken, options) => {
-      const entry = this.#entries.get(connectionId);
-      if (entry?.link === broken) {
-        this.#entries.delete(connectionId);
-        void this.#end(entry);
-      }
-      return this.#acquire(connectionId, options);
+    return new PooledLink(link, async (failed, options) => {
+      if (isNeverSent(failed.error)) return this.#replace(connectionId, failed.link, options);
+      return this.#inOtherEra(connectionId, failed, options);
     });
+  }
+
+  /** The link that stands in place of one that broke: opened here or by somebody else. */
+  #replace(connectionId: string, broken: McpLink, options?: ExchangeOptions): Promise<McpLink> {
+    const entry = this.#entries.get(connectionId);
+    if (entry?.link === broken) {
+      this.#entries.delete(connectionId);
+      void this.#end(entry);
+    }
+    return this.#acquire(connectionId, options);
+  }
+
+  /** A link to a server that has changed its protocol era behind an open one; it is asked anew. */
+  async #inOtherEra(
+    connectionId: string,
+    failed: FailedExchange,
+    options?: ExchangeOptions,
+  ): Promise<McpLink | undefined> {
+    const { link, error } = failed;
+    const { era } = link.server;
+    // Of the others one process or socket has but one, which was agreed when it was opened.
+    if (this.#options.directory.find(connectionId)?.protocol !== 'http') return undefined;
+    if (!isOfOtherEra(error, { era, isProbe: failed.isProbe })) return undefined;
+    // Of all who fail at once the first replaces it.
+    const isStanding = () => this.#entries.get(connectionId)?.link === link;
+    if (isStanding()) {
+      // The server may refuse this one thing alone.
+      const isFine = !failed.isProbe && (await isUnderstood(link, options));
+      if (isStanding() && isFine) return undefined;
+      if (isStanding()) this.#verdicts.delete(connectionId);
+    }
+    const next = await this.#replace(connectionId, link, options).catch(() => undefined);
+    return next?.server.era === era ? undefined : next;
   }
 
   async #acquire(connectionId: string, options: ExchangeOptions = {}): Promise<McpLink> {
@@ -240,6 +271,20 @@ export class LinkPool implements Links, AsyncDisposable {
 
   #onChange({ before, after }: ConnectionChange): void {
     if (after.status === 'disconnected' || isElsewhere(before, after)) void this.forget(after.id);
+  }
+}
+
+/** Whether the server answers the plainest of questions. */
+async function isUnderstood(
+  link: McpLink,
+  { signal, timeoutMs = defaultTimeoutMs }: ExchangeOptions = {},
+): Promise<boolean> {
+  const { era } = link.server;
+  try {
+    await link.probe({ signal, timeoutMs: Math.min(timeoutMs, plainAnswerMs) });
+    return true;
+  } catch (error) {
+    return !isOfOtherEra(error, { era, isProbe: true });
   }
 }
 

@@ -5,22 +5,32 @@ import type {
   GetPromptResult,
   ReadResourceResult,
 } from '@modelcontextprotocol/client';
-import { isNeverSent } from './link-faults.ts';
-import type { ExchangeOptions, Link, Offer, ServerIdentity } from './link.ts';
+import { unreadBecause, type ExchangeOptions, type Link } from './link.ts';
+import type { Offer, ServerIdentity } from './link.ts';
 import type { McpLink } from './mcp-link.ts';
 
-/** Opens a link in place of one that broke, or shares the one that somebody else has opened. */
-export type Reopen = (broken: McpLink, options?: ExchangeOptions) => Promise<McpLink>;
+/** What failed over a link. */
+export interface FailedExchange {
+  readonly link: McpLink;
+  readonly error: unknown;
+  readonly isProbe: boolean;
+}
 
-/** A link that outlives its conversation: what a dead one never sent, the next one does, once. */
+/** The link to repeat it over, when the server cannot have begun it. */
+export type Recover = (
+  failed: FailedExchange,
+  options?: ExchangeOptions,
+) => Promise<McpLink | undefined>;
+
+/** A link that outlives its conversation: what a server cannot have begun is repeated, once. */
 export class PooledLink implements Link {
-  readonly #reopen: Reopen;
+  readonly #recover: Recover;
   #link: McpLink;
   pid?: number;
 
-  constructor(link: McpLink, reopen: Reopen) {
+  constructor(link: McpLink, recover: Recover) {
     this.#link = link;
-    this.#reopen = reopen;
+    this.#recover = recover;
     if (link.pid !== undefined) this.pid = link.pid;
   }
 
@@ -33,11 +43,16 @@ export class PooledLink implements Link {
   }
 
   probe(options?: ExchangeOptions): Promise<void> {
-    return this.#run(options, (link) => link.probe(options));
+    return this.#run(options, (link) => link.probe(options), true);
   }
 
-  learn(options?: ExchangeOptions): Promise<Offer> {
-    return this.#run(options, (link) => link.learn(options));
+  async learn(options?: ExchangeOptions): Promise<Offer> {
+    const offer = await this.#run(options, (link) => link.learn(options));
+    if (!unreadBecause(offer, 'tools')) return offer;
+    // A server that knows none of our messages fails no list by an error of its own.
+    const asked = this.#link;
+    await this.probe(options).catch(() => {});
+    return this.#link === asked ? offer : this.#link.learn(options);
   }
 
   callTool(
@@ -67,14 +82,17 @@ export class PooledLink implements Link {
   async #run<T>(
     options: ExchangeOptions | undefined,
     exchange: (link: McpLink) => Promise<T>,
+    isProbe = false,
   ): Promise<T> {
+    const link = this.#link;
     try {
-      return await exchange(this.#link);
+      return await exchange(link);
     } catch (error) {
-      if (!isNeverSent(error)) throw error;
-      this.#link = await this.#reopen(this.#link, options);
-      if (this.#link.pid !== undefined) this.pid = this.#link.pid;
-      return exchange(this.#link);
+      const next = await this.#recover({ link, error, isProbe }, options);
+      if (!next) throw error;
+      this.#link = next;
+      if (next.pid !== undefined) this.pid = next.pid;
+      return exchange(next);
     }
   }
 }

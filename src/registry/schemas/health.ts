@@ -11,7 +11,7 @@ const HealthStatus = Type.String({
 });
 const Reason = Type.String({
   description:
-    'why it is not `healthy`: `slow`, `unreachable`, `timeout`, `not_mcp`, `command_not_allowed`, `approval_required`, `authorization_required`, `egress_blocked`, `process_exited`, `restarting_too_often` and such',
+    'why it is not `healthy`: `slow`, `unreachable`, `timeout`, `not_mcp`, `command_not_allowed`, `approval_required`, `authorization_required`, `insufficient_scope`, `egress_blocked`, `process_exited`, `restarting_too_often` and such',
 });
 
 const checked = Type.Object({

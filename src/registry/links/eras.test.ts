@@ -1,0 +1,115 @@
+import { createMcpHandler, McpServer, type McpHttpHandler } from '@modelcontextprotocol/server';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { fromWeb, openLinks, remote, serve, type TestServer } from './testing.ts';
+
+type Eras = 'legacy' | 'modern' | 'both';
+
+let links: ReturnType<typeof openLinks>;
+let server: TestServer;
+let modern: McpHttpHandler;
+let both: McpHttpHandler;
+/** What the server at the one address speaks. */
+let eras: Eras;
+let methods: (string | null)[];
+/** What a legacy server answers to the other messages. */
+let refuse: (request: Request) => Response | Promise<Response>;
+
+beforeEach(async () => {
+  [eras, methods] = ['legacy', []];
+  refuse = () => new Response('Bad Request: Server not initialized', { status: 400 });
+  modern = createMcpHandler(named, { legacy: 'reject' });
+  both = createMcpHandler(named);
+  server = await serve(
+    fromWeb(async (request) => {
+      const isModern = request.headers.get('mcp-protocol-version') === '2026-07-28';
+      methods.push(request.headers.get('mcp-method'));
+      if (eras === 'legacy' && isModern) return refuse(request);
+      return (eras === 'modern' ? modern : both).fetch(request);
+    }),
+  );
+  links = openLinks();
+  links.directory.put(remote('con_a', server.url));
+});
+
+afterEach(async () => {
+  await links[Symbol.asyncDispose]();
+  await modern.close();
+  await both.close();
+  await server[Symbol.asyncDispose]();
+});
+
+function named(): McpServer {
+  const made = new McpServer({ name: 'eras', version: '1' });
+  made.registerTool('which', { description: 'Says what it is' }, () => ({
+    content: [{ type: 'text', text: eras }],
+  }));
+  return made;
+}
+
+const changes = [
+  ['legacy', 'modern'],
+  ['modern', 'legacy'],
+  ['both', 'legacy'],
+  ['legacy', 'both'],
+] as const;
+
+test.each(changes)('a server that goes from %s to %s is called on', async (from, to) => {
+  eras = from;
+  const link = await links.pool.open('con_a');
+  await link.callTool('which', {});
+  eras = to;
+  const answers = await Promise.all([link.callTool('which', {}), link.callTool('which', {})]);
+  expect(answers.map(({ content }) => content)).toEqual(
+    Array.from({ length: 2 }, () => [{ type: 'text', text: to }]),
+  );
+  expect(link.server.era).toBe(to === 'modern' ? 'modern' : 'legacy');
+});
+
+test.each(changes)('a server that goes from %s to %s is found well', async (from, to) => {
+  eras = from;
+  const link = await links.pool.open('con_a');
+  eras = to;
+  await link.probe();
+  eras = from;
+  expect((await link.learn()).tools.map(({ name }) => name)).toEqual(['which']);
+});
+
+test('a legacy server that was upgraded while nobody was connected is asked anew', async () => {
+  const first = await links.pool.open('con_a');
+  links.directory.put({ ...remote('con_a', server.url), server: first.server });
+  await links.pool.close('con_a');
+  eras = 'modern';
+  expect((await links.pool.open('con_a')).server.era).toBe('modern');
+
+  await using restarted = openLinks();
+  restarted.directory.put({ ...remote('con_a', server.url), server: first.server });
+  expect((await restarted.pool.open('con_a')).server.era).toBe('modern');
+});
+
+test.each([-32_601, -32_602])('discovery refused by %i has the era asked anew', async (code) => {
+  eras = 'modern';
+  const link = await links.pool.open('con_a');
+  eras = 'legacy';
+  refuse = async (request) => {
+    const { id } = (await request.json()) as { readonly id: number };
+    const error = { code, message: 'Invalid request parameters' };
+    return Response.json({ jsonrpc: '2.0', id, error });
+  };
+  await link.probe();
+  expect(link.server.era).toBe('legacy');
+});
+
+test('a server that refuses one call alone keeps its link', async () => {
+  eras = 'both';
+  const link = await links.pool.open('con_a');
+  const standing = links.pool.peek('con_a')?.server;
+  await expect(link.callTool('none', {})).rejects.toMatchObject({ reason: 'server_error' });
+  refuse = (request) => {
+    const isCall = request.headers.get('mcp-method') === 'tools/call';
+    return isCall ? new Response('no', { status: 400 }) : both.fetch(request);
+  };
+  eras = 'legacy';
+  await expect(link.callTool('which', {})).rejects.toMatchObject({ detail: { status: 400 } });
+  expect(methods.at(-1)).toBe('server/discover');
+  expect(links.pool.peek('con_a')?.server).toBe(standing);
+});
