@@ -134,26 +134,33 @@ export function openAiStream(words: readonly string[]): string[] {
   ];
 }
 
-/** The models of a local runtime that has none. */
-const noModels = {
-  [modelsContract.name]: true,
-  listModels: () => Promise.resolve({ object: 'list', data: [] }),
-  ollamaTags: () => Promise.resolve({ models: [] }),
-};
+/** What the gateway asks of the local runtime. */
+function localRuntime(models: readonly string[]) {
+  const capabilities = ['completion', 'tools', 'json', 'embedding'];
+  const data = models.map((id) => ({ id, created: 0, capabilities }));
+  return {
+    [modelsContract.name]: true,
+    listModels: () => Promise.resolve({ object: 'list', data }),
+    ollamaTags: () => Promise.resolve({ models: [] }),
+  };
+}
 
 export interface GatewayOptions {
   readonly environment?: Environment;
   readonly database?: Database;
   /** Whose tokens it takes; one of its own when absent. */
   readonly issuer?: TestIssuer;
+  /** Where local models answer; there are none when absent. */
+  readonly local?: { readonly url: string; readonly models: readonly string[] };
 }
 
-/** The gateway on a port of its own, with no local models, reached as a client would. */
-export async function startGateway(options: GatewayOptions = {}) {
+/** The gateway on a port of its own, reached as a client would. */
+export async function startGateway({ local, ...options }: GatewayOptions = {}) {
   const running = await startService(gateway, {
     ...options,
+    peers: local ? [{ name: modelsContract.name, url: local.url, grants: [] }] : [],
     // Only what the gateway asks of it.
-    client: () => noModels as never,
+    client: () => localRuntime(local?.models ?? []) as never,
   });
   const url = await listenAnywhere(running.host.http);
   const admin = await running.issuer.sign({ sub: 'usr_admin', permissions: ['*'] });

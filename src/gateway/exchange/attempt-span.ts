@@ -1,7 +1,9 @@
 import type { Cancellation } from '../../kit/cancellation.ts';
+import { onBehalfOf } from '../../kit/identity/asker.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
 import { SpanKind, type Span, type Tracer } from '../../kit/trace.ts';
 import type { Trip } from '../measure/stations.ts';
+import type { Payer } from '../money/purse.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Outgoing } from '../upstream/upstreams.ts';
 
@@ -27,11 +29,18 @@ export function startAttemptSpan(
   });
 }
 
-/** The suite's own runtime goes on with the trace; hosted providers are told nothing of it. */
-export function withTrace(outgoing: Outgoing, span: Span): Outgoing {
+/**
+ * The suite's own runtime goes on with the trace, and is fair between those who ask; hosted providers
+ * are told nothing of either.
+ */
+export function withOrigin(
+  outgoing: Outgoing,
+  { span, payer }: { readonly span: Span; readonly payer: Payer },
+): Outgoing {
   if (outgoing.target.provider.origin !== 'local') return outgoing;
   const traceparent = formatTraceparent(span.spanContext());
-  return { ...outgoing, headers: { ...outgoing.headers, traceparent } };
+  const headers = { ...outgoing.headers, ...onBehalfOf(payer.subject), traceparent };
+  return { ...outgoing, headers };
 }
 
 /** An attempt that goes on: its measurement and its span. */

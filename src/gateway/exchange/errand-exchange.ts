@@ -5,7 +5,7 @@ import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
 import { fetchWhole } from '../upstream/whole-answer.ts';
 import { closeAborted, type Books } from './aborted.ts';
 import { attemptOptions } from './asking.ts';
-import { startAttemptSpan, withTrace, type Attempt } from './attempt-span.ts';
+import { startAttemptSpan, withOrigin, type Attempt } from './attempt-span.ts';
 import type { Won } from './attempts.ts';
 import { LikelyMost, openBill } from './bill.ts';
 import { Course } from './course.ts';
@@ -75,7 +75,7 @@ export class ErrandExchange<Request extends ErrandRequest, Made> {
   }
 
   async #receive(
-    { request, span: parent }: ErrandAsk<Request>,
+    { request, payer, span: parent }: ErrandAsk<Request>,
     { target, trip, cancellation }: Attempt,
   ): Promise<Brought<Made>> {
     const { tracer, upstreams, dialects, headers: book, remoteLimits } = this.#parts;
@@ -87,7 +87,8 @@ export class ErrandExchange<Request extends ErrandRequest, Made> {
     const span = startAttemptSpan(tracer, parent, { target, operation: this.#errand.operation });
     try {
       const { path, body } = words.write(request, model.name);
-      const outgoing = withTrace({ target, path, headers, body: JSON.stringify(body) }, span);
+      const written = { target, path, headers, body: JSON.stringify(body) };
+      const outgoing = withOrigin(written, { span, payer });
       const timeoutMs = provider.timeouts.totalMs;
       const whole = await fetchWhole(upstreams, outgoing, { cancellation, timeoutMs });
       remoteLimits.note(provider, whole.headers);

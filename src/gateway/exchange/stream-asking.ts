@@ -3,7 +3,7 @@ import { AnswerStream } from '../upstream/answer-stream.ts';
 import type { AnswerHeaders } from '../upstream/upstreams.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
-import { startAttemptSpan, withTrace, type Attempt } from './attempt-span.ts';
+import { startAttemptSpan, withOrigin, type Attempt } from './attempt-span.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
 import type { Continuation } from './continuation.ts';
 import { Passage, type Running, type StreamEdge } from './passage.ts';
@@ -62,7 +62,9 @@ async function begin(asked: PreparedAsk, attempt: Attempt, asking: Asking): Prom
   const { headers, secrets } = known instanceof Promise ? await known : known;
   const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
   try {
-    const outgoing = withTrace(writeOutgoing(asked, { target, headers }, dialect), span);
+    const { payer } = asked;
+    const written = writeOutgoing(asked, { target, headers }, dialect);
+    const outgoing = withOrigin(written, { span, payer });
     const isRaw = passesThrough(asked, target);
     const { timeouts } = provider;
     const onHead = (head: AnswerHeaders) => asking.parts.remoteLimits.note(provider, head);

@@ -11,7 +11,7 @@ import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
 import type { Won } from './attempts.ts';
 import type { Closed } from './bill.ts';
-import { startAttemptSpan, withTrace, type Attempt } from './attempt-span.ts';
+import { startAttemptSpan, withOrigin, type Attempt } from './attempt-span.ts';
 import { isWhole, toCached } from './cached-answers.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
 import type { TellHead } from './parts.ts';
@@ -77,7 +77,9 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
   const { headers, secrets } = known instanceof Promise ? await known : known;
   const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
   try {
-    const outgoing = withTrace(writeOutgoing(asked, { target, headers }, dialect), span);
+    const { payer } = asked;
+    const written = writeOutgoing(asked, { target, headers }, dialect);
+    const outgoing = withOrigin(written, { span, payer });
     const whole = await fetchWhole(upstreams, outgoing, {
       cancellation,
       timeoutMs: provider.timeouts.totalMs,

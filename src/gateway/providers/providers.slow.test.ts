@@ -97,7 +97,7 @@ test('an address inside the network is refused', async () => {
   await expect(providers.put('p', settings)).rejects.toMatchObject({ reason: 'egress_blocked' });
 });
 
-test.each(['Upper', '-x', 'a_b', 'a/b', '', 'x'.repeat(64)])(
+test.each(['Upper', '-x', 'a_b', 'a/b', '', 'x'.repeat(64), 'none', 'auto-route'])(
   'the name "%s" is refused',
   async (name) => {
     const providers = await open();

@@ -94,6 +94,7 @@ test.each<[keyof typeof tokens, Method, string, number]>([
   ['me', 'GET', 'spend?from=2026-02-02&to=2026-02-01', 400],
   ['me', 'GET', 'cache', 403],
   ['me', 'DELETE', 'cache/nothex', 400],
+  ['me', 'DELETE', 'cache?name=a', 400],
   ['me', 'DELETE', `cache/${'a'.repeat(32)}`, 404],
 ])('%s is refused %s %s with %i', async (who, method, url, status) => {
   const payload = method === 'PUT' ? { limits } : undefined;

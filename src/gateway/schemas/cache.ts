@@ -50,14 +50,18 @@ export const cacheRoutes = {
     url: cachePath,
     summary: 'Drop your cached answers',
     schema: {
-      query: Type.Object({
-        namespace: Type.Optional(
-          Type.String({
-            maxLength: 256,
-            description: 'only those of this `cache.key`; all when absent',
-          }),
-        ),
-      }),
+      // Closed: all would be dropped for a misspelt namespace.
+      query: Type.Object(
+        {
+          namespace: Type.Optional(
+            Type.String({
+              maxLength: 256,
+              description: 'only those of this `cache.key`; all when absent',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
       response: {
         200: Type.Object({ evicted: Type.Integer({ description: 'how many there were' }) }),
       },

@@ -86,6 +86,8 @@ export interface Timings {
   /** From the start of the evaluation to the first token. */
   readonly promptMs: number;
   readonly generateMs: number;
+  /** From the request to the end, of a runtime that says so; else whoever was asked measures it. */
+  readonly totalMs?: number;
 }
 
 export interface GenerateEnd {

@@ -19,6 +19,8 @@ export interface SourceFile {
   readonly content: Buffer;
   readonly etag?: string;
   readonly hasRanges?: boolean;
+  /** Answers whoever asks for a range that it is one, with all bytes in it. */
+  readonly isMistaken?: boolean;
   /** Of each request in turn: after how many bytes the connection breaks. */
   readonly cuts?: (number | undefined)[];
   /** Breaks the connection only when what was sent has arrived in this file. */
@@ -81,14 +83,15 @@ async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { content, etag, hasRanges = true, cuts, gate } = file;
-  const start = hasRanges ? startOf(request, etag) : 0;
+  const { content, etag, hasRanges = true, isMistaken = false, cuts, gate } = file;
+  const start = hasRanges && !isMistaken ? startOf(request, etag) : 0;
+  const isRange = start > 0 || (isMistaken && request.headers.range !== undefined);
   const body = content.subarray(start);
-  response.writeHead(start > 0 ? 206 : 200, {
+  response.writeHead(isRange ? 206 : 200, {
     ...(file.isSizeless ? {} : { 'content-length': body.length }),
     'content-type': file.contentType ?? 'application/octet-stream',
     ...(etag === undefined ? {} : { etag }),
-    ...(start > 0 && {
+    ...(isRange && {
       'content-range': `bytes ${start}-${content.length - 1}/${content.length}`,
     }),
   });

@@ -62,7 +62,7 @@ function headOf({ name }: ModelInfo) {
 function endingOf({ finishReason, usage, timings }: GenerateEnd, startedAt: number) {
   return {
     done_reason: finishReason === 'length' ? 'length' : 'stop',
-    total_duration: toNanoseconds(performance.now() - startedAt),
+    total_duration: toNanoseconds(timings.totalMs ?? performance.now() - startedAt),
     load_duration: toNanoseconds(timings.loadMs),
     prompt_eval_count: usage.promptTokens,
     prompt_eval_duration: toNanoseconds(timings.promptMs),

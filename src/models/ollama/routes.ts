@@ -1,8 +1,9 @@
 import { Fault } from '../../kit/errors.ts';
-import type { Call, Handler } from '../../kit/http/call.ts';
+import type { Handler } from '../../kit/http/call.ts';
 import { JsonLines } from '../../kit/json-lines.ts';
 import { WrittenJson } from '../../kit/written-json.ts';
-import type { Caller, ModelInfo } from '../inference/inference.ts';
+import { callerOf, type Asker } from '../inference/caller.ts';
+import type { ModelInfo } from '../inference/inference.ts';
 import type { Puller } from '../library/pull/puller.ts';
 import type { ModelsParts } from '../parts.ts';
 import { invalidField, refuseAsked } from '../unsupported.ts';
@@ -41,20 +42,22 @@ function answerHandlers({ inference }: OllamaParts) {
     return { inference, model, caller: callerOf(call), startedAt };
   };
   return {
-    ollamaGenerate: async ({ body, identity, signal }) => {
-      const lines = generateText(body, await ask(body.model, { identity, signal }));
+    ollamaGenerate: async (call) => {
+      const { body } = call;
+      const lines = generateText(body, await ask(body.model, call));
       return body.stream === false ? joinTexts(lines) : new JsonLines(lines);
     },
-    ollamaChat: async ({ body, identity, signal }) => {
-      const lines = chat(body, await ask(body.model, { identity, signal }));
+    ollamaChat: async (call) => {
+      const { body } = call;
+      const lines = chat(body, await ask(body.model, call));
       return body.stream === false ? joinChat(lines) : new JsonLines(lines);
     },
     // Written here: a serializer that checks each of a million numbers would hold all others up.
-    ollamaEmbed: async ({ body, identity, signal }) =>
-      new WrittenJson(await embed(body, { inference, caller: callerOf({ identity, signal }) })),
-    ollamaEmbeddings: async ({ body, identity, signal }) => {
-      const { prompt: input, ...rest } = body;
-      const asked = { inference, caller: callerOf({ identity, signal }) };
+    ollamaEmbed: async (call) =>
+      new WrittenJson(await embed(call.body, { inference, caller: callerOf(call) })),
+    ollamaEmbeddings: async (call) => {
+      const { prompt: input, ...rest } = call.body;
+      const asked = { inference, caller: callerOf(call) };
       const { embeddings } = await embed({ ...rest, input }, asked);
       return new WrittenJson({ embedding: embeddings[0] ?? [] });
     },
@@ -103,12 +106,6 @@ function libraryHandlers({ host, inference, library, puller }: OllamaParts) {
       throw new Fault('unimplemented', 'models are not published from here');
     },
   } satisfies Partial<OllamaHandlers>;
-}
-
-type Asker = Pick<Call, 'identity' | 'signal'>;
-
-function callerOf({ identity, signal }: Asker): Caller {
-  return { subject: identity.subject, signal };
 }
 
 interface Named {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { healthRoute, type Contract } from '../../kit/contract.ts';
 import { Fault } from '../../kit/errors.ts';
+import { peerPermission } from '../../kit/permissions.ts';
 import type { Service } from '../../kit/service.ts';
 import { listenAnywhere, silentLog, startService } from '../../kit/testing.ts';
 import { modelsEnvelope } from '../envelope.ts';
@@ -56,6 +57,8 @@ export async function startDialects(inference: ScriptedInference) {
     library,
     puller,
     token: await started.issuer.sign(),
+    /** Of one of the suite's own services. */
+    peerToken: await started.issuer.sign({ sub: 'gateway', permissions: [peerPermission] }),
     managerToken: await started.issuer.sign({ permissions: ['models:manage'] }),
     [Symbol.asyncDispose]: async () => {
       await started[Symbol.asyncDispose]();

@@ -15,6 +15,16 @@ const unsupportedFields = [
   'audio',
   'prediction',
   'web_search_options',
+  // What other runtimes add to it.
+  'grammar',
+  'json_schema',
+  'structured_outputs',
+  'guided_json',
+  'guided_regex',
+  'guided_choice',
+  'guided_grammar',
+  'min_tokens',
+  'ignore_eos',
 ];
 
 /** The request in the runtime's words; throws `invalid` naming what it cannot say. */

@@ -52,6 +52,10 @@ async function post(path: string, body: unknown) {
 describe('what a chat cannot have is refused by name', () => {
   test.each([
     ['logprobs', { logprobs: true }],
+    ['grammar', { grammar: 'root ::= "a"' }],
+    ['guided_json', { guided_json: { type: 'object' } }],
+    ['min_tokens', { min_tokens: 5 }],
+    ['ignore_eos', { ignore_eos: true }],
     ['top_logprobs', { top_logprobs: 3 }],
     ['logit_bias', { logit_bias: { 50256: -100 } }],
     ['functions', { functions: [{ name: 'f' }] }],

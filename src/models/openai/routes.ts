@@ -1,7 +1,8 @@
-import type { Call, Handler } from '../../kit/http/call.ts';
+import type { Handler } from '../../kit/http/call.ts';
 import { EventStream, type ServerEvent } from '../../kit/sse.ts';
 import { WrittenJson } from '../../kit/written-json.ts';
-import type { Caller, Inference, ModelInfo } from '../inference/inference.ts';
+import { callerOf, type Asker } from '../inference/caller.ts';
+import type { Inference, ModelInfo } from '../inference/inference.ts';
 import { toUnixSeconds } from './answers.ts';
 import { completeChat, streamChat, type Asked } from './chat.ts';
 import type { ModelCard, openAiRoutes } from './contract.ts';
@@ -19,30 +20,24 @@ export function openAiHandlers({ inference }: { readonly inference: Inference })
     return { inference, model: await inference.find(model, { caller }), caller };
   };
   return {
-    chatCompletions: async ({ body, identity, signal }) => {
-      const asked = await ask(body.model, { identity, signal });
+    chatCompletions: async (call) => {
+      const { body } = call;
+      const asked = await ask(body.model, call);
       if (!body.stream) return completeChat(body, asked);
       return new EventStream(toEvents(streamChat(body, asked)));
     },
-    textCompletions: async ({ body, identity, signal }) => {
-      const asked = await ask(body.model, { identity, signal });
+    textCompletions: async (call) => {
+      const { body } = call;
+      const asked = await ask(body.model, call);
       if (!body.stream) return completeText(body, asked);
       return new EventStream(toEvents(streamText(body, asked)));
     },
     // Written here: a serializer that checks each of a million numbers would hold all others up.
-    createEmbeddings: async ({ body, identity, signal }) =>
-      new WrittenJson(
-        await embedTexts(body, { inference, caller: callerOf({ identity, signal }) }),
-      ),
+    createEmbeddings: async (call) =>
+      new WrittenJson(await embedTexts(call.body, { inference, caller: callerOf(call) })),
     listModels: async () => ({ object: 'list', data: (await inference.list()).map(toCard) }),
     readModel: async ({ params }) => toCard(await inference.find(params.model)),
   };
-}
-
-type Asker = Pick<Call, 'identity' | 'signal'>;
-
-function callerOf({ identity, signal }: Asker): Caller {
-  return { subject: identity.subject, signal };
 }
 
 async function* toEvents(chunks: AsyncIterable<unknown>): AsyncGenerator<ServerEvent> {

@@ -184,6 +184,8 @@ describe('a tool', () => {
     { tools: [calculator], toolChoice: { name: 'subtract' } },
     { tools: [calculator, calculator] },
     { tools: [{ name: 'a b' }] },
+    { tools: [{ name: 'a', parameters: { type: 'string' } }] },
+    { tools: [{ name: 'a', parameters: { type: ['array', 'null'] } }], toolChoice: 'none' },
     { tools: [calculator], prompt: { text: 'the' } },
     { prompt: { messages: [...messages, { role: 'tool', callId: 'x', content: '1' }] } },
     {

@@ -95,18 +95,18 @@ describe('a call reader', () => {
     const reader = new CallReader(marked, false);
     reader.push('x <tool_call>\n{"na');
     expect(reader.continuations).toEqual([
-      { name: 'add', text: 'me": "add", "arguments": ' },
-      { name: 'add_all', text: 'me": "add_all", "arguments": ' },
+      { name: 'add', text: 'me": "add", "arguments": ', ending: '}\n</tool_call>' },
+      { name: 'add_all', text: 'me": "add_all", "arguments": ', ending: '}\n</tool_call>' },
     ]);
     reader.push('me": "add_');
-    expect(reader.continuations).toEqual([{ name: 'add_all', text: 'all", "arguments": ' }]);
+    expect(reader.continuations).toMatchObject([{ name: 'add_all', text: 'all", "arguments": ' }]);
     reader.push('all", "arguments": {');
     expect(reader.continuations).toEqual([]);
   });
 
   test('goes on at the name when the prompt ends there', () => {
     const reader = new CallReader(named, true);
-    expect(reader.continuations).toEqual([{ name: 'add', text: 'add(' }]);
+    expect(reader.continuations).toEqual([{ name: 'add', text: 'add(', ending: ')' }]);
     expect(reader.push('add({"a":2}').call).toEqual({ name: 'add', arguments: { a: 2 } });
   });
 

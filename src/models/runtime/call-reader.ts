@@ -30,10 +30,11 @@ export interface Reading {
   readonly call: ReadCall | undefined;
 }
 
-/** What may follow in an open call: one of these texts, and then the arguments of that tool. */
+/** What may follow in an open call: one of these texts, the arguments of that tool, and an ending. */
 export interface Continuation {
   readonly text: string;
   readonly name: string;
+  readonly ending: string;
 }
 
 type State = 'text' | 'call' | 'after' | 'done';
@@ -68,7 +69,7 @@ export class CallReader {
     if (this.#state !== 'call') return [];
     return this.#literals()
       .filter(({ text }) => text.startsWith(this.#buffer))
-      .map(({ text, name }) => ({ name, text: text.slice(this.#buffer.length) }));
+      .map((one) => ({ ...one, text: one.text.slice(this.#buffer.length) }));
   }
 
   /** At most one call comes out at a time; push '' until none does. Fault `upstream`: unreadable. */
@@ -144,9 +145,13 @@ export class CallReader {
   }
 
   #literals(): Continuation[] {
-    const { names, afterName } = this.#syntax;
+    const { names, afterName, ending } = this.#syntax;
     const { beforeName } = this.#opening;
-    return names.map((name) => ({ name, text: beforeName + name + afterName(name) }));
+    return names.map((name) => ({
+      name,
+      text: beforeName + name + afterName(name),
+      ending: ending(name),
+    }));
   }
 
   #take(length: number): string {

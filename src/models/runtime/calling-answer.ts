@@ -10,7 +10,8 @@ import type { ToolFormat } from './tool-format.ts';
 
 /**
  * Tells calls from text. As soon as a call begins a grammar takes over until its arguments end, so
- * it names a tool of the request, and its arguments are JSON that fits the tool's schema.
+ * it names a tool of the request, and its arguments are JSON that fits the tool's schema. The grammar
+ * holds the ending too: a model may write the last of its arguments and the ending as one token.
  */
 export class CallingAnswer implements Answer {
   readonly #options: AnswerOptions;
@@ -86,9 +87,11 @@ export class CallingAnswer implements Answer {
 
   async #guide(): Promise<void> {
     const { tools } = this.#options.work;
-    const choices = this.#calls.continuations.flatMap(({ name, text }) => {
+    const choices = this.#calls.continuations.flatMap(({ name, text, ending }) => {
       const tool = tools.find((one) => one.name === name);
-      return tool ? [{ body: `${literal(text)} ${tool.grammar.root}`, rules: tool.grammar }] : [];
+      if (!tool) return [];
+      const body = `${literal(text)} ${tool.grammar.root} ${literal(ending)}`;
+      return [{ body, rules: tool.grammar }];
     });
     if (choices.length === 0) return;
     const root = choices.map(({ body }) => body).join(' | ');

@@ -126,6 +126,8 @@ function resolveTools(request: GenerateRequest): CallableTool[] {
   demand(areNamesSound, 'tools', 'takes names of 1 to 64 letters, digits and any of "_.-"');
   const areUnique = new Set(tools.map(({ name }) => name)).size === tools.length;
   demand(areUnique, 'tools', 'names a tool twice');
+  const mistyped = tools.findIndex(({ parameters }) => !mayBeObject(parameters?.['type']));
+  demand(mistyped < 0, `tools.${mistyped}.function.parameters`, 'must be the schema of an object');
   if (toolChoice === 'none') return [];
   const isCalling = toolChoice === 'required' || typeof toolChoice === 'object';
   demand(!isCalling || tools.length > 0, 'toolChoice', 'needs tools');
@@ -142,7 +144,11 @@ function resolveTools(request: GenerateRequest): CallableTool[] {
 
 function argumentsOf({ parameters }: Tool): JsonSchema {
   if (!parameters) return { type: 'object', additionalProperties: false };
-  return { type: 'object', ...parameters };
+  return { ...parameters, type: 'object' };
+}
+
+function mayBeObject(type: unknown = 'object'): boolean {
+  return Array.isArray(type) ? type.includes('object') : type === 'object';
 }
 
 function resolveGrammar(

@@ -1,5 +1,6 @@
 import type { Handler } from '../../kit/http/call.ts';
 import type { McpEndpoint } from '../../kit/mcp/endpoint.ts';
+import { callerOf } from '../inference/caller.ts';
 import type { ModelsParts } from '../parts.ts';
 import type { toolRoutes } from './contract.ts';
 import { toListedModel } from './list-models.ts';
@@ -20,10 +21,11 @@ export function toolHandlers(
     outputSchema,
   }));
   return {
-    invoke: async ({ body, identity, signal, span }) => {
+    invoke: async (call) => {
+      const { body, span } = call;
       const tool = findTool(body.tool);
       span.setAttribute('gen_ai.tool.name', tool.name);
-      const caller = { subject: identity.subject, signal };
+      const caller = callerOf(call);
       const startedAt = performance.now();
       const result = await tool.run(body.input ?? {}, { inference, caller, report: () => {} });
       return { result: { ...result }, cost: 0, duration: performance.now() - startedAt };

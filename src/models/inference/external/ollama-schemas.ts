@@ -60,6 +60,7 @@ export const Line = Type.Object({
   ),
   done: Type.Boolean(),
   done_reason: Type.Optional(Type.String()),
+  total_duration: Count,
   load_duration: Count,
   prompt_eval_count: Count,
   prompt_eval_duration: Count,

@@ -111,7 +111,7 @@ export class OllamaRuntime implements ExternalRuntime {
   #check<T extends TSchema>(schema: T, value: unknown): Static<T> {
     if (Value.Check(schema, value)) return value;
     const { error } = (value ?? {}) as { readonly error?: unknown };
-    if (typeof error === 'string') throw new Fault('upstream', `ollama: ${error}`);
+    if (typeof error === 'string') throw this.#peer.failed(error);
     throw this.#peer.misunderstood();
   }
 }
@@ -133,6 +133,7 @@ function toEnd(line: Line, hasCalled: boolean): GenerateEvent {
       loadMs: (line.load_duration ?? 0) / nsPerMs,
       promptMs: (line.prompt_eval_duration ?? 0) / nsPerMs,
       generateMs: (line.eval_duration ?? 0) / nsPerMs,
+      ...(line.total_duration !== undefined && { totalMs: line.total_duration / nsPerMs }),
     },
   };
 }

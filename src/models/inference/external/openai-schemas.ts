@@ -64,7 +64,15 @@ export const Chunk = Type.Object({
     ]),
   ),
   // What llama-server adds to the last one.
-  timings: Type.Optional(Type.Object({ prompt_ms: Type.Number(), predicted_ms: Type.Number() })),
+  timings: Type.Optional(
+    Type.Object({
+      prompt_ms: Type.Number(),
+      predicted_ms: Type.Number(),
+      prompt_n: Type.Optional(Type.Number()),
+      predicted_n: Type.Optional(Type.Number()),
+      cache_n: Type.Optional(Type.Number()),
+    }),
+  ),
 });
 export type Chunk = Static<typeof Chunk>;
 

@@ -105,7 +105,7 @@ export class OpenAiRuntime implements ExternalRuntime {
     if (Value.Check(Chunk, chunk)) return chunk;
     const { error } = (chunk ?? {}) as { readonly error?: { readonly message?: unknown } };
     const said = error?.message;
-    if (typeof said === 'string') throw new Fault('upstream', `${this.name}: ${said}`);
+    if (typeof said === 'string') throw this.#peer.failed(said);
     throw this.#peer.misunderstood();
   }
 }
@@ -139,7 +139,7 @@ class StreamedAnswer {
     return {
       type: 'end',
       finishReason: finishReasonOf(this.#reason),
-      usage: toUsage(this.#usage),
+      usage: this.#usage ? toUsage(this.#usage) : toCounts(this.#timings ?? {}),
       timings: {
         loadMs: 0,
         promptMs: this.#timings?.prompt_ms ?? firstAt - this.#startedAt,
@@ -149,11 +149,26 @@ class StreamedAnswer {
   }
 }
 
-function toUsage(usage: Chunk['usage']): Usage {
-  const cached = usage?.prompt_tokens_details?.cached_tokens;
+/** llama-server counts what it read anew apart from what it remembered. */
+function toCounts({
+  prompt_n: read = 0,
+  predicted_n: written = 0,
+  cache_n: cached,
+}: Counts): Usage {
   return {
-    promptTokens: usage?.prompt_tokens ?? 0,
-    completionTokens: usage?.completion_tokens ?? 0,
+    promptTokens: read + (cached ?? 0),
+    completionTokens: written,
+    ...(cached !== undefined && { cachedPromptTokens: cached }),
+  };
+}
+
+type Counts = Partial<NonNullable<Chunk['timings']>>;
+
+function toUsage(usage: NonNullable<Chunk['usage']>): Usage {
+  const cached = usage.prompt_tokens_details?.cached_tokens;
+  return {
+    promptTokens: usage.prompt_tokens,
+    completionTokens: usage.completion_tokens,
     ...(cached !== undefined && { cachedPromptTokens: cached }),
   };
 }

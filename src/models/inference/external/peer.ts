@@ -1,6 +1,8 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import type { Secret } from '../../../kit/config.ts';
 import { Fault } from '../../../kit/errors.ts';
+import { HiddenValues } from '../../../kit/secrets/hidden-values.ts';
+import { refusalOf } from './refusal.ts';
 
 export interface PeerOptions {
   /** For the sentences of Faults. */
@@ -19,6 +21,7 @@ const silenceMs = 600_000;
 /** One HTTP server that the operator has named: JSON to it, JSON or a stream from it. */
 export class Peer implements AsyncDisposable {
   readonly #options: PeerOptions;
+  readonly #secrets: HiddenValues;
   readonly #agent = new Agent({
     connect: { timeout: connectTimeoutMs },
     headersTimeout: silenceMs,
@@ -27,6 +30,7 @@ export class Peer implements AsyncDisposable {
 
   constructor(options: PeerOptions) {
     this.#options = options;
+    this.#secrets = new HiddenValues(options.apiKey ? [options.apiKey.reveal()] : []);
   }
 
   /** Asks for a document; with a body by POST. */
@@ -57,6 +61,11 @@ export class Peer implements AsyncDisposable {
     return new Fault('upstream', `${this.#options.name} gave no usable answer`, { cause });
   }
 
+  /** The Fault for an error that it tells of in a stream. */
+  failed(said: string): Fault {
+    return new Fault('upstream', `${this.#options.name}: ${this.#secrets.cutFrom(said)}`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#agent.destroy();
   }
@@ -78,7 +87,13 @@ export class Peer implements AsyncDisposable {
     });
     if (answer.statusCode === 200) return answer;
     const text = await readBody(answer.body, refusalBytesMax).catch(() => Buffer.alloc(0));
-    throw refusalOf(this.#options.name, answer.statusCode, text.toString('utf8'));
+    throw refusalOf({
+      name: this.#options.name,
+      status: answer.statusCode,
+      retryAfter: Number(answer.headers['retry-after']),
+      text: text.toString('utf8'),
+      secrets: this.#secrets,
+    });
   }
 
   #explain(error: unknown, signal: AbortSignal): Fault {
@@ -90,31 +105,6 @@ export class Peer implements AsyncDisposable {
       cause: error,
       retryAfter: 5,
     });
-  }
-}
-
-/** Its refusals of us are no refusals of our caller: a bad key is the operator's to mend. */
-function refusalOf(name: string, status: number, text: string): Fault {
-  const said = sayingOf(text);
-  const message = said === undefined ? `${name} answers with status ${status}` : `${name}: ${said}`;
-  if (status === 404) return new Fault('not_found', message, { reason: 'model_not_found' });
-  if (status === 400 || status === 422) return new Fault('invalid', message);
-  if (status === 413) return new Fault('too_large', message);
-  if (status === 429) return new Fault('exhausted', message, { retryAfter: 1 });
-  if (status === 503) return new Fault('unavailable', message, { retryAfter: 5 });
-  return new Fault('upstream', message);
-}
-
-const sayingMax = 500;
-
-/** The sentence of an error in Ollama's envelope or in that of OpenAI. */
-function sayingOf(text: string): string | undefined {
-  try {
-    const { error } = JSON.parse(text) as { readonly error?: string | { message?: unknown } };
-    const said = typeof error === 'object' ? error.message : error;
-    return typeof said === 'string' && said !== '' ? said.slice(0, sayingMax) : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import type { RemoteFile } from './plan.ts';
 import { connectionFault, refusal, type PullWeb, type WebAnswer } from './web.ts';
 
 export interface Patience {
-  /** Failures in a row without one further byte that end the pull. */
+  /** Failures in a row that end the pull, none of which got further than it had been before. */
   readonly attemptsMax: number;
   /** Before the first repetition; doubles up to thirty times that. */
   readonly delayMs: number;
@@ -31,13 +31,15 @@ export async function download(
   options: DownloadOptions,
 ): Promise<void> {
   const { attemptsMax, delayMs } = options.patience;
+  // A part that is begun anew gets no further by what it had already.
+  let furthest = part.bytes;
   for (let failures = 0; ;) {
-    const before = part.bytes;
     try {
       return await fetchRest(remote, part, options);
     } catch (error) {
       const fault = connectionFault(error, remote.url, options.signal);
-      failures = part.bytes > before ? 1 : failures + 1;
+      failures = part.bytes > furthest ? 1 : failures + 1;
+      furthest = Math.max(furthest, part.bytes);
       const limit = isUnreachable(fault) ? unreachableAttemptsMax : attemptsMax;
       if (!isPassing(fault) || failures >= Math.min(limit, attemptsMax)) throw fault;
       const delay = Math.min(delayMs * 2 ** (failures - 1), delayMs * 30);

@@ -178,6 +178,14 @@ describe('a source that fails', () => {
     expect(await ground.library.list()).toMatchObject([{ digest }]);
   });
 
+  test('one that cuts, and answers a range with all of the file, is given up', async () => {
+    await using ground = await openGround();
+    const cuts = Array.from({ length: 50 }, () => 100_000);
+    const address = offer({ isMistaken: true, cuts, part: partOf(ground) });
+    await expect(ground.pull(address)).rejects.toMatchObject({ reason: 'pull_cut' });
+    expect(source.requests.length).toBeLessThan(10);
+  });
+
   test('content that has changed in the meantime is read from the beginning', async () => {
     await using ground = await openGround({ patience: { attemptsMax: 1, delayMs: 1 } });
     const other = Buffer.concat([content, Buffer.alloc(32)]);

@@ -1,5 +1,6 @@
 import { Fault } from '../../../kit/errors.ts';
 import type { JsonSchema } from '../../inference/request.ts';
+import { bounds } from './integers.ts';
 
 /** `strict` refuses by name what a grammar cannot hold; `lenient` allows more than the schema then. */
 export type Strictness = 'strict' | 'lenient';
@@ -56,12 +57,37 @@ export function refuse(keyword: string, path: string): never {
   });
 }
 
-/** Refuses keywords that no grammar can be made of. `uniqueItems: false` demands nothing. */
+const isSchemas = (value: unknown) => Array.isArray(value) && value.length > 0;
+const isSchema = (value: unknown) => typeof value === 'boolean' || isRecord(value);
+const isNumber = (value: unknown) => typeof value === 'number';
+
+/** What the value of a keyword has to be, where nobody else looks. */
+const forms: Readonly<Record<string, (value: unknown) => boolean>> = {
+  $ref: (value) => typeof value === 'string',
+  enum: isSchemas,
+  anyOf: isSchemas,
+  oneOf: isSchemas,
+  allOf: isSchemas,
+  prefixItems: isSchemas,
+  properties: isRecord,
+  required: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+  additionalProperties: isSchema,
+  items: isSchema,
+  minimum: isNumber,
+  maximum: isNumber,
+  exclusiveMinimum: isNumber,
+  exclusiveMaximum: isNumber,
+};
+
+/**
+ * Refuses keywords that no grammar can be made of, and those with a value that makes no sense.
+ * `uniqueItems: false` demands nothing.
+ */
 export function checkKeywords(schema: JsonSchema, path: string): void {
-  for (const keyword of Object.keys(schema)) {
-    if (known.has(keyword)) continue;
-    if (keyword === 'uniqueItems' && schema[keyword] === false) continue;
-    refuse(keyword, path);
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'uniqueItems' && value === false) continue;
+    const isSound = forms[keyword]?.(value) ?? true;
+    if (!known.has(keyword) || !isSound) refuse(keyword, path);
   }
 }
 
@@ -76,3 +102,18 @@ export const countMax = 1000;
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The type that keywords of its own mean: what they say nothing of would fit them all. */
+export function guessType(schema: JsonSchema): string | undefined {
+  const found = Object.entries(ownKeywords).find(([, keywords]) =>
+    keywords.some((keyword) => keyword in schema),
+  );
+  return found?.[0];
+}
+
+const ownKeywords: Readonly<Record<string, readonly string[]>> = {
+  object: ['properties', 'required', 'additionalProperties'],
+  array: ['items', 'prefixItems', 'minItems', 'maxItems'],
+  string: ['minLength', 'maxLength', 'format'],
+  number: bounds,
+};

@@ -5,6 +5,8 @@ import { literal } from './primitives.ts';
 /** What objects need of the compiler that they are a part of. */
 export interface Rules {
   readonly compile: (schema: unknown, path: string) => string;
+  /** For what no grammar can hold: refused by its name, or the wider expression. */
+  readonly widen: (keyword: string, path: string, wider: string) => string;
   /** Adds a rule; `ways` as of `waysOf` unless given. */
   readonly add: (body: string, ways?: number) => string;
   /** How many parses of these may be open at a time, one beside the other. */
@@ -46,8 +48,13 @@ function readMembers(rules: Rules, schema: JsonSchema, path: string): Member[] {
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
   const names = new Set([...Object.keys(properties), ...required].map(String));
   return [...names].map((name) => {
-    const property = Object.hasOwn(properties, name) ? properties[name] : true;
-    const value = rules.compile(property, `${path}/properties/${name}`);
+    const property = Object.hasOwn(properties, name)
+      ? properties[name]
+      : (schema['additionalProperties'] ?? true);
+    const value =
+      property === false
+        ? rules.widen('required', path, 'value')
+        : rules.compile(property, `${path}/properties/${name}`);
     const pair = rules.add(`${literal(JSON.stringify(name))} ws ":" ws ${value}`);
     return { pair, isRequired: required.has(name) };
   });

@@ -1,6 +1,6 @@
 /**
  * Rules that every grammar of ours may name. White space is one space at most: a weak model would
- * fill the context with it.
+ * fill the context with it. Whole numbers are those that JSON's readers hold exactly.
  */
 export const primitiveRules = String.raw`
 ws ::= " "?
@@ -11,7 +11,7 @@ array ::= "[" ws ( value ( ws "," ws value )* ws )? "]"
 char ::= [^"\\\x7F\x00-\x1F] | "\\" ( ["\\/bfnrt] | "u" hex{4} )
 hex ::= [0-9a-fA-F]
 string ::= "\"" char* "\""
-whole ::= "0" | [1-9] [0-9]{0,15}
+whole ::= "0" | [1-9] [0-9]{0,14}
 integer ::= "-"? whole
 number ::= integer ( "." [0-9]{1,16} )? ( [eE] [-+]? [0-9]{1,2} )?
 boolean ::= "true" | "false"

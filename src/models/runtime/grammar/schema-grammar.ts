@@ -3,15 +3,18 @@ import {
   checkKeywords,
   constraints,
   countMax,
+  guessType,
   isRecord,
   readCount,
   refuse,
   type Strictness,
 } from './keywords.ts';
-import { integerBetween } from './integers.ts';
+import { areExclusive } from './exclusion.ts';
+import { bounds, integerBetween, readRange } from './integers.ts';
 import { objectRules } from './objects.ts';
 import { checkTextSize, SizeBudget, TooLarge } from './size.ts';
 import { literal, primitiveRules } from './primitives.ts';
+import { firstDeepKeyword, fittingValues, listedValues } from './values.ts';
 
 /** GBNF rules, and the one that stands for a value of the schema. */
 export interface SchemaGrammar {
@@ -71,7 +74,7 @@ class Compiler {
   readonly compile = (schema: unknown, path: string): string => {
     this.#size.countParts(1);
     if (schema === true || schema === undefined) return 'value';
-    if (!isRecord(schema)) return this.#widen(schema === false ? 'false' : 'schema', path, 'value');
+    if (!isRecord(schema)) return this.widen(schema === false ? 'false' : 'schema', path, 'value');
     if (this.#isStrict) checkKeywords(schema, path);
     return this.#combined(schema, path) ?? this.#typed(schema, path);
   };
@@ -101,25 +104,33 @@ class Compiler {
   }
 
   #combined(schema: JsonSchema, path: string): string | undefined {
-    const { $ref, enum: values, anyOf, oneOf, allOf } = schema;
+    const { $ref, anyOf, oneOf, allOf } = schema;
     const crowded = combiners.find((keyword) => schema[keyword] && !isAlone(schema, keyword));
-    if (crowded) this.#widen(crowded, path, 'value');
+    if (crowded) this.widen(crowded, path, 'value');
     if (typeof $ref === 'string') return this.#reference($ref, path);
-    if ('const' in schema) return literal(JSON.stringify(schema['const']));
-    if (Array.isArray(values) && values.length > 0) {
-      this.#size.countParts(values.length);
-      return this.#addChoice(values.map((value) => literal(JSON.stringify(value))));
-    }
+    const values = listedValues(schema);
+    if (values) return this.#oneOfValues(values, schema, path);
     const choices = anyOf ?? oneOf;
     if (Array.isArray(choices) && choices.length > 0) {
+      const isCertain = !this.#isStrict || choices === anyOf || areExclusive(choices, this.#follow);
+      if (!isCertain) refuse('oneOf', path);
       return this.#choice(choices, `${path}/${anyOf ? 'anyOf' : 'oneOf'}`);
     }
     if (!Array.isArray(allOf)) return undefined;
     if (allOf.length === 1) return this.compile(allOf[0], `${path}/allOf/0`);
-    return this.#widen('allOf', path, 'value');
+    return this.widen('allOf', path, 'value');
   }
 
-  /** Of `oneOf` only one may hold; that the choices exclude each other is the schema's matter. */
+  #oneOfValues(values: readonly unknown[], schema: JsonSchema, path: string): string {
+    this.#size.countParts(values.length);
+    const deep = firstDeepKeyword(schema);
+    if (deep) this.widen(deep, path, 'value');
+    const fitting = fittingValues(schema, values);
+    if (fitting.length === 0) this.widen('const' in schema ? 'const' : 'enum', path, 'value');
+    const allowed = fitting.length > 0 ? fitting : values;
+    return this.#addChoice(allowed.map((value) => literal(JSON.stringify(value))));
+  }
+
   #choice(choices: readonly unknown[], path: string): string {
     return this.#addChoice(choices.map((choice, i) => this.compile(choice, `${path}/${i}`)));
   }
@@ -128,14 +139,23 @@ class Compiler {
   #reference($ref: string, path: string): string {
     const known = this.#references.get($ref);
     if (known) return known;
-    const target = $ref.startsWith('#') ? this.#find($ref.slice(1)) : undefined;
-    if (target === undefined) return this.#widen('$ref', path, 'value');
+    const target = this.#target($ref);
+    if (target === undefined) return this.widen('$ref', path, 'value');
     const name = `${this.#prefix}r${this.#references.size}`;
     this.#references.set($ref, name);
     const body = this.compile(target, $ref);
     this.#push(name, body, this.waysOf([body]));
     return name;
   }
+
+  #target($ref: string): unknown {
+    return $ref.startsWith('#') ? this.#find($ref.slice(1)) : undefined;
+  }
+
+  readonly #follow = (schema: unknown): unknown => {
+    const $ref = isRecord(schema) ? schema['$ref'] : undefined;
+    return typeof $ref === 'string' ? this.#target($ref) : schema;
+  };
 
   #find(pointer: string): unknown {
     const steps = pointer.split('/').slice(1);
@@ -150,7 +170,7 @@ class Compiler {
     const type = schema['type'] ?? guessType(schema);
     if (type === undefined) return 'value';
     if (!Array.isArray(type)) return this.#ofType(type, schema, path);
-    if (type.length === 0) return this.#widen('type', path, 'value');
+    if (type.length === 0) return this.widen('type', path, 'value');
     return this.#addChoice(type.map((one) => this.#ofType(one, schema, path)));
   }
 
@@ -161,7 +181,7 @@ class Compiler {
     if (type === 'integer') return this.#integer(schema, path);
     if (type === 'number') return this.#number(schema, path);
     if (type === 'boolean' || type === 'null') return type;
-    return this.#widen('type', path, 'value');
+    return this.widen('type', path, 'value');
   }
 
   #array(schema: JsonSchema, path: string): string {
@@ -171,7 +191,7 @@ class Compiler {
     const item = isClosed ? '' : this.compile(schema['items'], `${path}/items`);
     const least = Math.max(this.#count(schema, 'minItems', path) ?? 0, heads.length);
     const most = isClosed ? heads.length : this.#count(schema, 'maxItems', path);
-    if (most !== undefined && most < least) return this.#widen('maxItems', path, 'array');
+    if (most !== undefined && most < least) return this.widen('maxItems', path, 'array');
     if (most === 0) return '"[]"';
     const counts = {
       least: least - heads.length,
@@ -190,11 +210,13 @@ class Compiler {
     const { format } = schema;
     if (format !== undefined) {
       const known = formats.find((one) => one === format);
-      return known ?? this.#widen('format', path, 'string');
+      const bound = ['minLength', 'maxLength'].find((keyword) => keyword in schema);
+      if (known && bound) return this.widen(bound, path, known);
+      return known ?? this.widen('format', path, 'string');
     }
     const least = this.#count(schema, 'minLength', path) ?? 0;
     const most = this.#count(schema, 'maxLength', path);
-    if (most !== undefined && most < least) return this.#widen('maxLength', path, 'string');
+    if (most !== undefined && most < least) return this.widen('maxLength', path, 'string');
     if (least === 0 && most === undefined) return 'string';
     return this.add(String.raw`"\"" char{${least},${most ?? ''}} "\""`);
   }
@@ -203,29 +225,28 @@ class Compiler {
     const range = readRange(schema);
     const body = integerBetween(range.low, range.high);
     const refused = Object.keys(range.named)[0] ?? 'minimum';
-    return body ?? this.#widen(refused, path, 'integer');
+    return body ?? this.widen(refused, path, 'integer');
   }
 
   #number(schema: JsonSchema, path: string): string {
-    const { low, high, named } = readRange(schema);
-    const isFree = low === -Infinity && high === Infinity;
-    return isFree ? 'number' : this.#widen(Object.keys(named)[0] ?? 'minimum', path, 'number');
+    const bound = bounds.find((keyword) => keyword in schema);
+    return bound === undefined ? 'number' : this.widen(bound, path, 'number');
   }
 
   #count(schema: JsonSchema, keyword: string, path: string): number | undefined {
     const count = readCount(schema, keyword);
     const isSound = schema[keyword] === undefined || (count !== undefined && count <= countMax);
-    if (!isSound) this.#widen(keyword, path, '');
+    if (!isSound) this.widen(keyword, path, '');
     if (!isSound || count === undefined) return undefined;
     this.#size.countRepetitions(count);
     return count;
   }
 
   /** For what no grammar can hold: refused when strict, else the wider expression. */
-  #widen(keyword: string, path: string, wider: string): string {
+  readonly widen = (keyword: string, path: string, wider: string): string => {
     if (this.#isStrict) refuse(keyword, path);
     return wider;
-  }
+  };
 }
 
 /** A list of so many items; behind those of `prefixItems` each has its comma. */
@@ -253,26 +274,4 @@ const combiners = ['$ref', 'anyOf', 'oneOf', 'allOf'];
 /** Whether nothing beside a combining keyword narrows the values further. */
 function isAlone(schema: JsonSchema, combining: string): boolean {
   return constraints.every((keyword) => keyword === combining || schema[keyword] === undefined);
-}
-
-function guessType(schema: JsonSchema): string | undefined {
-  if (isRecord(schema['properties'])) return 'object';
-  return 'items' in schema || 'prefixItems' in schema ? 'array' : undefined;
-}
-
-/** The bounds of a number, inclusive for integers; those of all safe integers bound nothing. */
-function readRange(schema: JsonSchema) {
-  const keywords = ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'];
-  const named = Object.fromEntries(
-    keywords.flatMap((keyword) => {
-      const value = schema[keyword];
-      const isBound = typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
-      return isBound ? [[keyword, value] as const] : [];
-    }),
-  );
-  const { minimum = -Infinity, exclusiveMinimum = -Infinity } = named;
-  const { maximum = Infinity, exclusiveMaximum = Infinity } = named;
-  const low = Math.max(Math.ceil(minimum), Math.floor(exclusiveMinimum) + 1);
-  const high = Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum) - 1);
-  return { low, high, named };
 }
