@@ -80,6 +80,32 @@ test('a batch runs a workflow for every input, and tells how it comes on', async
   expect(end.body).toMatchObject({ status: 'completed', progress: { completed: 3, failed: 0 } });
 });
 
+test('whoever may only run follows their batches, whose items tell what waits and what was mended', async () => {
+  const ask = { id: 'ask', type: 'Approval', data: { message: 'Go on?' } };
+  const id = await create('Asks', { nodes: [ask], edges: [] });
+  const runner = await running.callAs('usr_runner', ['workflow:execute']);
+  const { status, body } = await runner('POST', `${root}/${id}/batch`, { body: { inputs: [{}] } });
+  expect(status).toBe(202);
+  const path = `/api/v1/batches/${body.batchId}`;
+  const item = async () => (await runner('GET', `${path}/items`)).body.items?.[0];
+  await expect.poll(item).toMatchObject({ status: 'running', executionId: expect.any(String) });
+  const { executionId } = await item();
+  const execution = `/api/v1/executions/${executionId}`;
+  await runner('POST', `${execution}/cancel`);
+  const end = async () => (await runner('GET', path)).body;
+  await expect.poll(end).toMatchObject({ status: 'completed', progress: { completed: 0 } });
+  expect((await item()).status).toBe('cancelled');
+  await runner('POST', `${execution}/resume`);
+  const decide = () => runner('POST', `${execution}/approvals/ask`, { body: { approved: true } });
+  await expect.poll(async () => (await decide()).status).toBe(200);
+  await expect.poll(item).toMatchObject({ status: 'completed', executionId });
+  expect((await end()).progress).toMatchObject({ completed: 1, failed: 0 });
+  for (const mine of ['/api/v1/executions', '/api/v1/batches']) {
+    expect((await runner('GET', mine)).body.total).toBe(1);
+  }
+  expect((await runner('GET', `${execution}/callbacks`)).status).toBe(200);
+});
+
 test('a webhook starts a workflow, until the workflow is archived', async () => {
   const id = await create('Hook');
   const made = await call('POST', `${root}/${id}/triggers`, {
@@ -104,6 +130,25 @@ test('a webhook starts a workflow, until the workflow is archived', async () => 
   expect((await bob('DELETE', `${root}/${id}/triggers/${made.body.id}`)).status).toBe(403);
   await call('DELETE', `${root}/${id}`);
   expect((await deliver(secret)).status).toBe(409);
+});
+
+test('an open hook is shown to its owner and administrators only, because its address is all it takes', async () => {
+  const id = await create('Open hook');
+  const triggers = `${root}/${id}/triggers`;
+  const open = { type: 'webhook', verification: 'none' };
+  const made = await call('POST', triggers, { body: open });
+  const locked = await call('POST', triggers, { body: { type: 'webhook' } });
+  const reader = await running.callAs('usr_reader', ['workflow:read']);
+  const { body: listed } = await reader('GET', triggers);
+  expect(listed).toMatchObject({ total: 1, triggers: [{ id: locked.body.id }] });
+  const path = `${triggers}/${made.body.id}`;
+  expect((await reader('GET', path)).status).toBe(404);
+  expect((await reader('GET', `${path}/firings`)).status).toBe(404);
+  const admin = await running.callAs('usr_root', ['workflow:admin']);
+  for (const one of [call, admin]) {
+    expect((await one('GET', triggers)).body.total).toBe(2);
+    expect((await one('GET', path)).body.hookUrl).toBe(made.body.hookUrl);
+  }
 });
 
 test('an active workflow is a tool of the MCP server', async () => {

@@ -156,11 +156,13 @@ function listen({
   engine,
   callbacks,
   triggers,
+  batches,
   times,
-}: Omit<Running, 'batches'> & Pick<WorkflowParts, 'times'>): void {
+}: Running & Pick<WorkflowParts, 'times'>): void {
   engine.onEnded(async (execution: Execution) => {
     times.ended(execution);
     if (execution.callbacks) await callbacks.noteEnded(execution);
+    await batches.noteEnded(execution);
     await triggers.noteEnded(execution);
   });
 }

@@ -64,9 +64,11 @@ export function setMethods(server: Server, parts: McpMethodParts): void {
 
 function setToolMethods(server: Server, parts: McpMethodParts): void {
   const { tools, sdk } = parts;
-  server.setRequestHandler('tools/list', async (_request, context) => ({
-    tools: [...(await tools.list(Sender.of(context).caller))],
-  }));
+  server.setRequestHandler('tools/list', async ({ params }, context) => {
+    const listed = await tools.list(Sender.of(context).caller, params?.cursor);
+    const page = 'tools' in listed ? listed : { tools: listed };
+    return { ...page, tools: [...page.tools] };
+  });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { name, arguments: input = {} } = params;
     const { caller } = Sender.of(context);

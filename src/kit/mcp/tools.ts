@@ -6,13 +6,22 @@ export type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 
 /** The tools of an MCP server: its own table, or one that is gathered from elsewhere. */
 export interface McpTools {
-  /** What this caller may see. */
-  list(caller: McpCaller): Promise<readonly Tool[]> | readonly Tool[];
+  /** What this caller may see: all at once, or the page that the cursor of the one before begins. */
+  list(
+    caller: McpCaller,
+    cursor?: string,
+  ): Promise<readonly Tool[] | ToolPage> | readonly Tool[] | ToolPage;
   /**
    * Runs a tool. A Fault that it throws becomes a result with `isError`, which the calling model can
    * read and mend; with the reason `tool_not_found`, or as an `McpError`, a JSON-RPC error instead.
    */
   call(name: string, input: unknown, context: McpCallContext): Promise<CallToolResult>;
+}
+
+/** Some of the tools, and where the next page begins; the last one when it says nothing. */
+export interface ToolPage {
+  readonly tools: readonly Tool[];
+  readonly nextCursor?: string;
 }
 
 /** Who speaks MCP to us. */

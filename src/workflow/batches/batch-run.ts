@@ -44,6 +44,8 @@ export class BatchRun {
   #started: { readonly index: number; readonly executionId: string }[] = [];
   #ended: ItemEnd[] = [];
   #wake: () => void = () => {};
+  /** Has the starts written down after a while. */
+  #hurry: () => void = () => {};
   /** The last item that was taken. */
   #after = -1;
   #isDrained = false;
@@ -229,6 +231,7 @@ export class BatchRun {
   #noteStarted(index: number, executionId: string): void {
     this.#running.set(index, executionId);
     this.#started = [...this.#started, { index, executionId }];
+    this.#hurry();
     if (this.#stopping.signal.aborted) void this.#cancelExecution(executionId);
   }
 
@@ -264,10 +267,12 @@ export class BatchRun {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (this.#started.length > 0 || this.#running.size === 0) {
-        timer = setTimeout(resolve, startedDelayMs);
-      }
+      this.#hurry = () => {
+        timer ??= setTimeout(resolve, startedDelayMs);
+      };
+      if (this.#started.length > 0 || this.#running.size === 0) this.#hurry();
     });
+    this.#hurry = () => {};
     clearTimeout(timer);
   }
 

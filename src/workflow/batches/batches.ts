@@ -5,13 +5,13 @@ import type { Log } from '../../kit/log.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { heldForComponents, requireUnattended } from '../components/component-permissions.ts';
 import { hasSecrets } from '../components/secret-fields.ts';
-import type { Engine, PlanSource } from '../engine/execution.ts';
+import type { Engine, Execution, PlanSource } from '../engine/execution.ts';
 import { BatchCallbacks, type BatchCallbacksOptions } from './batch-callbacks.ts';
 import * as store from './batch-store.ts';
 import type { Batch, BatchItem, BatchNews, FailureMode, ItemStatus } from './batch.ts';
 import { BatchRuns } from './batch-runs.ts';
 import { writeItemInputs } from './item-inputs.ts';
-import { reopenBatch, requestCancel } from './run-store.ts';
+import { completeItem, reopenBatch, requestCancel } from './run-store.ts';
 
 export interface BatchesOptions {
   readonly sql: store.BatchSql;
@@ -70,6 +70,13 @@ export class Batches implements AsyncDisposable {
   /** Takes up what nobody runs, now and from now on. */
   start(): Promise<void> {
     return this.#runs.start();
+  }
+
+  /** To be told of executions that ended: an item's may have been resumed by itself. */
+  async noteEnded({ id: executionId, status, batch }: Execution): Promise<void> {
+    if (!batch || status !== 'completed') return;
+    const item = { batchId: batch.id, index: batch.index, executionId };
+    await completeItem(this.#options.sql, item, new Date(this.#now()));
   }
 
   /** Stores the batch; it runs on by itself. The same key again answers the first one. */

@@ -176,6 +176,30 @@ export async function closeBatch(
   return row && toBatch(row);
 }
 
+/** An item whose execution was completed after all: it counts as completed in place of what it was. */
+export async function completeItem(
+  sql: BatchSql,
+  item: { readonly batchId: string; readonly index: number; readonly executionId: string },
+  now: Date,
+): Promise<void> {
+  await sql.query(
+    `with item as (
+       select index, status from workflow.batch_items
+       where batch_id = $1 and index = $2 and execution_id = $3 and status in ('failed', 'cancelled')
+       for update
+     ), completed as (
+       update workflow.batch_items i set status = 'completed', error = null,
+         ended_at = $4::timestamptz
+       from item where i.batch_id = $1 and i.index = item.index
+     )
+     update workflow.batches b set completed = b.completed + 1,
+       failed = b.failed - case when item.status = 'failed' then 1 else 0 end,
+       cancelled = b.cancelled - case when item.status = 'cancelled' then 1 else 0 end
+     from item where b.id = $1`,
+    [item.batchId, item.index, item.executionId, now],
+  );
+}
+
 /** Asks the owner to cancel; undefined when the batch has ended. */
 export async function requestCancel(sql: BatchSql, id: string): Promise<Batch | undefined> {
   const [row] = await sql.query<BatchRow>(

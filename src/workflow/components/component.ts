@@ -5,13 +5,22 @@ import type { ComponentPermission } from './component-permissions.ts';
 
 export type ComponentGroup = 'ai' | 'cms' | 'tools' | 'logic' | 'data';
 
-/** What a model call used. */
+/** What a model call used, or an execution within. */
 export interface Usage {
-  readonly model: string;
+  /** Absent where several may have been asked. */
+  readonly model?: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
   /** US dollars. */
   readonly cost: number;
+}
+
+/** What an execution may still use; without what it has no bound for. */
+export interface Rest {
+  readonly timeoutMs?: number;
+  readonly maxTokens?: number;
+  /** US dollars. */
+  readonly maxCost?: number;
 }
 
 /** What a node may know while it runs. */
@@ -31,6 +40,8 @@ export interface NodeContext {
   readonly signal: AbortSignal;
   /** Milliseconds that are left for this attempt. */
   readonly timeoutMs: number;
+  /** What another execution may use for which this node waits; `timeoutMs` by the node's own setting too. */
+  readonly rest?: Rest;
   /** Whose execution it is. */
   readonly ownerId: string;
   /** Of what components ask for, what whoever started it held. */
@@ -96,10 +107,14 @@ export interface Component {
   readonly typicalMs: number;
   /** Milliseconds that one attempt may take when the node says nothing; 60,000 when absent. */
   readonly timeoutMs?: number;
+  /** It waits without running, as long as its settings say. */
+  readonly parks?: true;
   /** It acts with the caller's own token (IdpAPI), or hands it on to what does (SubWorkflow). */
   readonly callerToken?: 'needed' | 'handed-on';
   /** One of these is needed by whoever starts a flow with it: it acts in the service's own name. */
   readonly permission?: readonly ComponentPermission[];
+  /** The handle on which an output ends that stands in for running it; none when it says none. */
+  handleOf?(output: Readonly<Record<string, unknown>>): string | undefined;
   /** What is wrong with settings beyond what the schema says, before placeholders are rendered. */
   check?(data: Readonly<Record<string, unknown>>): readonly SettingFault[];
   run(data: Readonly<Record<string, unknown>>, context: NodeContext): Promise<NodeOutcome>;

@@ -17,6 +17,22 @@ export async function countTemplateUse(sql: WorkflowSql, templateId: string): Pr
   );
 }
 
+/** A workflow that may be run, by its name. */
+export interface ActiveName {
+  readonly id: string;
+  readonly name: string;
+  /** Since when it is active under this name. */
+  readonly namedAt: Date;
+}
+
+/** Of all active workflows that are stored. */
+export async function readActiveNames(sql: WorkflowSql): Promise<ActiveName[]> {
+  const rows = await sql.query<{ id: string; name: string; named_at: Date }>(
+    `select id, name, named_at from workflow.workflows where status = 'active'`,
+  );
+  return rows.map((row) => ({ id: row.id, name: row.name, namedAt: row.named_at }));
+}
+
 /**
  * Milliseconds that the last completed executions of workflows took on average, by workflow; those
  * without one are not there.

@@ -1,12 +1,17 @@
 import { findTemplate, templates } from './templates/templates.ts';
 import type { Template } from './templates/template.ts';
-import { countTemplateUse, readTemplateUses } from './catalog-store.ts';
+import {
+  countTemplateUse,
+  readActiveNames,
+  readTemplateUses,
+  type ActiveName,
+} from './catalog-store.ts';
 import { requireComponents } from '../components/component-permissions.ts';
 import type { Plans } from './plans.ts';
 import type { Definitions } from './definitions.ts';
 import { unknownWorkflow } from './refusals.ts';
 import type { Actor, Complexity, FlowFacts, Workflow } from './workflow.ts';
-import type { Page, WorkflowSql } from './workflow-store.ts';
+import { readWorkflows, type Page, type WorkflowSql } from './workflow-store.ts';
 
 export interface CatalogOptions {
   readonly sql: WorkflowSql;
@@ -51,6 +56,19 @@ export class Catalog {
       { limit: limit - shown.length, offset: Math.max(0, offset - builtIn.length) },
     );
     return { workflows: [...shown, ...workflows], total: builtIn.length + total };
+  }
+
+  /** The names of all that may be run. */
+  async names(): Promise<readonly ActiveName[]> {
+    const [builtIn, active] = await Promise.all([this.#builtIn(), readActiveNames(this.#sql)]);
+    return [...builtIn.map(({ createdAt, ...one }) => ({ ...one, namedAt: createdAt })), ...active];
+  }
+
+  /** Those of the ids that there are, in no order. */
+  async readAll(ids: readonly string[]): Promise<readonly Workflow[]> {
+    const wanted = new Set(ids);
+    const builtIn = (await this.#builtIn()).filter(({ id }) => wanted.has(id));
+    return [...builtIn, ...(await readWorkflows(this.#sql, ids))];
   }
 
   /** All templates, with how often each was used. */

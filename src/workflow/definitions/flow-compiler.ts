@@ -5,6 +5,7 @@ import type { Flow, FlowFault } from '../flow/flow.ts';
 import type { Plan } from '../flow/plan.ts';
 import { readFlow, type FlowInput } from '../flow/schema.ts';
 import { readShape } from './flow-shape.ts';
+import { findVainRules } from './vain-rules.ts';
 
 /** A flow that holds, or all that is wrong with it. */
 export type CompiledFlow =
@@ -34,12 +35,14 @@ export class FlowCompiler {
 
   #compileInput(input: FlowInput): CompiledFlow {
     const flow = readFlow(input);
+    const vain = findVainRules(flow, this.#components);
     try {
-      return { flow, plan: this.compile(flow), faults: [] };
+      const plan = this.compile(flow);
+      return vain.length > 0 ? { faults: vain } : { flow, plan, faults: [] };
     } catch (error) {
       const { faults } = Fault.from(error).detail;
       if (!Array.isArray(faults)) throw error;
-      return { faults: faults as readonly FlowFault[] };
+      return { faults: [...(faults as readonly FlowFault[]), ...vain] };
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Engine, Execution, NodeRun } from '../engine/execution.ts';
+import type { Flow } from '../flow/flow.ts';
 import type { Definitions } from './definitions.ts';
 import { readShown, seesDrafts } from './drafts.ts';
 import { findMisses, type HoldsCel, type Miss } from './expectation.ts';
@@ -55,11 +56,16 @@ export class FlowTests {
     return store.readTests(sql, workflowId);
   }
 
-  /** Puts these in place of all that were there; throws `forbidden` for others than the owner. */
+  /**
+   * Puts these in place of all that were there; throws `forbidden` for others than the owner, `invalid`
+   * for tests that name a node which the newest version has not.
+   */
   async write(workflowId: string, tests: readonly FlowTest[], actor: Actor): Promise<void> {
     const { sql, definitions } = this.#options;
-    await definitions.requireOwn(workflowId, actor);
+    const workflow = await definitions.requireOwn(workflowId, actor);
     requireDistinct(tests);
+    const { flow } = await definitions.readVersion(workflow, workflow.latest);
+    for (const test of tests) for (const fault of lostNodes(test, flow)) throw invalidTest(fault);
     await store.writeTests(sql, workflowId, tests);
   }
 
@@ -79,6 +85,8 @@ export class FlowTests {
     if (name !== undefined && chosen.length === 0) {
       throw new Fault('not_found', 'there is no such test', { reason: 'test_not_found' });
     }
+    const { flow } = await definitions.readVersion(workflow, wanted);
+    for (const test of chosen) for (const fault of lostNodes(test, flow)) throw invalidTest(fault);
     const results: FlowTestResult[] = [];
     const rest = chosen.entries();
     const work = async () => {
@@ -157,8 +165,20 @@ export class FlowTests {
 /** Throws `invalid` for tests that cannot be told apart. */
 export function requireDistinct(tests: readonly Pick<FlowTest, 'name'>[]): void {
   const names = tests.map(({ name }) => name);
-  if (new Set(names).size === names.length) return;
-  throw new Fault('invalid', 'two tests have the same name', { reason: 'validation_error' });
+  if (new Set(names).size !== names.length) throw invalidTest('two tests have the same name');
+}
+
+/** Nodes that a test names and the flow has not: what was meant to be pinned would really run. */
+function lostNodes({ name, pinned, expect }: FlowTest, { nodes }: Flow): string[] {
+  const known = new Set(nodes.map(({ id }) => id));
+  const named = [...Object.keys(pinned), ...expect.flatMap(({ node }) => node ?? [])];
+  return named
+    .filter((id) => !known.has(id))
+    .map((id) => `the test “${name}” names the node ${id}, which the flow has not`);
+}
+
+function invalidTest(message: string): Fault {
+  return new Fault('invalid', message, { reason: 'validation_error' });
 }
 
 /** Of a node in a loop the output of its last round. */

@@ -95,7 +95,8 @@ export async function publishVersion(
   const rows = await sql.query(
     `with changed as (
        update workflow.workflows set status = 'active', version = $2::integer,
-         revision = revision + 1, updated_at = $4::timestamptz
+         revision = revision + 1, updated_at = $4::timestamptz,
+         named_at = case when status = 'active' then named_at else $4::timestamptz end
        where id = $1 and revision = $3::integer returning id)
      update workflow.versions set published_at = coalesce(published_at, $4::timestamptz)
      where workflow_id in (select id from changed) and version = $2::integer returning version`,

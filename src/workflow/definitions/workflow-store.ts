@@ -53,9 +53,9 @@ export async function insertWorkflow(sql: WorkflowSql, workflow: NewWorkflow): P
   await sql.query(
     `with made as (
        insert into workflow.workflows (id, name, description, category, tags, status, owner_id,
-         version, latest, secret, template_id, created_at, updated_at)
+         version, latest, secret, template_id, created_at, updated_at, named_at)
        values ($1, $2, $3, $4, $5::text[], $6, $7, $8::integer, 1, $9, $10, $11::timestamptz,
-         $11::timestamptz)
+         $11::timestamptz, $11::timestamptz)
        returning id)
      insert into workflow.versions (workflow_id, version, flow, components, complexity, typical_ms,
        created_by, created_at, published_at)
@@ -88,6 +88,15 @@ export async function readWorkflow(sql: WorkflowSql, id: string): Promise<Workfl
     [id],
   );
   return row && toWorkflow(row);
+}
+
+/** Those of the ids that there are, in no order. */
+export async function readWorkflows(sql: WorkflowSql, ids: readonly string[]): Promise<Workflow[]> {
+  const rows = await sql.query<WorkflowRow>(
+    `select ${columns} from ${withShownVersion} where w.id = any($1::text[])`,
+    [[...ids]],
+  );
+  return rows.map(toWorkflow);
 }
 
 /** Which workflows a listing holds; everything that is given must hold. */
@@ -173,7 +182,9 @@ export interface NewVersion extends FlowFacts {
 
 const changedWorkflow = `update workflow.workflows set name = $3, description = $4, category = $5,
   tags = $6::text[], status = $7, version = $8::integer, latest = $9::integer,
-  revision = revision + 1, updated_at = $10::timestamptz
+  revision = revision + 1, updated_at = $10::timestamptz,
+  named_at = case when name <> $3 or (status <> 'active' and $7 = 'active')
+    then $10::timestamptz else named_at end
   where id = $1 and revision = $2::integer returning id`;
 
 function changeValues(change: WorkflowChange): unknown[] {

@@ -1,9 +1,8 @@
 import type { Log } from '../../kit/log.ts';
 import { toExecution, type StoredExecution } from './execution-row.ts';
-import type { Callbacks, Execution, NodeError } from './execution.ts';
+import type { Callbacks, Execution, NodeError, SignalAnswer } from './execution.ts';
 import type { SignalPlace } from './executions-store.ts';
 import type { EngineSql } from './journal-store.ts';
-import type { SignalAnswer } from './journal-row.ts';
 import { markTold, takeUntold } from './replicas-store.ts';
 
 export interface EndsOptions {
@@ -86,13 +85,18 @@ export class Ends {
 }
 
 /** What an execution came to, as the node gets it that waits for it. */
-export function answerOf({ id, status, outcome }: StoredExecution): SignalAnswer {
+export function answerOf(stored: StoredExecution): SignalAnswer {
+  const { id, status, outcome, tokensUsed, cost } = stored;
+  // Which tokens were of prompts is not kept.
+  const usage = { promptTokens: tokensUsed, completionTokens: 0, cost };
+  const used = tokensUsed > 0 || cost > 0 ? { usage } : {};
   if (status === 'completed') {
-    return { output: { executionId: id, status, result: outcome?.result ?? {} } };
+    return { output: { executionId: id, status, result: outcome?.result ?? {} }, ...used };
   }
   const error: Pick<NodeError, 'message' | 'code'> = outcome?.error ?? {
     message: 'the execution was cancelled',
     code: 'CANCELLED',
   };
-  return { error: { message: error.message, code: error.code } };
+  const isRetryable = outcome?.retryable ?? false;
+  return { error: { message: error.message, code: error.code }, isRetryable, ...used };
 }

@@ -1,3 +1,4 @@
+import type { Usage } from '../components/component.ts';
 import type { Plan } from '../flow/plan.ts';
 
 export const executionStatuses = [
@@ -66,6 +67,16 @@ export interface NodeError {
   /** Upper snake case: `MODEL_TIMEOUT`, `BUDGET_EXCEEDED`, … */
   readonly code: string;
 }
+
+/** What a parked node was answered; until its run takes it, it stands in place of the output. */
+export type SignalAnswer = { readonly usage?: Usage } & (
+  | { readonly output: unknown; readonly handle?: string }
+  | {
+      readonly error: Omit<NodeError, 'nodeId' | 'attempt'>;
+      /** Whether the same again may end better; as its code says when absent. */
+      readonly isRetryable?: boolean;
+    }
+);
 
 export interface NodeRun {
   readonly nodeId: string;
@@ -176,12 +187,10 @@ export interface Engine {
       readonly callerToken?: string;
     },
   ): Promise<Execution>;
-  /** Ends a parked node with this outcome; false when nothing waits there. */
+  /** Ends a parked node with this answer; false when nothing waits there. */
   signal(
     at: { readonly executionId: string; readonly nodeId: string; readonly iteration: string },
-    outcome:
-      | { readonly output: unknown; readonly handle?: string }
-      | { readonly error: Omit<NodeError, 'nodeId' | 'attempt'> },
+    answer: SignalAnswer,
   ): Promise<boolean>;
   /** Events behind `after`, oldest first, then new ones until the execution has ended. */
   follow(executionId: string, after: number, signal: AbortSignal): AsyncIterable<ExecutionEvent>;

@@ -4,8 +4,8 @@ import {
   type ExecutionRow,
   type StoredExecution,
 } from './execution-row.ts';
-import type { ExecutionEvent, ExecutionStatus } from './execution.ts';
-import type { Outcome, SignalAnswer } from './journal-row.ts';
+import type { ExecutionEvent, ExecutionStatus, SignalAnswer } from './execution.ts';
+import type { Outcome } from './journal-row.ts';
 import type { EngineSql } from './journal-store.ts';
 
 export async function readExecution(

@@ -67,11 +67,6 @@ export interface JournalEntry {
   readonly change?: StatusChange;
 }
 
-/** What a parked node was answered; until its run takes it, it stands in place of the output. */
-export type SignalAnswer =
-  | { readonly output: unknown; readonly handle?: string }
-  | { readonly error: Omit<NodeError, 'nodeId' | 'attempt'> };
-
 /** A node's place in an execution as a key. */
 export function nodeKey(nodeId: string, iteration: string): string {
   return `${iteration}\n${nodeId}`;

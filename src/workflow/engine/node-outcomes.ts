@@ -1,13 +1,15 @@
-import type { NodeDone, NodeParked } from '../components/component.ts';
+import type { NodeDone, NodeParked, Usage } from '../components/component.ts';
 import type { Clock } from './clock.ts';
-import type { NodeError } from './execution.ts';
-import { nodeKey, type NodeEntry, type SignalAnswer } from './journal-row.ts';
+import type { NodeError, SignalAnswer } from './execution.ts';
+import { nodeKey, type NodeEntry } from './journal-row.ts';
 import { failureOf, isRetryableCode, type NodeFailure } from './node-failure.ts';
-import type { NodeEnd } from './node-runner.ts';
+import { attemptsOf, delayBefore, type NodeEnd } from './node-runner.ts';
+import type { Underway } from './open-nodes.ts';
 import { ParkedNodes, type ParkedNode } from './parked-nodes.ts';
 import { readOutput, type History } from './recovery.ts';
 import type { RunJournal } from './run-journal.ts';
 import { writeOutput, type RunLimits } from './run-limits.ts';
+import { hasErrorWay } from './walk-edges.ts';
 import type { Step } from './walk-frame.ts';
 import type { Walk } from './walk.ts';
 
@@ -27,12 +29,15 @@ export interface OutcomeParts {
 interface Failed {
   readonly failure: NodeFailure;
   readonly attempt: number;
+  readonly usage?: Usage | undefined;
 }
 
 /** Takes what the nodes of one run came to: says it to the journal, then to the walk. */
 export class NodeOutcomes {
   readonly parked: ParkedNodes;
   readonly #parts: OutcomeParts;
+  /** Attempts that nodes which waited go on with. */
+  readonly #further = new Map<string, Underway>();
 
   constructor(parts: OutcomeParts) {
     this.#parts = parts;
@@ -40,6 +45,11 @@ export class NodeOutcomes {
       this.#wake(node);
       parts.onWoken();
     });
+  }
+
+  /** The attempt that a node goes on with; the first when undefined. */
+  underwayOf(key: string): Underway | undefined {
+    return this.#further.get(key) ?? this.#parts.history.underway.get(key);
   }
 
   /** Of a node that was run. */
@@ -88,8 +98,12 @@ export class NodeOutcomes {
   /** Of a parked node that somebody answered. */
   answer(entry: NodeEntry): void {
     const node = this.parked.take(entry.nodeId, entry.iteration);
+    if (!node) return;
     // Written by `signalNode`.
-    if (node) this.#wakeWith(node, readOutput(entry.output) as SignalAnswer);
+    if (node.attempt === entry.body.attempt)
+      this.#wakeWith(node, readOutput(entry.output) as SignalAnswer);
+    // Of the attempt before, of which the row still tells.
+    else this.parked.add(node);
   }
 
   /** Of the whole execution, as it is told and stored. */
@@ -158,14 +172,31 @@ export class NodeOutcomes {
   }
 
   #wakeWith({ step, attempt }: ParkedNode, answer: SignalAnswer): void {
+    const { usage } = answer;
     if ('error' in answer) {
-      const isRetryable = isRetryableCode(answer.error.code);
-      this.#failOrContinue(step, { failure: { error: answer.error, isRetryable }, attempt });
+      const { error, isRetryable = isRetryableCode(error.code) } = answer;
+      if (usage) this.#parts.limits.use(usage);
+      this.#tryAgainOrFail(step, { failure: { error, isRetryable }, attempt, usage });
       return;
     }
     const { output, handle } = answer;
-    const said = handle === undefined ? {} : { handle };
+    const said = { ...(handle === undefined ? {} : { handle }), ...(usage ? { usage } : {}) };
     this.#attempt(step, attempt, () => this.#end(step, { kind: 'done', output, ...said }, attempt));
+  }
+
+  /** Of a node that waited. */
+  #tryAgainOrFail(step: Step, failed: Failed): void {
+    const { failure, attempt } = failed;
+    const { retry } = step.shape.planned.node;
+    if (!failure.isRetryable || attempt >= attemptsOf(retry)) {
+      return this.#failOrContinue(step, failed);
+    }
+    const { clock, journal, walk } = this.#parts;
+    const delayMs = delayBefore(retry, attempt, clock.random());
+    journal.retrying(step, { error: failure.error, attempt, delayMs });
+    const atMs = clock.nowMs() + delayMs;
+    this.#further.set(step.key, { attempt: attempt + 1, atMs });
+    walk.runAgain(step);
   }
 
   /** What the journal cannot take fails the node. */
@@ -181,16 +212,17 @@ export class NodeOutcomes {
     const { node, component } = step.shape.planned;
     if (node.onError !== 'continue') return this.#fail(step, failed);
     const { journal, walk, raiseBarrier } = this.#parts;
-    const hasWay = step.shape.outgoing.some(({ sourceHandle }) => sourceHandle === 'error');
-    const handle = hasWay ? 'error' : undefined;
+    const handle = hasErrorWay(step.shape) ? 'error' : undefined;
     const output = writeOutput({ error: failed.failure.error });
     journal.failed(step, { ...failed, output, handle, isContinued: true });
+    if (failed.usage && !this.isWithinBudget(step)) return;
     if (component.effect !== 'none') raiseBarrier();
     walk.resolve(step, readOutput(output), handle);
   }
 
-  #fail(step: Step, { failure, attempt }: Failed): void {
-    this.#parts.journal.failed(step, { failure, attempt, isContinued: false });
+  #fail(step: Step, failed: Failed): void {
+    const { failure, attempt } = failed;
+    this.#parts.journal.failed(step, { ...failed, isContinued: false });
     const error = { nodeId: step.nodeId, attempt, ...failure.error };
     this.#parts.endFailed(error, failure.isRetryable);
   }

@@ -3,7 +3,7 @@ import { Compile, type Validator } from 'typebox/compile';
 import { Fault } from '../../kit/errors.ts';
 import { requirePermission } from '../../kit/permissions.ts';
 import { findFlaws } from '../../kit/schema-flaws.ts';
-import type { Component, NodeContext, NodeOutcome } from '../components/component.ts';
+import type { Component, NodeContext, NodeOutcome, Rest } from '../components/component.ts';
 import type { Retry } from '../flow/flow.ts';
 import type { Clock } from './clock.ts';
 import { failureOf, type NodeFailure } from './node-failure.ts';
@@ -19,7 +19,7 @@ export type NodeEnd =
   | { readonly kind: 'stopped' };
 
 /** What of its context does not change from attempt to attempt. */
-export type ContextBase = Omit<NodeContext, 'attempt' | 'signal' | 'timeoutMs'>;
+export type ContextBase = Omit<NodeContext, 'attempt' | 'signal' | 'timeoutMs' | 'rest'>;
 
 export interface NodeWork {
   readonly step: Step;
@@ -30,6 +30,8 @@ export interface NodeWork {
   readonly signal: AbortSignal;
   /** When the execution has to be over. */
   readonly deadlineAtMs: number | undefined;
+  /** What is left of the execution's budget. */
+  readonly budget: () => Rest;
   /** The attempt that an earlier life came to; the first when absent. */
   readonly underway?: Underway | undefined;
   /** Told before each further attempt, which waits until it resolves. */
@@ -89,7 +91,8 @@ async function runAttempt(work: NodeWork, attempt: number): Promise<NodeOutcome>
   if (permission) requirePermission(work.context.permissions ?? [], permission);
   const data = planned.render(step.frame.scope, inputsFor(work.inputs, step.nodeId));
   const checked = checkData(planned.component, data);
-  const own = planned.node.timeout ?? planned.component.timeoutMs ?? timeoutMsDefault;
+  const { timeout } = planned.node;
+  const own = timeout ?? planned.component.timeoutMs ?? timeoutMsDefault;
   const left = deadlineAtMs === undefined ? own : deadlineAtMs - clock.nowMs();
   const timeoutMs = Math.max(1, Math.min(own, left));
   const stopping = new AbortController();
@@ -97,19 +100,38 @@ async function runAttempt(work: NodeWork, attempt: number): Promise<NodeOutcome>
   signal.addEventListener('abort', stop, { once: true });
   let callOff: (() => void) | undefined;
   try {
-    const context = { ...work.context, attempt, signal: stopping.signal, timeoutMs };
+    const rest = restOf(work);
+    const context = { ...work.context, attempt, signal: stopping.signal, timeoutMs, rest };
     // A component that does not listen must not hold up the flow.
     const isStopped = new Promise<never>((_resolve, reject) => {
       stopping.signal.addEventListener('abort', () => reject(Fault.from(stopping.signal.reason)));
     });
     callOff = clock.after(timeoutMs, () => stopping.abort(late(timeoutMs)));
-    return await Promise.race([planned.component.run(checked, context), isStopped]);
+    const outcome = await Promise.race([planned.component.run(checked, context), isStopped]);
+    return timeout === undefined ? outcome : boundWait(outcome, timeout, clock.nowMs());
   } catch (error) {
     throw isOwnAbort(error, stopping.signal) ? stopping.signal.reason : error;
   } finally {
     callOff?.();
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** What an execution that this node waits for may use: no more than is left of its own, and its timeout. */
+function restOf({ step, clock, deadlineAtMs, budget }: NodeWork): Rest {
+  const { timeout = Number.POSITIVE_INFINITY } = step.shape.planned.node;
+  const left = deadlineAtMs === undefined ? timeout : deadlineAtMs - clock.nowMs();
+  const timeoutMs = Math.max(1, Math.min(timeout, left));
+  return { ...budget(), ...(Number.isFinite(timeoutMs) ? { timeoutMs } : {}) };
+}
+
+/** A node that waits without running has no more time than its timeout; an execution within keeps to it itself. */
+function boundWait(outcome: NodeOutcome, timeoutMs: number, nowMs: number): NodeOutcome {
+  if (outcome.kind === 'done' || outcome.reason === 'child') return outcome;
+  const { reason, wakeAtMs = Number.POSITIVE_INFINITY } = outcome;
+  const untilMs = nowMs + timeoutMs;
+  if (reason === 'wait' && wakeAtMs > untilMs) throw late(timeoutMs);
+  return { ...outcome, wakeAtMs: Math.min(wakeAtMs, untilMs) };
 }
 
 /** A component that was aborted says so in its own words; ours tell why. */

@@ -1,3 +1,4 @@
+import type { Usage } from '../components/component.ts';
 import type { ExecutionEvent, ExecutionStatus, NodeRun } from './execution.ts';
 import { nodeKey, type NodeEntry } from './journal-row.ts';
 import { openNodes } from './open-nodes.ts';
@@ -52,18 +53,17 @@ function toRun({ nodeId, iteration, status, output, body }: NodeEntry): NodeRun 
     ...(hasOutput ? { output: readShownOutput(output) } : {}),
     ...(handle === undefined ? {} : { handle }),
     ...(error ? { error } : {}),
-    ...(usage
-      ? {
-          modelUsed: usage.model,
-          tokensUsed: usage.promptTokens + usage.completionTokens,
-          cost: usage.cost,
-        }
-      : {}),
+    ...(usage ? shownUsage(usage) : {}),
     ...(entityCreated ? { entityCreated } : {}),
     ...(wakeAtMs === undefined ? {} : { wakeAtMs }),
     ...(reason === undefined ? {} : { reason }),
     ...(detail ? { detail } : {}),
   };
+}
+
+function shownUsage({ model, promptTokens, completionTokens, cost }: Usage) {
+  const known = model === undefined ? {} : { modelUsed: model };
+  return { ...known, tokensUsed: promptTokens + completionTokens, cost };
 }
 
 function isParked(status: NodeEntry['status']): boolean {

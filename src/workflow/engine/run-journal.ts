@@ -79,11 +79,12 @@ export class RunJournal {
       readonly isContinued: boolean;
       readonly output?: string;
       readonly handle?: string | undefined;
+      readonly usage?: NodeDone['usage'];
     },
   ): void {
-    const { attempt, handle, output } = end;
+    const { attempt, handle, output, usage } = end;
     const { error } = end.failure;
-    const body = this.#bodyOf(step, { attempt, handle, error });
+    const body = this.#bodyOf(step, { attempt, handle, error, usage });
     this.#keep(step, { status: end.isContinued ? 'continued' : 'failed', output, body });
     const { duration } = body;
     this.#tell('node-failed', { ...at(step), duration, error: { ...error, attempt }, attempt });

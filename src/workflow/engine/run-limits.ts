@@ -1,5 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
-import type { Usage } from '../components/component.ts';
+import type { Rest, Usage } from '../components/component.ts';
 import type { FlowSettings } from '../flow/flow.ts';
 import type { StoredExecution } from './execution-row.ts';
 import type { History } from './recovery.ts';
@@ -25,6 +25,9 @@ export class RunLimits {
       // What a re-run took over was used by another execution.
       if (body.usage && body.startedAtMs >= stored.startedAtMs) this.use(body.usage);
     }
+    // What attempts used that failed is not in the journal any more.
+    this.#tokens = Math.max(this.#tokens, stored.tokensUsed);
+    this.#cost = Math.max(this.#cost, stored.cost);
   }
 
   get tokens(): number {
@@ -38,6 +41,16 @@ export class RunLimits {
   use({ promptTokens, completionTokens, cost }: Usage): void {
     this.#tokens += promptTokens + completionTokens;
     this.#cost += cost;
+  }
+
+  /** What is left of the budget. */
+  get rest(): Rest {
+    const maxTokens = Math.max(0, this.#tokensMax - this.#tokens);
+    const maxCost = Math.max(0, this.#costMax - this.#cost);
+    return {
+      ...(Number.isFinite(maxTokens) ? { maxTokens } : {}),
+      ...(Number.isFinite(maxCost) ? { maxCost } : {}),
+    };
   }
 
   /** Throws `invalid` (`budget_exceeded`) when more was used than the budget has. */

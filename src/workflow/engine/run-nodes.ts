@@ -13,12 +13,13 @@ export interface Launch {
   readonly signal: AbortSignal;
   readonly predecessors: Readonly<Record<string, unknown>>;
   readonly underway: NodeWork['underway'];
+  readonly budget: NodeWork['budget'];
   readonly onRetry: NodeWork['onRetry'];
 }
 
 /** Runs one node of an execution inside a span of its own. */
 export async function launchNode(step: Step, launch: Launch): Promise<NodeEnd> {
-  const { stored, env, signal, predecessors, underway, onRetry } = launch;
+  const { stored, env, signal, predecessors, underway, budget, onRetry } = launch;
   const { clock, log, metrics, tracer } = env;
   const { nodeId, iteration } = step;
   const { component } = step.shape.planned;
@@ -34,6 +35,7 @@ export async function launchNode(step: Step, launch: Launch): Promise<NodeEnd> {
     signal,
     deadlineAtMs: stored.deadlineAtMs,
     underway,
+    budget,
     onRetry,
     context: {
       executionId: stored.id,

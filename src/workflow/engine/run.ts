@@ -183,14 +183,13 @@ export class Run {
       this.#running.size < this.#env.nodesMax
     ) {
       const step = this.#ready.shift();
-      if (!step) return;
-      if (!this.#outcomes.isWithinBudget(step)) return;
+      if (!step || !this.#outcomes.isWithinBudget(step)) return;
       void this.#run(step);
     }
   }
 
   async #run(step: Step): Promise<void> {
-    const key = step.key;
+    const { key } = step;
     step.state = 'active';
     this.#running.set(key, step);
     this.#journal.started(step);
@@ -200,7 +199,8 @@ export class Run {
       span: this.#span,
       signal: this.#stopping.signal,
       predecessors: this.#walk.predecessorsOf(step),
-      underway: this.#history.underway.get(key),
+      underway: this.#outcomes.underwayOf(key),
+      budget: () => this.#limits.rest,
       onRetry: async ({ failure, attempt, delayMs }) => {
         if (this.#isOver) return;
         this.#journal.retrying(step, { error: failure.error, attempt, delayMs });

@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { PlannedEdge } from '../flow/plan.ts';
+import type { NodeShape } from './flow-shape.ts';
 import type { Frame, Step } from './walk-frame.ts';
 
 /** The execution's inputs for one node. */
@@ -40,13 +41,36 @@ export function roundResult(loop: Step, frame: Frame): unknown {
   return sources.size === 1 && only !== undefined ? (outputs[only] ?? null) : outputs;
 }
 
-/** A pinned condition ends on the handle that its result names. */
-export function pinnedHandle(output: unknown): string | undefined {
-  const { result } = (output ?? {}) as { readonly result?: unknown };
-  return typeof result === 'boolean' ? String(result) : undefined;
+/** The handle on which a pinned node ends: `error` with `{error}` where it goes on so, else as its output says. */
+export function pinnedHandle({ shape }: Step, output: unknown): string | undefined {
+  if (typeof output !== 'object' || output === null) return undefined;
+  const { node, component } = shape.planned;
+  const isFailure = node.onError === 'continue' && 'error' in output;
+  if (isFailure && hasErrorWay(shape)) return 'error';
+  return component.handleOf?.({ ...output });
 }
 
-/** The refusal of a Loop that cannot be run. */
-export function loopFault(message: string, reason: string): Fault {
+/** Whether something follows the failure of a node. */
+export function hasErrorWay({ outgoing }: NodeShape): boolean {
+  return outgoing.some(({ sourceHandle }) => sourceHandle === 'error');
+}
+
+const itemsMax = 10_000;
+const roundsAtOnceMax = 100;
+
+/** The items of a Loop, and how many rounds run at once; Fault `invalid` when it cannot be run. */
+export function roundsOf({ items, concurrency }: Readonly<Record<string, unknown>>): {
+  readonly items: readonly unknown[];
+  readonly atOnce: number;
+} {
+  if (!Array.isArray(items)) throw loopFault('the items of a loop are a list', 'bad_items');
+  if (items.length > itemsMax) {
+    throw loopFault(`a loop has at most ${itemsMax} items`, 'too_many_items');
+  }
+  const asked = typeof concurrency === 'number' ? Math.floor(concurrency) : 1;
+  return { items, atOnce: Math.min(Math.max(1, asked), roundsAtOnceMax) };
+}
+
+function loopFault(message: string, reason: string): Fault {
   return new Fault('invalid', message, { reason });
 }

@@ -4,9 +4,9 @@ import {
   inputsFor,
   isBodyEdge,
   isTaken,
-  loopFault,
   pinnedHandle,
   roundResult,
+  roundsOf,
 } from './walk-edges.ts';
 import { Frame, Step, type FrameOptions } from './walk-frame.ts';
 
@@ -39,9 +39,6 @@ export type Move =
   | { readonly kind: 'closed'; readonly step: Step }
   /** A condition or a Loop's items cannot be worked out. */
   | { readonly kind: 'failed'; readonly step: Step; readonly error: unknown };
-
-const itemsMax = 10_000;
-const roundsAtOnceMax = 100;
 
 /**
  * The order in which the nodes of one execution run, without time, storage or components: it is told
@@ -90,6 +87,12 @@ export class Walk {
   park(step: Step): void {
     step.state = 'parked';
     this.#parkedCount += 1;
+  }
+
+  /** A node that waited is to run once more. */
+  runAgain(step: Step): void {
+    this.#parkedCount -= 1;
+    this.#ready(step);
   }
 
   /** Outputs of the nodes that led to a node, by id, in the order of its edges. */
@@ -151,15 +154,19 @@ export class Walk {
       this.park(step);
       this.#moves.push({ kind: 'parked', step });
     } else if (Object.hasOwn(pinned, step.nodeId)) {
-      this.#close(step, pinned[step.nodeId], pinnedHandle(pinned[step.nodeId]));
+      this.#close(step, pinned[step.nodeId], pinnedHandle(step, pinned[step.nodeId]));
     } else if (component.control === 'loop') {
       this.#guard(step, () => this.#openLoop(step));
     } else if (component.control === 'parallel') {
       this.#openParallel(step);
     } else {
-      step.state = 'ready';
-      this.#moves.push({ kind: 'run', step });
+      this.#ready(step);
     }
+  }
+
+  #ready(step: Step): void {
+    step.state = 'ready';
+    this.#moves.push({ kind: 'run', step });
   }
 
   #close(step: Step, output: unknown, handle: string | undefined): void {
@@ -243,13 +250,7 @@ export class Walk {
   #openLoop(step: Step): void {
     const { planned } = step.shape;
     const data = planned.render(step.frame.scope, inputsFor(this.#options.inputs, step.nodeId));
-    const { items, concurrency } = data;
-    if (!Array.isArray(items)) throw loopFault('the items of a loop are a list', 'bad_items');
-    if (items.length > itemsMax) {
-      throw loopFault(`a loop has at most ${itemsMax} items`, 'too_many_items');
-    }
-    const asked = typeof concurrency === 'number' ? Math.floor(concurrency) : 1;
-    const atOnce = Math.min(Math.max(1, asked), roundsAtOnceMax);
+    const { items, atOnce } = roundsOf(data);
     step.rounds = { items, concurrency: atOnce, results: [], nextIndex: 0, endedCount: 0 };
     step.state = 'active';
     this.#moves.push({ kind: 'opened', step });

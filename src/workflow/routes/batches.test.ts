@@ -53,7 +53,7 @@ beforeAll(async () => {
       requireWorkflow: (_, { subject }, access) =>
         access === 'change' && subject !== 'usr_a'
           ? Promise.reject(new Fault('forbidden', 'only its owner changes a workflow'))
-          : Promise.resolve(),
+          : Promise.resolve({ isOwn: subject === 'usr_a' }),
     }),
   });
   server.http.serveSockets(contract, batchSocketHandlers({ batches }));

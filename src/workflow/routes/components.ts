@@ -68,7 +68,7 @@ function toAnswer(component: Component): ComponentAnswer {
     needsCallerToken: component.callerToken === 'needed',
     ...(component.permission && { permission: [...component.permission] }),
     typicalMs,
-    timeout: component.timeoutMs ?? timeoutDefault,
+    ...(control || component.parks ? {} : { timeout: component.timeoutMs ?? timeoutDefault }),
   };
 }
 

@@ -2,7 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Handlers } from '../../kit/http/call.ts';
 import type { SocketHandlers } from '../../kit/sockets/socket-handlers.ts';
 import type { workflowContract } from '../contract.ts';
-import { readShown } from '../definitions/drafts.ts';
+import { readShown, seesDrafts } from '../definitions/drafts.ts';
 import { typicalMsOf } from '../definitions/flow-facts.ts';
 import { toStatus } from '../engine/execution-answers.ts';
 import type { WorkflowParts } from '../parts.ts';
@@ -87,7 +87,11 @@ function startParts(parts: WorkflowParts): StartHandlerParts {
 function requireWorkflow({ definitions }: WorkflowParts): TriggerHandlerParts['requireWorkflow'] {
   return async (workflowId, identity, access) => {
     const actor = actorOf(identity);
-    if (access === 'change') await definitions.requireOwn(workflowId, actor);
-    else await readShown(definitions, workflowId, actor);
+    if (access === 'change') {
+      await definitions.requireOwn(workflowId, actor);
+      return { isOwn: true };
+    }
+    const workflow = await readShown(definitions, workflowId, actor);
+    return { isOwn: seesDrafts(workflow, actor) };
   };
 }

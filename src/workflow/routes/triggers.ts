@@ -14,12 +14,15 @@ type TriggerHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof ro
 
 export interface TriggerHandlerParts {
   readonly triggers: Triggers;
-  /** Refuses who may not read the workflow, or change it. Throws `not_found` or `forbidden`. */
+  /**
+   * Refuses who may not read the workflow, or change it. Throws `not_found` or `forbidden`; says whether
+   * it is theirs to change.
+   */
   readonly requireWorkflow: (
     workflowId: string,
     identity: Identity,
     access: 'read' | 'change',
-  ) => Promise<void>;
+  ) => Promise<{ readonly isOwn: boolean }>;
   /** Where a webhook is reached. */
   readonly hookUrlOf: (triggerId: string) => string;
 }
@@ -31,6 +34,11 @@ const runsShown = 5;
 export function triggerHandlers(parts: TriggerHandlerParts): TriggerHandlers {
   const { triggers, requireWorkflow, hookUrlOf } = parts;
   const answer = (trigger: Trigger) => toAnswer(trigger, hookUrlOf(trigger.id));
+  /** Who reads: the address of an open hook is all that it takes to start the workflow. */
+  const readerOf = async (workflowId: string, identity: Identity) => {
+    const { isOwn } = await requireWorkflow(workflowId, identity, 'read');
+    return isOwn ? undefined : identity.subject;
+  };
   return {
     createTrigger: async ({ params: { workflowId }, body, identity }) => {
       await requireWorkflow(workflowId, identity, 'change');
@@ -51,13 +59,13 @@ export function triggerHandlers(parts: TriggerHandlerParts): TriggerHandlers {
       };
     },
     listTriggers: async ({ params: { workflowId }, query: { limit, offset }, identity }) => {
-      await requireWorkflow(workflowId, identity, 'read');
-      const found = await triggers.list(workflowId, { limit, offset });
+      const seenBy = await readerOf(workflowId, identity);
+      const found = await triggers.list({ workflowId, seenBy }, { limit, offset });
       return { triggers: found.triggers.map(answer), total: found.total, limit, offset };
     },
     readTrigger: async ({ params: { workflowId, triggerId }, identity }) => {
-      await requireWorkflow(workflowId, identity, 'read');
-      return answer(await triggers.read(workflowId, triggerId));
+      const seenBy = await readerOf(workflowId, identity);
+      return answer(await triggers.read(workflowId, triggerId, seenBy));
     },
     changeTrigger: async ({ params: { workflowId, triggerId }, body, identity }) => {
       await requireWorkflow(workflowId, identity, 'change');
@@ -73,8 +81,8 @@ export function triggerHandlers(parts: TriggerHandlerParts): TriggerHandlers {
     },
     listFirings: async ({ params, query: { limit, offset }, identity }) => {
       const { workflowId, triggerId } = params;
-      await requireWorkflow(workflowId, identity, 'read');
-      await triggers.read(workflowId, triggerId);
+      const seenBy = await readerOf(workflowId, identity);
+      await triggers.read(workflowId, triggerId, seenBy);
       const found = await triggers.firings(triggerId, { limit, offset });
       return { firings: found.firings.map(toFiringAnswer), total: found.total, limit, offset };
     },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Route, SocketRoute } from '../../kit/contract.ts';
 import { subscribeFields } from '../../kit/sockets/subscription.ts';
 import { batchStatuses, itemStatuses } from '../batches/batch.ts';
-import { mayExecute, mayRead } from './access.ts';
+import { mayExecute, mayFollow } from './access.ts';
 
 /** Items of one batch. */
 const itemsMax = 10_000;
@@ -144,7 +144,7 @@ export const batchRoutes = {
     method: 'GET',
     url: '/api/v1/batches',
     summary: 'List your batches',
-    permission: mayRead,
+    permission: mayFollow,
     schema: {
       query: Type.Object({
         workflowId: Type.Optional(workflowId),
@@ -165,14 +165,14 @@ export const batchRoutes = {
     method: 'GET',
     url: '/api/v1/batches/:batchId',
     summary: 'Read how a batch stands',
-    permission: mayRead,
+    permission: mayFollow,
     schema: { params: Type.Object({ batchId }), response: { 200: batch } },
   },
   listBatchItems: {
     method: 'GET',
     url: '/api/v1/batches/:batchId/items',
     summary: 'List what came of the items',
-    permission: mayRead,
+    permission: mayFollow,
     schema: {
       params: Type.Object({ batchId }),
       query: Type.Object({ status: Type.Optional(Type.Enum(itemStatuses)), ...page }),
@@ -208,14 +208,14 @@ export const batchRoutes = {
     method: 'GET',
     url: '/api/v1/batches/:batchId/callbacks',
     summary: 'List what a batch’s callback was sent',
-    permission: mayRead,
+    permission: mayFollow,
     schema: { params: Type.Object({ batchId }), response: { 200: deliveries } },
   },
   listExecutionCallbacks: {
     method: 'GET',
     url: '/api/v1/executions/:executionId/callbacks',
     summary: 'List what an execution’s callbacks were sent',
-    permission: mayRead,
+    permission: mayFollow,
     schema: {
       params: Type.Object({
         executionId: Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' }),
@@ -254,7 +254,7 @@ export const batchSockets = {
   batch: {
     url: '/api/v1/batches/:batchId/stream',
     summary: 'Follow a batch: from its start, or behind `after` in the query',
-    permission: mayRead,
+    permission: mayFollow,
     subscribe: Type.Object(subscribeFields),
     event: batchEvent,
   },

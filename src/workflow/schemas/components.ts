@@ -38,7 +38,12 @@ export const componentAnswer = Type.Object(
       }),
     ),
     typicalMs: Type.Integer({ description: 'milliseconds that it takes as a rule' }),
-    timeout: Type.Integer({ description: 'milliseconds that an attempt may take by default' }),
+    timeout: Type.Optional(
+      Type.Integer({
+        description:
+          'milliseconds that an attempt may take by default; absent of what waits, or runs other nodes',
+      }),
+    ),
   },
   { $id: 'WorkflowComponent' },
 );

@@ -45,7 +45,7 @@ const settings = {
   overlap: Type.Optional(
     Type.Enum(['skip', 'queue'], {
       description:
-        'of `schedule` and `event`: what a firing does while the execution of the one before still runs; `skip` when absent',
+        'of `schedule` and `event`: what a firing does while the execution of the one before still runs; `skip` when absent. 100 firings wait at most; events fire a trigger 60 times a minute at most, and what comes then is `skipped`',
     }),
   ),
   method: Type.Optional(
@@ -54,7 +54,7 @@ const settings = {
   verification: Type.Optional(
     Type.Enum(['secret', 'none'], {
       description:
-        'of `webhook`: `secret` (when absent) wants it in `X-Webhook-Secret`, or as HMAC-SHA256 of the body in `X-Hub-Signature-256` or `X-Ennead-Signature`; `none` lets everybody in who knows the address',
+        'of `webhook`: `secret` (when absent) wants it in `X-Webhook-Secret`, or as HMAC-SHA256 of the body in `X-Hub-Signature-256` or `X-Ennead-Signature`; `none` lets everybody in who knows the address, and so shows the trigger to its owner, the owner of the workflow and administrators only',
     }),
   ),
   topic: Type.Optional(
@@ -108,7 +108,7 @@ const firing = Type.Object(
     key: Type.String({ description: 'the due time, the delivery or the event' }),
     status: Type.Enum(firingStatuses, {
       description:
-        '`claimed`: it is being started; `queued`: it waits for the execution before; `skipped`: that ran still',
+        '`claimed`: it is being started; `queued`: it waits for the execution before; `skipped`: that ran still, too many wait already, or it fires too often, as `error` says',
     }),
     at: timestamp,
     executionId: Type.Optional(Type.String()),

@@ -8,25 +8,37 @@ const markLength = 8;
 export interface NamedWorkflow {
   readonly id: string;
   readonly name: string;
-  readonly createdAt: Date;
+  /** Since when it is a tool of this name. */
+  readonly namedAt: Date;
 }
 
 /**
  * Names for workflows as tools: a word made of the workflow's name. Of several with the same word the
- * oldest has it, and the others have a mark of their id behind it, which never changes.
+ * first has it, as long as it is there; the others have a mark of their id behind it, which never
+ * changes.
  */
 export function nameTools<W extends NamedWorkflow>(
   workflows: readonly W[],
 ): ReadonlyMap<string, W> {
+  const marked = new Set(workflows.map(markedName));
   const named = new Map<string, W>();
   const byAge = workflows.toSorted(
-    (a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1),
+    (a, b) => a.namedAt.getTime() - b.namedAt.getTime() || (a.id < b.id ? -1 : 1),
   );
   for (const workflow of byAge) {
     const word = wordOf(workflow.name);
-    named.set(named.has(word) ? markedName(workflow) : word, workflow);
+    const isFree = !named.has(word) && !marked.has(word);
+    named.set(isFree ? word : markedName(workflow), workflow);
   }
   return named;
+}
+
+/** The workflow that answers to a name; what one answers to by its mark is nobody else's. */
+export function findTool<W extends NamedWorkflow>(
+  workflows: readonly W[],
+  name: string,
+): W | undefined {
+  return workflows.find((one) => markedName(one) === name) ?? nameTools(workflows).get(name);
 }
 
 /** The name that a workflow answers to whichever others there are. */

@@ -118,3 +118,40 @@ test('of workflows of one name each has its own tool, and the oldest keeps the p
   const answer = await client.callTool({ name, arguments: {} });
   expect(answer.structuredContent).toEqual({ end: { merged: { text: 'second' } } });
 });
+
+test('of many workflows all are listed, and none takes the name of another by being younger or renamed', async () => {
+  const own = await create('Pay bill', 'Merge', { inputs: { text: 'own' } });
+  const older = await create('Something else', 'Merge', { inputs: { text: 'renamed' } });
+  const { database } = service;
+  // Written as the service would write them, for there are many.
+  await database.query(
+    `insert into workflow.workflows (id, name, description, category, tags, status, owner_id,
+       version, latest, secret, created_at, updated_at, named_at)
+     select 'wfl_zz' || n, 'Filler ' || n, '', 'general', '{}', 'active', 'usr_other', 1, 1, '',
+       now(), now(), now() from generate_series(1, 210) n`,
+  );
+  await database.query(
+    `insert into workflow.versions (workflow_id, version, flow, components, complexity, typical_ms,
+       created_by, created_at, published_at)
+     select 'wfl_zz' || n, 1, v.flow, 1, 'simple', 1, 'usr_other', now(), now()
+     from workflow.versions v, generate_series(1, 210) n where v.workflow_id = $1`,
+    [own.id],
+  );
+  const authorization = `Bearer ${await service.tokenOf('usr_maker')}`;
+  await fetch(`${service.url}/api/v1/workflows/${older.id}`, {
+    method: 'PUT',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Pay bill' }),
+  });
+  await create('Pay bill', 'Merge', { inputs: { text: 'younger' } });
+  const first = await client.listTools({ cursor: '' });
+  expect(first.nextCursor).toBeDefined();
+  const { tools } = await client.listTools();
+  const names = new Set(tools.map(({ name }) => name));
+  expect(names.size).toBeGreaterThan(210);
+  for (const name of ['pay_bill', 'greet_somebody', 'filler_1', 'filler_210']) {
+    expect(names).toContain(name);
+  }
+  const answer = await client.callTool({ name: 'pay_bill', arguments: {} });
+  expect(answer.structuredContent).toEqual({ end: { merged: { text: 'own' } } });
+});

@@ -1,22 +1,28 @@
 import { Fault } from '../../kit/errors.ts';
-import type { CallToolResult, McpCallContext, McpTools, Tool } from '../../kit/mcp/tools.ts';
+import type {
+  CallToolResult,
+  McpCallContext,
+  McpCaller,
+  McpTools,
+  Tool,
+  ToolPage,
+} from '../../kit/mcp/tools.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
 import type { Catalog } from '../definitions/catalog.ts';
 import { findTemplate } from '../definitions/templates/templates.ts';
 import type { Workflow } from '../definitions/workflow.ts';
 import type { Engine, Execution, ExecutionEvent, PlanSource } from '../engine/execution.ts';
 import type { Plan } from '../flow/plan.ts';
-import { markedName, nameTools } from './tool-names.ts';
+import { findTool, nameTools, type NamedWorkflow } from './tool-names.ts';
 
 export interface WorkflowToolsOptions {
-  readonly catalog: Pick<Catalog, 'list'>;
+  readonly catalog: Pick<Catalog, 'names' | 'readAll'>;
   readonly plans: PlanSource;
   readonly engine: Pick<Engine, 'start' | 'find' | 'cancel' | 'follow'>;
 }
 
-const pageSize = 100;
-/** More tools than that no model can choose among. */
-const toolsMax = 500;
+/** Of tools in one answer to who lists them. */
+const pageSize = 200;
 
 /** Active workflows as tools: a call is an execution, and its result the answer. */
 export class WorkflowTools implements McpTools {
@@ -26,15 +32,23 @@ export class WorkflowTools implements McpTools {
     this.#options = options;
   }
 
-  async list(): Promise<readonly Tool[]> {
-    const named = nameTools(await this.#workflows());
+  /** In the order of their ids, the last of which is the cursor. */
+  async list(_caller: McpCaller, cursor = ''): Promise<ToolPage> {
+    const named = [...nameTools(await this.#options.catalog.names())]
+      .filter(([, { id }]) => id > cursor)
+      .toSorted(([, a], [, b]) => (a.id < b.id ? -1 : 1));
+    const page = named.slice(0, pageSize);
+    const workflows = await this.#options.catalog.readAll(page.map(([, { id }]) => id));
+    const byId = new Map(workflows.map((workflow) => [workflow.id, workflow]));
     const tools = await Promise.all(
-      [...named].map(async ([name, workflow]) => {
-        const plan = await this.#planOf(workflow.id);
+      page.map(async ([name, { id }]) => {
+        const workflow = byId.get(id);
+        const plan = workflow && (await this.#planOf(id));
         return plan ? [toTool(name, workflow, plan)] : [];
       }),
     );
-    return tools.flat();
+    const last = named.length > pageSize ? page.at(-1)?.[1].id : undefined;
+    return { tools: tools.flat(), ...(last === undefined ? {} : { nextCursor: last }) };
   }
 
   async call(name: string, input: unknown, context: McpCallContext): Promise<CallToolResult> {
@@ -74,27 +88,12 @@ export class WorkflowTools implements McpTools {
     });
   }
 
-  async #find(name: string): Promise<Workflow> {
-    const workflows = await this.#workflows();
-    const workflow =
-      nameTools(workflows).get(name) ?? workflows.find((one) => markedName(one) === name);
+  async #find(name: string): Promise<NamedWorkflow> {
+    const workflow = findTool(await this.#options.catalog.names(), name);
     if (workflow) return workflow;
     throw new Fault('not_found', 'no active workflow is a tool of that name', {
       reason: 'tool_not_found',
     });
-  }
-
-  async #workflows(): Promise<readonly Workflow[]> {
-    const found: Workflow[] = [];
-    for (let offset = 0; offset < toolsMax; offset += pageSize) {
-      const { workflows, total } = await this.#options.catalog.list(
-        {},
-        { limit: pageSize, offset },
-      );
-      found.push(...workflows);
-      if (found.length >= total || workflows.length === 0) break;
-    }
-    return found;
   }
 
   /** Undefined when it was archived a moment ago. */

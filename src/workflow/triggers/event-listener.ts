@@ -21,7 +21,7 @@ interface Listening {
 const refreshEveryMs = 30_000;
 /** Of one trigger: a workflow that causes the very event it waits for must not run away. */
 const rate = { perMinute: 60, burst: 60 };
-/** Events that are being handled; what comes then is not looked at. */
+/** Events that are being handled; what comes then is lost, which bounds memory. */
 const handlingMax = 1_000;
 
 /**
@@ -98,7 +98,11 @@ export class EventListener implements AsyncDisposable {
 
   #hear(topic: string, event: BusEvent<unknown>): void {
     for (const listening of this.#byTopic.get(topic) ?? []) {
-      if (this.#handling.size >= handlingMax) return;
+      if (this.#handling.size >= handlingMax) {
+        const { id: triggerId } = listening.trigger;
+        this.#options.log.warn({ triggerId }, 'more events than can be handled: one is lost');
+        continue;
+      }
       const handling: Promise<void> = this.#handle(topic, event, listening)
         .catch((err: unknown) => {
           const { id: triggerId } = listening.trigger;
@@ -119,12 +123,12 @@ export class EventListener implements AsyncDisposable {
     // Out of the publisher's way.
     await Promise.resolve();
     if (!mapping.isWanted(source)) return;
-    if (!this.#limiter.take(trigger.id).isAllowed) {
-      log.warn({ triggerId: trigger.id }, 'a trigger fires too often: events are passed over');
-      return;
-    }
+    const { isAllowed } = this.#limiter.take(trigger.id);
     const key = `${topic}:${seq}`;
     const firing = await firings.fireEvent(trigger, { key, inputs: mapping.inputsOf(source) });
-    if (firing) await firings.begin(trigger, firing);
+    if (!firing) return;
+    if (isAllowed) return firings.begin(trigger, firing);
+    log.warn({ triggerId: trigger.id }, 'a trigger fires too often: events are passed over');
+    await firings.skip(firing, `events start it ${rate.perMinute} times a minute at most`);
   }
 }

@@ -96,6 +96,11 @@ export class Firings {
     await store.recordFiring(this.#options.sql, id, { status: 'failed', error });
   }
 
+  /** Writes down that a firing was passed over. */
+  async skip({ id }: Firing, error: string): Promise<void> {
+    await store.recordFiring(this.#options.sql, id, { status: 'skipped', error });
+  }
+
   /** Starts what waited for an execution that has ended by now, and what a dead process left. */
   async pump(): Promise<void> {
     const { sql, now } = this.#options;
@@ -130,8 +135,7 @@ export class Firings {
       return this.fail(firing, 'it could not be started for a day');
     }
     if (trigger?.isEnabled) return this.begin(trigger, firing);
-    const error = 'the trigger was disabled';
-    await store.recordFiring(sql, firing.id, { status: 'skipped', error });
+    await this.skip(firing, 'the trigger was disabled');
   }
 
   async #decide(trigger: Trigger, firing: Firing): Promise<store.FiringOutcome> {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Fault } from '../../kit/errors.ts';
-import { formMediaType, parseFormBody } from '../../kit/http/form-body.ts';
+import { formMediaType } from '../../kit/http/form-body.ts';
 import { parseJsonBody } from '../../kit/http/json-body.ts';
 import { isSignature, signatureHeader } from '../callbacks/signature.ts';
 
@@ -87,8 +87,20 @@ function bodyOf(bytes: Buffer, headers: IncomingHttpHeaders): unknown {
   const text = decode(bytes);
   const mediaType = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (mediaType === 'application/json' || mediaType.endsWith('+json')) return parseJsonBody(text);
-  if (mediaType === formMediaType) return parseFormBody(text);
+  if (mediaType === formMediaType) return formOf(text);
   return text.replaceAll('\0', '');
+}
+
+/** A name that comes twice has a list, as in the query. */
+function formOf(text: string): Record<string, string | string[]> {
+  const fields = new URLSearchParams(text);
+  const names = [...new Set(fields.keys())];
+  const entries = names.map((name) => {
+    const values = fields.getAll(name).map((value) => value.replaceAll('\0', ''));
+    const [only = ''] = values;
+    return [name.replaceAll('\0', ''), values.length === 1 ? only : values] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 function decode(bytes: Buffer): string {

@@ -65,20 +65,28 @@ export async function readTrigger(sql: TriggerSql, id: string): Promise<Trigger 
   return row && toTrigger(row);
 }
 
+/** Which triggers a listing holds. */
+export interface TriggerFilter {
+  readonly workflowId: string;
+  /** Open hooks are this one's own; those of everybody when absent. */
+  readonly seenBy: string | undefined;
+}
+
 /** One page of a workflow's triggers, oldest first, and how many there are. */
 export async function listTriggers(
   sql: TriggerSql,
-  workflowId: string,
+  { workflowId, seenBy }: TriggerFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly triggers: Trigger[]; readonly total: number }> {
+  const where = `workflow_id = $1 and ($2::text is null or owner_id = $2 or type <> 'webhook'
+    or settings::json->>'verification' is distinct from 'none')`;
   const rows = await sql.query<TriggerRow>(
-    `select ${columns} from workflow.triggers where workflow_id = $1
-     order by id limit $2 offset $3`,
-    [workflowId, limit, offset],
+    `select ${columns} from workflow.triggers where ${where} order by id limit $3 offset $4`,
+    [workflowId, seenBy ?? null, limit, offset],
   );
   const [all] = await sql.query<{ total: number }>(
-    'select count(*) as total from workflow.triggers where workflow_id = $1',
-    [workflowId],
+    `select count(*) as total from workflow.triggers where ${where}`,
+    [workflowId, seenBy ?? null],
   );
   return { triggers: rows.map(toTrigger), total: all?.total ?? 0 };
 }

@@ -85,3 +85,8 @@ export interface EventTopic {
   /** What whoever makes such a trigger must hold to see these events; any identity when absent. */
   readonly permission?: string;
 }
+
+/** Whether everybody who knows its address, and that is its id, starts the workflow. */
+export function isOpenHook({ type, settings }: Pick<Trigger, 'type' | 'settings'>): boolean {
+  return type === 'webhook' && settings.verification === 'none';
+}

@@ -312,6 +312,14 @@ describe('a webhook', () => {
     await expect(deliver(deliveryOf())).rejects.toMatchObject({ reason: 'hook_not_found' });
   });
 
+  test('takes a form, in which a name that comes twice has a list', async () => {
+    const { trigger } = await create({ type: 'webhook', verification: 'none' });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = Buffer.from('a=1&b=%C3%BC&a=2');
+    await triggers.deliver(trigger.id, deliveryOf({ headers, body }), span);
+    expect(ground.engine.starts[0]?.inputs).toMatchObject({ body: { a: ['1', '2'], b: 'ü' } });
+  });
+
   test('takes 120 deliveries a minute', async () => {
     const { trigger } = await create({
       type: 'webhook',
@@ -348,7 +356,7 @@ describe('an event', () => {
   });
 
   test('that the workflow itself causes does not run away', async () => {
-    await create({ type: 'event', topic: 'tracer.trace-completed' });
+    const { trigger } = await create({ type: 'event', topic: 'tracer.trace-completed' });
     await triggers.start();
     const topic = ground.bus.topic('tracer.completed');
     for (let count = 0; count < 200; count += 1) await topic.publish({ traceId: String(count) });
@@ -356,6 +364,12 @@ describe('an event', () => {
     await vi.waitFor(() => expect(ground.engine.runningCount).toBe(0));
     expect(ground.engine.starts.length).toBeLessThanOrEqual(60);
     expect(ground.engine.starts.length).toBeGreaterThan(0);
+    const { firings, total } = await triggers.firings(trigger.id, page);
+    expect(total).toBe(200);
+    expect(firings[0]).toMatchObject({
+      status: 'skipped',
+      error: 'events start it 60 times a minute at most',
+    });
   });
 });
 

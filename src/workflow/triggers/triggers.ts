@@ -15,7 +15,8 @@ import { nextOf, Schedules } from './schedules.ts';
 import { permissionsAfter, type TriggerChange, type TriggerRequest } from './requests.ts';
 import { checkSettings, settingsOf, type TriggerFields } from './settings.ts';
 import * as store from './trigger-store.ts';
-import { triggerTopic, type Firing, type Trigger, type TriggerNews } from './trigger.ts';
+import { isOpenHook, triggerTopic } from './trigger.ts';
+import type { Firing, Trigger, TriggerNews } from './trigger.ts';
 
 export interface TriggersOptions {
   readonly sql: store.TriggerSql;
@@ -118,16 +119,18 @@ export class Triggers implements AsyncDisposable {
   }
 
   list(
-    workflowId: string,
+    filter: store.TriggerFilter,
     page: Page,
   ): Promise<{ readonly triggers: Trigger[]; readonly total: number }> {
-    return store.listTriggers(this.#options.sql, workflowId, page);
+    return store.listTriggers(this.#options.sql, filter, page);
   }
 
-  /** Throws `not_found`; also for a trigger of another workflow. */
-  async read(workflowId: string, id: string): Promise<Trigger> {
+  /** Throws `not_found`; also for a trigger of another workflow, or one that `seenBy` may not see. */
+  async read(workflowId: string, id: string, seenBy?: string): Promise<Trigger> {
     const trigger = await store.readTrigger(this.#options.sql, id);
-    if (trigger?.workflowId === workflowId) return trigger;
+    const isShown =
+      trigger && (seenBy === undefined || trigger.ownerId === seenBy || !isOpenHook(trigger));
+    if (isShown && trigger.workflowId === workflowId) return trigger;
     throw new Fault('not_found', 'there is no such trigger', { reason: 'trigger_not_found' });
   }
 

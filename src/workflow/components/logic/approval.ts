@@ -63,7 +63,12 @@ export function createApproval({ now, approvalLink }: ApprovalDependencies): Com
       by: Type.String({ description: 'the id of the user, or `link`' }),
     }),
     handles: ['approved', 'rejected'],
+    handleOf: ({ approved }) => {
+      if (typeof approved !== 'boolean') return undefined;
+      return approved ? 'approved' : 'rejected';
+    },
     effect: 'none',
+    parks: true,
     typicalMs: 60_000,
     run: async ({ message, approvers = [], timeout = timeoutDefault }, context) => {
       const wakeAtMs = now() + timeout;

@@ -14,6 +14,7 @@ export const condition = defineComponent({
   ),
   output: Type.Object({ result: Type.Boolean({ description: 'whether the condition holds' }) }),
   handles: ['true', 'false'],
+  handleOf: ({ result }) => (typeof result === 'boolean' ? String(result) : undefined),
   effect: 'none',
   typicalMs: 1,
   run: async (data) => {

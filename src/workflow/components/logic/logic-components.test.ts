@@ -154,6 +154,7 @@ describe('A Wait', () => {
     [{ until: 'tomorrow' }],
     [{ until: '2026-11-23T10:00:00' }],
     [{ until: '2026-13-45T10:00:00Z' }],
+    [{ until: '2027-02-30T00:00:00Z' }],
     [{ until: '2030-01-01T00:00:00Z' }],
   ])('refuses %j', async (data) => {
     await expect(run('Wait', data)).rejects.toMatchObject({

@@ -36,6 +36,7 @@ export const placeholder = defineComponent({
   output: Type.Record(Type.String(), Type.Unknown(), { description: 'it never gives any' }),
   handles: ({ handles }) =>
     Array.isArray(handles) ? handles.filter((one): one is string => typeof one === 'string') : [],
+  handleOf: ({ handle }) => (typeof handle === 'string' ? handle : undefined),
   effect: 'none',
   typicalMs: 1,
   run: async ({ source = 'this step', reason = 'it has no counterpart here' }) => {

@@ -3,7 +3,7 @@ import { Fault } from '../../../kit/errors.ts';
 import { formatTraceparent } from '../../../kit/trace-context.ts';
 import type { Engine } from '../../engine/execution.ts';
 import type { WorkflowEngine } from '../../engine/engine.ts';
-import type { Component, NodeContext } from '../component.ts';
+import type { Component, NodeContext, Rest } from '../component.ts';
 import { defineComponent } from '../schema.ts';
 
 /** What starts executions. */
@@ -45,12 +45,13 @@ export function createSubWorkflow(starter: () => ChildStarter): Component {
     group: 'logic',
     title: 'Sub-workflow',
     description:
-      'Runs another workflow with the same owner and gives its result. It takes no memory while it waits. Up to eight may lie within one another.',
+      'Runs another workflow with the same owner and gives its result. What it uses counts in the budget of this one, whose rest is all that it has; so does its time where this one waits for it. It takes no memory while it waits. Up to eight may lie within one another.',
     input,
     output: Type.Record(Type.String(), Type.Unknown(), {
       description: 'the outputs of its ends by node id; `{executionId}` where it does not wait',
     }),
     effect: 'once',
+    parks: true,
     callerToken: 'handed-on',
     typicalMs: 5_000,
     run: async ({ workflowId, version, inputs = {}, wait = true, timeout }, context) => {
@@ -67,7 +68,7 @@ export function createSubWorkflow(starter: () => ChildStarter): Component {
           idempotencyKey: keyOf(context),
           traceparent: formatTraceparent(context.span.spanContext()),
           ...(version !== undefined && { version }),
-          ...(timeout !== undefined && { timeoutMs: timeout }),
+          ...boundsOf(context, wait, timeout),
           ...(callerToken !== undefined && { callerToken }),
           ...(context.permissions && { permissions: context.permissions }),
         }));
@@ -76,6 +77,19 @@ export function createSubWorkflow(starter: () => ChildStarter): Component {
       return { kind: 'parked', reason: 'child', detail };
     },
   });
+}
+
+/**
+ * The rest of the bounds of the execution around it; one that nobody waits for takes its own time.
+ */
+function boundsOf(
+  { rest = {} }: NodeContext,
+  isAwaited: boolean,
+  timeout: number | undefined,
+): Rest {
+  const { timeoutMs, ...budget } = rest;
+  const limits = [timeout, isAwaited ? timeoutMs : undefined].filter((one) => one !== undefined);
+  return { ...budget, ...(limits.length > 0 && { timeoutMs: Math.min(...limits) }) };
 }
 
 /**
@@ -92,9 +106,13 @@ async function findStarted(engine: ChildStarter, context: NodeContext) {
   return isLost ? undefined : newest;
 }
 
-/** A crash finds the child that it started; a resumed execution whose child failed needs a new one. */
-function keyOf({ idempotencyKey, resumes = 0 }: NodeContext): string {
-  return resumes === 0 ? idempotencyKey : `${idempotencyKey}:${resumes}`;
+/**
+ * A crash finds the child that it started; a further attempt, or a resumed execution whose child failed,
+ * needs a new one.
+ */
+function keyOf({ idempotencyKey, attempt, resumes = 0 }: NodeContext): string {
+  const key = resumes === 0 ? idempotencyKey : `${idempotencyKey}:${resumes}`;
+  return attempt === 1 ? key : `${key}:attempt-${attempt}`;
 }
 
 async function parentOf(engine: ChildStarter, context: NodeContext) {

@@ -35,6 +35,7 @@ export const switchComponent = defineComponent({
   ),
   output: Type.Object({ case: Type.String({ description: 'the handle that was taken' }) }),
   handles: (data) => [...new Set([...caseHandles(data), readDefault(data)])],
+  handleOf: ({ case: taken }) => (typeof taken === 'string' ? taken : undefined),
   effect: 'none',
   typicalMs: 1,
   run: async (data) => {

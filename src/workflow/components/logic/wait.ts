@@ -32,6 +32,7 @@ export function createWait(now: () => number): Component {
     input,
     output: Type.Object({ until: Type.String({ description: 'when it went on (ISO 8601)' }) }),
     effect: 'none',
+    parks: true,
     typicalMs: 1_000,
     run: async ({ duration, until }) => {
       const startedAtMs = now();
@@ -50,12 +51,19 @@ function readWake(startedAtMs: number, duration?: number, until?: string): numbe
     throw badWait('one of duration and until is needed, and not both');
   }
   if (until === undefined) return startedAtMs + (duration ?? 0);
-  const wakeAtMs = timePattern.test(until) ? Date.parse(until) : Number.NaN;
+  const wakeAtMs = timePattern.test(until) && isDay(until) ? Date.parse(until) : Number.NaN;
   if (Number.isNaN(wakeAtMs)) {
     throw badWait('until must be a time such as 2026-12-24T18:00:00Z');
   }
   if (wakeAtMs - startedAtMs > waitMax) throw badWait('until must not be more than a year away');
   return wakeAtMs;
+}
+
+/** Dates roll over: February 30th would be a day in March. */
+function isDay(time: string): boolean {
+  const day = time.slice(0, 10);
+  const read = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(day);
 }
 
 function badWait(message: string): Fault {

@@ -3,7 +3,7 @@ import type { Client } from '../../../kit/client.ts';
 import { Fault } from '../../../kit/errors.ts';
 import type { meshContract } from '../../../mesh/contract.ts';
 import { callOptions } from '../call-options.ts';
-import type { Component, NodeContext } from '../component.ts';
+import type { Component, NodeContext, Usage } from '../component.ts';
 import { defineComponent } from '../schema.ts';
 
 /** What has agents do tasks. */
@@ -76,7 +76,9 @@ export function createAgentTask(mesh: TaskClient): Component {
       const answer = await mesh.executeTask({ body }, { ...options, timeoutMs, headers });
       if (!('result' in answer)) throw unfinished(answer.taskId);
       const { result, executedBy, taskId } = answer;
-      return { kind: 'done', output: { result, executedBy, taskId } };
+      const usage = usageOf(result);
+      const output = { result, executedBy, taskId };
+      return { kind: 'done', output, ...(usage && { usage }) };
     },
   });
 }
@@ -87,6 +89,27 @@ export function createAgentTask(mesh: TaskClient): Component {
  */
 function keyOf({ idempotencyKey, attempt }: NodeContext): string {
   return attempt === 1 ? idempotencyKey : `${idempotencyKey}:${attempt}`;
+}
+
+/** What an agent says that it used, in the words of the gateway or in ours; undefined when nothing. */
+function usageOf(result: unknown): Usage | undefined {
+  const { usage, model } = fieldsOf(result);
+  const said = fieldsOf(usage);
+  const promptTokens = countOf(said['prompt_tokens'] ?? said['promptTokens']);
+  const completionTokens = countOf(said['completion_tokens'] ?? said['completionTokens']);
+  const cost = countOf(said['cost']);
+  if (promptTokens + completionTokens + cost === 0) return undefined;
+  const known = typeof model === 'string' ? { model } : {};
+  return { ...known, promptTokens, completionTokens, cost };
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  // Of any other kind nothing of it is there.
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? value : 0;
 }
 
 function typeNeeded(): Fault {

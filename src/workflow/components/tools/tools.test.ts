@@ -223,6 +223,34 @@ describe('AgentTask', () => {
     });
   });
 
+  test('what an agent says that it used counts, and nonsense does not', async () => {
+    const usedBy = async (result: unknown) => {
+      mesh = {
+        executeTask: async () => ({
+          taskId: 'tsk_1',
+          status: 'completed',
+          executedBy: 'a',
+          result,
+          duration: 1,
+        }),
+      };
+      const given = { name: 'AgentTask', data: { type: 'chat' } };
+      const outcome = await runComponent(toolComponents(dependencies), given);
+      return outcome.kind === 'done' ? outcome.usage : undefined;
+    };
+    const usage = { prompt_tokens: 1_000, completion_tokens: 500, cost: 0.002 };
+    expect(await usedBy({ text: 'hi', model: 'm', usage })).toEqual({
+      model: 'm',
+      promptTokens: 1_000,
+      completionTokens: 500,
+      cost: 0.002,
+    });
+    const counted = { promptTokens: 3, completionTokens: -5, cost: 'much' };
+    expect(await usedBy({ usage: counted })).toMatchObject({ promptTokens: 3, cost: 0 });
+    expect(await usedBy({ usage: 'none' })).toBeUndefined();
+    expect(await usedBy(null)).toBeUndefined();
+  });
+
   test('the mesh gets the task with the node’s key', async () => {
     const asked: unknown[] = [];
     const answer = { taskId: 'tsk_1', executedBy: 'a', result: { text: 'hi' }, duration: 1 };

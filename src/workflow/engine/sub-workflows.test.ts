@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Fault } from '../../kit/errors.ts';
+import { createSubWorkflow } from '../components/logic/sub-workflow.ts';
+import { createWait } from '../components/logic/wait.ts';
+import type { WorkflowEngine } from './engine.ts';
+import { makeComponent, makePlan, openEngineGround, openTestEngine } from './testing.ts';
+import type { Execution } from './execution.ts';
+
+let ground: Awaited<ReturnType<typeof openEngineGround>>;
+let engine: WorkflowEngine;
+let run: Awaited<ReturnType<typeof openTestEngine>>['run'];
+let failures = 0;
+
+const usage = { model: 'm', promptTokens: 1_000, completionTokens: 500, cost: 0.002 };
+const model = makeComponent('Model', { run: () => ({ kind: 'done', output: 'said', usage }) });
+const hang = makeComponent('Hang', { run: () => new Promise(() => {}) });
+const shaky = makeComponent('Shaky', {
+  run: () => {
+    failures -= 1;
+    if (failures >= 0) throw new Fault('unavailable', 'not now', { reason: 'http_503' });
+    return { kind: 'done', output: 'at last', usage };
+  },
+});
+const noop = makeComponent('NoOp');
+
+beforeAll(async () => {
+  ground = await openEngineGround();
+  ({ engine, run } = await openTestEngine(ground));
+  ground.plans.set('models', makePlan({ nodes: { a: model, b: model }, edges: ['a>b'] }));
+  ground.plans.set('hang', makePlan({ nodes: { h: hang }, edges: [] }));
+  ground.plans.set('shaky', makePlan({ nodes: { s: shaky }, edges: [] }));
+});
+afterAll(async () => {
+  await engine[Symbol.asyncDispose]();
+  await ground[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  failures = 0;
+});
+
+/** A flow of one node that runs another workflow. */
+function around(workflowId: string, node: object = {}, settings: object = {}): void {
+  const component = createSubWorkflow(() => engine);
+  const sub = { component, data: { workflowId }, ...node };
+  ground.plans.set('around', makePlan({ nodes: { sub, z: noop }, edges: ['sub>z'], settings }));
+}
+
+async function childrenOf({ id }: Execution): Promise<readonly Execution[]> {
+  const parent = { executionId: id, nodeId: 'sub', iteration: '' };
+  return (await engine.list({ parent }, { limit: 10, offset: 0 })).executions;
+}
+
+describe('a workflow within another', () => {
+  it('counts in what the one around it used', async () => {
+    around('models');
+    const ended = await run('around');
+    expect(ended).toMatchObject({ status: 'completed', tokensUsed: 3_000, cost: 0.004 });
+    const [node] = await engine.nodeRuns(ended.id);
+    expect(node).toMatchObject({ nodeId: 'sub', tokensUsed: 3_000, cost: 0.004 });
+    expect(node?.modelUsed).toBeUndefined();
+  });
+
+  it.each([{ maxTokens: 1_000 }, { maxCost: 0.001 }])(
+    'has the rest of the budget %j around it, and stops the whole beyond it',
+    async (settings) => {
+      around('models', {}, settings);
+      const ended = await run('around');
+      expect(ended).toMatchObject({
+        status: 'failed',
+        tokensUsed: 1_500,
+        error: { nodeId: 'sub', code: 'BUDGET_EXCEEDED' },
+      });
+      expect(await childrenOf(ended)).toMatchObject([{ status: 'failed', tokensUsed: 1_500 }]);
+    },
+  );
+
+  it('does not let the one around it go on beyond the budget, though its failure is no end', async () => {
+    around('models', { onError: 'continue' }, { maxTokens: 1_000 });
+    const ended = await run('around');
+    expect(ended).toMatchObject({ status: 'failed', error: { code: 'BUDGET_EXCEEDED' } });
+  });
+
+  it('has no more time than the node that waits for it', async () => {
+    around('hang', { timeout: 1_500 });
+    const ended = await run('around');
+    expect(ended).toMatchObject({
+      status: 'failed',
+      error: { nodeId: 'sub', code: 'WORKFLOW_TIMEOUT' },
+    });
+    expect(await childrenOf(ended)).toMatchObject([{ status: 'failed' }]);
+  });
+
+  it('has no more time than is left around it', async () => {
+    around('hang', {}, { timeout: 1_500 });
+    const ended = await run('around');
+    expect(ended).toMatchObject({ status: 'failed', error: { code: 'WORKFLOW_TIMEOUT' } });
+    await expect
+      .poll(async () => (await childrenOf(ended))[0])
+      .toMatchObject({ status: 'failed', error: { code: 'WORKFLOW_TIMEOUT' } });
+  });
+
+  it('is started anew as often as the node is to be tried', async () => {
+    const retry = { enabled: true, maxAttempts: 3, backoff: 'fixed', initialDelay: 1 } as const;
+    around('shaky', { retry });
+    failures = 2;
+    const ended = await run('around');
+    expect(ended).toMatchObject({ status: 'completed', tokensUsed: 1_500 });
+    const statuses = (await childrenOf(ended)).map(({ status }) => status);
+    expect(statuses).toEqual(['completed', 'failed', 'failed']);
+    const [node] = await engine.nodeRuns(ended.id);
+    expect(node).toMatchObject({ nodeId: 'sub', attempt: 3, status: 'completed' });
+    failures = 3;
+    expect(await run('around')).toMatchObject({
+      status: 'failed',
+      retryable: true,
+      error: { nodeId: 'sub', attempt: 3, code: 'HTTP_503' },
+    });
+  });
+});
+
+it('a wait that is longer than its timeout fails', async () => {
+  const wait = createWait(Date.now);
+  ground.plans.set(
+    'waits',
+    makePlan({
+      nodes: { w: { component: wait, data: { duration: 3_600_000 }, timeout: 20 } },
+      edges: [],
+    }),
+  );
+  expect(await run('waits')).toMatchObject({
+    status: 'failed',
+    error: { nodeId: 'w', code: 'NODE_TIMEOUT' },
+  });
+});
