@@ -27,6 +27,8 @@ export interface DraftLink {
   readonly from: string;
   readonly to: string;
   readonly handle?: string | undefined;
+  /** CEL; taken only when it is true. */
+  readonly condition?: string | undefined;
 }
 
 /** A foreign document as far as it was understood. */
@@ -64,6 +66,7 @@ export function joinLinks({ steps, links }: Draft): FlowEdge[] {
           source: step.node.id,
           target,
           ...(link.handle === undefined ? {} : { sourceHandle: link.handle }),
+          ...(link.condition === undefined ? {} : { condition: link.condition }),
         };
         edges.set(JSON.stringify(edge), edge);
       }

@@ -24,6 +24,19 @@ export function pathText({ root, steps }: DataPlace): string {
   return steps.reduce<string>((path, step) => path + stepText(step), root);
 }
 
+/** CEL: whether every step of a place leads to something, which may be null; empty for a root. */
+export function presenceOf({ root, steps }: DataPlace): string {
+  const parts = steps.flatMap((step, at) => {
+    const holder = pathText({ root, steps: steps.slice(0, at) });
+    const own = pathText({ root, steps: steps.slice(0, at + 1) });
+    if (typeof step === 'number') return [`type(${holder}) == list`, `size(${holder}) > ${step}`];
+    if (own.endsWith(']'))
+      return [`type(${holder}) == map`, `${JSON.stringify(step)} in ${holder}`];
+    return [...(at === 0 ? [] : [`${holder} != null`]), `has(${own})`];
+  });
+  return parts.join(' && ');
+}
+
 /** A lone placeholder for a place. */
 export function placeholderText(place: DataPlace): string {
   return `{{ ${pathText(place)} }}`;

@@ -1,6 +1,7 @@
-import { Fault } from '../../../kit/errors.ts';
+import type { Fault } from '../../../kit/errors.ts';
 import { isFields } from '../fields.ts';
 import { literalText, pathText, placeholderText, within, type DataPlace } from '../paths.ts';
+import { notTranslatable } from '../translation.ts';
 import { readTokens, type Token } from './tokens.ts';
 
 /** What a step sees of others. */
@@ -9,6 +10,8 @@ export interface Sight {
   own(): DataPlace;
   /** What `$('name')` gives; undefined when there is no such step. */
   of(name: string): DataPlace | undefined;
+  /** Told what of an expression is not quite the same here. */
+  note?(difference: string): void;
 }
 
 /** An expression that was understood. */
@@ -28,7 +31,7 @@ export function translate(value: unknown, sight: Sight): unknown {
 /** The place that a text is nothing but an expression of; undefined when it is more, or fixed. */
 export function placeOf(value: unknown, sight: Sight): DataPlace | undefined {
   if (typeof value !== 'string' || !value.startsWith('=')) return undefined;
-  const [, inner] = /^=\s*\{\{([^]*?)\}\}\s*$/.exec(value) ?? [];
+  const [, inner] = loneExpression.exec(value) ?? [];
   if (inner === undefined || inner.includes('{{')) return undefined;
   const term = parse(inner, sight);
   if (term.kind !== 'place') return undefined;
@@ -36,29 +39,69 @@ export function placeOf(value: unknown, sight: Sight): DataPlace | undefined {
   return term.place;
 }
 
+/** A value as it stands in a form: fixed text and what expressions give are encoded. */
+export function translateForm(value: unknown, sight: Sight): string {
+  if (typeof value !== 'string')
+    return encodeForm(value === undefined ? '' : JSON.stringify(value));
+  if (!isExpression(value)) return encodeForm(value.replace(/^=/, ''));
+  return translatePieces(value, {
+    fixed: encodeForm,
+    given: (inner) => {
+      const term = parse(inner, sight);
+      if (term.kind === 'value') return encodeForm(String(term.value ?? ''));
+      return placeholderOf({ ...term, filters: [...term.filters, 'url_encode'] });
+    },
+  });
+}
+
+function encodeForm(text: string): string {
+  return encodeURIComponent(text).replaceAll('%20', '+');
+}
+
 /** Whether a setting is an expression. */
 export function isExpression(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('=') && value.includes('{{');
 }
 
+/** Whether a setting is one expression and nothing else, so that its value has any type. */
+export function isLoneExpression(value: unknown): boolean {
+  return typeof value === 'string' && loneExpression.exec(value)?.[1]?.includes('{{') === false;
+}
+
+const loneExpression = /^=\s*\{\{([^]*?)\}\}\s*$/;
+
 /** For what only a script engine could do. */
 export function untranslatable(expression: string): Fault {
-  const message = `the expression ${expression.trim().slice(0, 120)} needs JavaScript, which is never run`;
-  return new Fault('invalid', message, { reason: 'not_translatable' });
+  return notTranslatable(
+    `the expression ${expression.trim().slice(0, 120)} needs JavaScript, which is never run`,
+  );
 }
 
 function translateText(text: string, sight: Sight): string {
   if (!text.startsWith('=')) return literalText(text);
+  return translatePieces(text, {
+    fixed: literalText,
+    given: (inner) => liquidOf(parse(inner, sight)),
+  });
+}
+
+interface PieceWriters {
+  readonly fixed: (text: string) => string;
+  /** For what stands between braces. */
+  readonly given: (inner: string) => string;
+}
+
+function translatePieces(text: string, { fixed, given }: PieceWriters): string {
   const pieces = text.slice(1).split(/\{\{([^]*?)\}\}/);
   // Every second piece is what stood between braces.
-  return pieces
-    .map((piece, at) => (at % 2 === 0 ? literalText(piece) : liquidOf(parse(piece, sight))))
-    .join('');
+  return pieces.map((piece, at) => (at % 2 === 0 ? fixed(piece) : given(piece))).join('');
 }
 
 function liquidOf(term: Term): string {
-  if (term.kind === 'value') return literalText(String(term.value ?? ''));
-  const { place, filters } = term;
+  return term.kind === 'value' ? literalText(String(term.value ?? '')) : placeholderOf(term);
+}
+
+function placeholderOf({ place, filters }: Extract<Term, { readonly kind: 'place' }>): string {
   if (filters.length === 0) return placeholderText(place);
   return `{{ ${[pathText(place), ...filters].join(' | ')} }}`;
 }
@@ -90,13 +133,21 @@ class Parser {
   /** `a || b`, `a ?? b`: the first that is there. */
   alternative(): Term | undefined {
     let term = this.#chain();
-    while (term?.kind === 'place' && (this.#take('||') || this.#take('??'))) {
+    for (let sign = this.#alternativeSign(); term?.kind === 'place' && sign;) {
       const other = this.#chain();
       if (!other || (other.kind === 'place' && other.filters.length > 0)) return undefined;
       const text = other.kind === 'place' ? pathText(other.place) : JSON.stringify(other.value);
-      term = { ...term, filters: [...term.filters, `default: ${text}`] };
+      const rest = sign === '??' ? ', allow_false: true' : '';
+      term = { ...term, filters: [...term.filters, `default: ${text}${rest}`] };
+      this.#sight.note?.(alternativeNotes[sign]);
+      sign = this.#alternativeSign();
     }
     return term;
+  }
+
+  #alternativeSign(): keyof typeof alternativeNotes | undefined {
+    if (this.#take('||')) return '||';
+    return this.#take('??') ? '??' : undefined;
   }
 
   #chain(): Term | undefined {
@@ -218,6 +269,11 @@ class Parser {
     return isNext;
   }
 }
+
+const alternativeNotes = {
+  '||': 'its `||` takes the other value for an empty list too, and not for 0',
+  '??': 'its `??` takes the other value for an empty text or list too',
+};
 
 const methods: Readonly<Record<string, { readonly name: string; readonly arguments: number }>> =
   Object.assign(Object.create(null), {

@@ -4,12 +4,14 @@ import { placeholderNode, type Draft, type DraftLink, type DraftStep } from '../
 import { numberOf, textOf, type Fields } from '../fields.ts';
 import { NodeIds } from '../node-ids.ts';
 import type { DataPlace } from '../paths.ts';
+import { translateAs } from '../translation.ts';
 import { aiKinds, mapAttached } from './ai-kinds.ts';
 import { dataKinds } from './data-kinds.ts';
 import { readN8n, type N8nDocument, type N8nLink, type N8nNode } from './document.ts';
 import { translate, type Sight } from './expressions.ts';
 import type { Mapped, N8nKind, N8nReading } from './kind.ts';
 import { logicKinds } from './logic-kinds.ts';
+import { reachedFrom, startOf, type Start } from './starts.ts';
 
 /** Reads a workflow of n8n; its scripts are never run. */
 export function importN8n(document: Fields): Draft {
@@ -23,34 +25,51 @@ const kinds: ReadonlyMap<string, N8nKind> = new Map(
 class N8nImport {
   readonly #document: N8nDocument;
   readonly #nodes: ReadonlyMap<string, N8nNode>;
+  readonly #triggers: readonly N8nNode[];
+  /** Names of what an execution can come to. */
+  readonly #reached: ReadonlySet<string>;
+  readonly #start: Start | undefined;
   readonly #ids = new NodeIds();
-  readonly #warnings: string[] = [];
 
   constructor(document: N8nDocument) {
-    this.#document = document;
     this.#nodes = new Map(document.nodes.map((node) => [node.name, node]));
+    const links = document.links.filter((link) => isUsed(link, this.#nodes.get(link.from)));
+    this.#document = { ...document, links };
     for (const { name } of document.nodes) this.#ids.allot(name, name);
+    this.#triggers = document.nodes.filter((node) => !node.isDisabled && isTrigger(node));
+    this.#reached = reachedFrom(this.#triggers, this.#document);
+    this.#start = startOf(this.#triggers, links, () => this.#ids.unused('start'));
   }
 
   draft(): Draft {
     const { name, nodes, links } = this.#document;
     const steps = nodes.filter(({ type }) => type !== 'stickyNote').map((node) => this.#step(node));
     const ways = links.filter(({ kind }) => kind === 'main').map((link) => this.#way(link));
-    return { name, steps, links: ways, warnings: this.#warnings };
+    const isOpen = this.#triggers.length === 0 && steps.length > 0;
+    const warnings = isOpen ? ['it has no trigger: what nothing leads to starts each time'] : [];
+    if (!this.#start) return { name, steps, links: ways, warnings };
+    return {
+      name,
+      steps: [this.#start.step, ...steps],
+      links: [...this.#start.links, ...ways],
+      warnings,
+    };
   }
 
   #way(link: N8nLink): DraftLink {
     const { from, to, output } = link;
     const node = this.#nodes.get(from);
     if (!node) return { from, to };
-    const isError = output > 0 && textOf(node.raw['onError']) === 'continueErrorOutput';
-    const handle = isError ? 'error' : kinds.get(node.type)?.handle?.(node, output);
-    return { from, to, handle };
+    if (isErrorOutput(node, output)) return { from, to, handle: 'error' };
+    const kind = kinds.get(node.type);
+    const condition = translateAs(() => kind?.condition?.(this.#reading(node), output));
+    return { from, to, handle: kind?.handle?.(node, output), condition };
   }
 
   #step(node: N8nNode): DraftStep {
     const { name, type, position, raw } = node;
     const known = { key: name, source: name, type, position, settings: settingsOf(raw) };
+    if (!this.#reached.has(name)) return { ...known, status: 'exact', note: neverRuns };
     const role = this.#document.links.find((link) => link.from === name && link.kind !== 'main');
     if (role) return { ...known, ...withStatus(mapAttached(node, role.kind)) };
     if (node.isDisabled) {
@@ -77,20 +96,13 @@ class N8nImport {
     return { ...drawn, data };
   }
 
-  // Each of the cases is one line.
-  // oxlint-disable-next-line complexity
   #map(node: N8nNode): Mapped {
     const kind = kinds.get(node.type);
     if (!kind) return { status: 'unsupported', note: reasonFor(node.type) };
+    const differences = new Set<string>();
     try {
-      const mapped = kind.map(this.#reading(node));
-      const entries = this.#main(node.name);
-      const isAmbiguous = entries.length > 1 && mapped.node && node.type !== 'merge';
-      if (!isAmbiguous || mapped.status === 'unsupported' || node.type === 'splitInBatches') {
-        return mapped;
-      }
-      const note = `several ways lead here: its data is that of ${entries[0]?.from ?? ''}`;
-      return { ...mapped, status: 'adapted', note: mapped.note ? `${mapped.note}; ${note}` : note };
+      const mapped = kind.map(this.#reading(node, (difference) => differences.add(difference)));
+      return adapted(mapped, [...differences, ...this.#surroundings(node, mapped)]);
     } catch (error) {
       if (error instanceof Fault && error.reason === 'not_translatable') {
         return { status: 'unsupported', note: error.message };
@@ -99,19 +111,37 @@ class N8nImport {
     }
   }
 
-  #reading(node: N8nNode): N8nReading {
+  /** What is not quite the same because of what stands around a node. */
+  #surroundings(node: N8nNode, mapped: Mapped): readonly string[] {
+    const { name, type } = node;
+    const start = kinds.get(type)?.isTrigger ? this.#start?.notes.get(name) : undefined;
+    if (start !== undefined) return [start];
+    if (!mapped.node) return [];
+    const entries = this.#main(name);
+    const isAmbiguous = entries.length > 1 && type !== 'merge' && type !== 'splitInBatches';
+    return [
+      ...(isAmbiguous
+        ? [`several ways lead here: its data is that of ${entries[0]?.from ?? ''}`]
+        : []),
+      ...errorNotes(node),
+    ];
+  }
+
+  #reading(node: N8nNode, note: (difference: string) => void = () => {}): N8nReading {
     const sight: Sight = {
       own: () => this.#own(node.name, new Set()),
       of: (name) => this.#seen(name, node.name),
+      note,
     };
     const read = (name: string) => translate(node.parameters[name], sight);
     return {
       node,
       id: this.#id(node.name),
       sight,
-      incoming: this.#main(node.name).map(({ from, output }) => ({
+      incoming: this.#main(node.name).map(({ from, output, input }) => ({
         id: this.#id(from),
         place: this.#place(from, output, new Set()),
+        input,
       })),
       attached: this.#document.links.flatMap(({ from, to, kind }) => {
         const source = this.#nodes.get(from);
@@ -151,13 +181,14 @@ class N8nImport {
     const own = () => this.#own(name, passed);
     if (node.isDisabled) return own();
     const id = this.#id(name);
+    if (isErrorOutput(node, output)) return { root: id, steps: [] };
     return kinds.get(node.type)?.place?.({ node, id, output, own }) ?? { root: id, steps: [] };
   }
 
   /** Links that lead here, without those that lead back to a loop. */
   #main(name: string): readonly N8nLink[] {
     const links = this.#document.links
-      .filter(({ to, kind }) => to === name && kind === 'main')
+      .filter(({ from, to, kind }) => to === name && kind === 'main' && this.#reached.has(from))
       .toSorted((a, b) => a.input - b.input);
     const isLoop = this.#nodes.get(name)?.type === 'splitInBatches';
     return isLoop ? links.filter(({ from }) => !this.#leads(name, from)) : links;
@@ -177,6 +208,42 @@ class N8nImport {
   #id(name: string): string {
     return this.#ids.allot(name, name);
   }
+}
+
+const neverRuns = 'no trigger leads here, so that it never runs: it is left out';
+
+function isTrigger({ type }: N8nNode): boolean {
+  const kind = kinds.get(type);
+  return kind ? kind.isTrigger === true : /trigger$|^emailReadImap$/i.test(type);
+}
+
+/** Whether an output is that for failures, which stands behind all others. */
+function isErrorOutput(node: N8nNode, output: number): boolean {
+  const count = kinds.get(node.type)?.outputs?.(node) ?? 1;
+  return textOf(node.raw['onError']) === 'continueErrorOutput' && output === count;
+}
+
+/** Whether anything ever leaves where a link starts. */
+function isUsed({ kind, output }: N8nLink, node: N8nNode | undefined): boolean {
+  const known = node && kinds.get(node.type);
+  if (!known || kind !== 'main' || isErrorOutput(node, output)) return true;
+  return known.hasOutput?.(node, output) ?? output < (known.outputs?.(node) ?? 1);
+}
+
+/** How a failure that is gone on after shows. */
+function errorNotes({ raw }: N8nNode): readonly string[] {
+  const onError = textOf(raw['onError']);
+  if (onError === 'continueErrorOutput') {
+    return ['behind a failure `$json` is only `error`, with its code and message'];
+  }
+  const goesOn = raw['continueOnFail'] === true || onError === 'continueRegularOutput';
+  return goesOn ? ['what is behind it sees nothing of a failure'] : [];
+}
+
+function adapted(mapped: Mapped, differences: readonly string[]): Mapped {
+  if (mapped.status === 'unsupported' || differences.length === 0) return mapped;
+  const notes = [...(mapped.note === undefined ? [] : [mapped.note]), ...differences];
+  return { ...mapped, status: 'adapted', note: notes.join('; ') };
 }
 
 const inputs: DataPlace = { root: 'inputs', steps: [] };

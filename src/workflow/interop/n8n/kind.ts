@@ -10,13 +10,20 @@ export interface N8nReading {
   readonly id: string;
   readonly sight: Sight;
   /** What comes in, in the order of its inputs, by the id of where it comes from. */
-  readonly incoming: readonly { readonly id: string; readonly place: DataPlace }[];
+  readonly incoming: readonly Incoming[];
   /** What other nodes are to it: its model, its tools, … */
   readonly attached: readonly { readonly kind: string; readonly node: N8nNode }[];
   /** A setting in our language; Fault `invalid` (`not_translatable`). */
   read(name: string): unknown;
   /** The same as a text, undefined where it is empty. */
   readText(name: string): string | undefined;
+}
+
+export interface Incoming {
+  readonly id: string;
+  readonly place: DataPlace;
+  /** From 0. */
+  readonly input: number;
 }
 
 /** What a node becomes: a node, or nothing that is joined over (`passed`). */
@@ -33,6 +40,14 @@ export interface N8nKind {
   place?(given: PlaceGiven): DataPlace;
   /** On which handle an output leaves; none when absent. */
   handle?(node: N8nNode, output: number): string | undefined;
+  /** When an output is left on, as CEL, for what may leave on several; Fault `invalid` (`not_translatable`). */
+  condition?(reading: N8nReading, output: number): string | undefined;
+  /** How many outputs it has beside that for errors; one when absent. */
+  outputs?(node: N8nNode): number;
+  /** Whether it may be left on an output; on all of them when absent. */
+  hasOutput?(node: N8nNode, output: number): boolean;
+  /** Whether it starts workflows. */
+  readonly isTrigger?: boolean;
 }
 
 export interface PlaceGiven {

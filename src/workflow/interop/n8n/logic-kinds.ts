@@ -1,15 +1,15 @@
-import { fieldsOf, listOf, numberOf, textOf, type Fields } from '../fields.ts';
-import { toIdentifier } from '../node-ids.ts';
+import { fieldsOf, listOf, numberOf, textOf } from '../fields.ts';
 import { placeholderText } from '../paths.ts';
-import { compare, conditionOf, differenceOf } from './conditions.ts';
+import { decidingKinds } from './deciding-kinds.ts';
 import type { N8nNode } from './document.ts';
-import { passesData, type Mapped, type N8nKind, type N8nReading } from './kind.ts';
+import { passesData, type Incoming, type Mapped, type N8nKind, type N8nReading } from './kind.ts';
 
 /** What starts a workflow is no node here: what it brings are the inputs. */
 function startsBy(note: string): N8nKind {
   return {
     map: () => ({ status: 'exact', note }),
     place: () => ({ root: 'inputs', steps: [] }),
+    isTrigger: true,
   };
 }
 
@@ -21,82 +21,8 @@ const schedule: N8nKind = {
     return { status: 'adapted', note };
   },
   place: () => ({ root: 'inputs', steps: [] }),
+  isTrigger: true,
 };
-
-const condition: N8nKind = {
-  map: ({ node, sight }) => {
-    const { conditions, combineOperation } = node.parameters;
-    const text = conditionOf(conditions, sight, textOf(combineOperation) || 'and');
-    const note = differenceOf(conditions, isLoose(node));
-    return { node: { type: 'Condition', data: { condition: text } }, ...adaptedBy(note) };
-  },
-  place: passesData,
-  handle: (_node, output) => (output === 0 ? 'true' : 'false'),
-};
-
-const filter: N8nKind = {
-  ...condition,
-  map: (reading) => {
-    const mapped = condition.map(reading);
-    const once = 'it decides once over all that comes in, not item by item';
-    return { ...mapped, ...adaptedBy([once, mapped.note].filter(Boolean).join('; ')) };
-  },
-};
-
-function isLoose({ parameters }: N8nNode): boolean {
-  const { looseTypeValidation } = parameters;
-  return (
-    looseTypeValidation === true || fieldsOf(parameters['options'])['looseTypeValidation'] === true
-  );
-}
-
-function adaptedBy(note: string | undefined): Pick<Mapped, 'status' | 'note'> {
-  return note === undefined ? {} : { status: 'adapted', note };
-}
-
-const switchKind: N8nKind = {
-  map: (reading) => {
-    const cases = casesOf(reading);
-    if (cases.length === 0) return { status: 'unsupported', note: 'it has no rules' };
-    const notes = rulesOf(reading.node).flatMap(
-      ({ conditions }) => differenceOf(conditions, isLoose(reading.node)) ?? [],
-    );
-    return { node: { type: 'Switch', data: { cases } }, ...adaptedBy(notes[0]) };
-  },
-  place: passesData,
-  handle: (node, output) => handlesOf(node)[output] ?? 'default',
-};
-
-function casesOf({ node, sight }: N8nReading) {
-  const { parameters } = node;
-  const handles = handlesOf(node);
-  return rulesOf(node).map((rule, at) => ({
-    when: rule['conditions']
-      ? conditionOf(rule['conditions'], sight)
-      : compare(
-          {
-            left: parameters['value1'],
-            right: rule['value2'],
-            operation: textOf(rule['operation']) || 'equal',
-            type: textOf(parameters['dataType']) || 'number',
-          },
-          sight,
-        ),
-    handle: handles[numberOf(rule['output']) ?? at] ?? `case_${at}`,
-  }));
-}
-
-function rulesOf({ parameters }: N8nNode): readonly Fields[] {
-  const rules = fieldsOf(parameters['rules']);
-  return listOf(rules['values'] ?? rules['rules']).map(fieldsOf);
-}
-
-function handlesOf(node: N8nNode): readonly string[] {
-  return rulesOf(node).map(({ outputKey, renameOutput }, at) => {
-    const name = renameOutput === false ? '' : toIdentifier(textOf(outputKey)).slice(0, 40);
-    return name === '' || name === 'step' ? `case_${at}` : `case_${at}_${name}`;
-  });
-}
 
 const loop: N8nKind = {
   map: ({ node, sight }) => {
@@ -113,6 +39,7 @@ const loop: N8nKind = {
       ? { root: 'loop', steps: ['item'] }
       : { root: id, steps: ['results'] },
   handle: (node, output) => (isLoopOutput(node, output) ? 'body' : 'done'),
+  outputs: () => 2,
 };
 
 /** From version 3 on the first output is that of the end. */
@@ -121,25 +48,31 @@ function isLoopOutput({ version }: N8nNode, output: number): boolean {
 }
 
 const merge: N8nKind = {
-  map: ({ node, incoming }) => {
-    const { mode, combineBy, combinationMode } = node.parameters;
-    const inputs = Object.fromEntries(
-      incoming.map(({ id, place }) => [id, placeholderText(place)]),
-    );
+  map: (reading) => {
+    const { mode, combineBy, combinationMode } = reading.node.parameters;
     const name = textOf(mode) || 'append';
     const way = mergeModes[name];
     if (!way) return { status: 'unsupported', note: `the mode ${name} has no counterpart` };
+    const taken = name === 'chooseBranch' ? chosen(reading) : reading.incoming;
+    const inputs = Object.fromEntries(taken.map(({ id, place }) => [id, placeholderText(place)]));
     const by = textOf(combineBy ?? combinationMode);
     const note =
-      by && !by.includes('osition') ? `it combined by ${by}; here whole objects` : undefined;
-    return {
-      node: { type: 'Merge', data: { inputs, mode: way } },
-      status: 'adapted',
-      ...(note ? { note } : {}),
-    };
+      by && !by.includes('osition')
+        ? `it combined by ${by}; here whole objects`
+        : 'it merges once what each way brings, not item by item';
+    return { node: { type: 'Merge', data: { inputs, mode: way } }, status: 'adapted', note };
   },
   place: ({ id }) => ({ root: id, steps: ['merged'] }),
 };
+
+/** What the one input that is chosen brings; nothing when an empty item is asked for. */
+function chosen({ node, incoming }: N8nReading): readonly Incoming[] {
+  const { output, useDataOfInput } = node.parameters;
+  if (output === 'empty') return [];
+  const given = useDataOfInput ?? output;
+  const number = numberOf(typeof given === 'string' ? given.replace(/^input/, '') : given) ?? 1;
+  return incoming.filter(({ input }) => input === number - 1).slice(0, 1);
+}
 
 const mergeModes: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   append: 'concat',
@@ -205,9 +138,7 @@ export const logicKinds: Readonly<Record<string, N8nKind>> = {
   scheduleTrigger: schedule,
   cron: schedule,
   interval: schedule,
-  if: condition,
-  filter,
-  switch: switchKind,
+  ...decidingKinds,
   splitInBatches: loop,
   merge,
   wait,

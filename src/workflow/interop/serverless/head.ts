@@ -1,6 +1,7 @@
 import { fieldsOf, textOf, type Fields } from '../fields.ts';
 import type { DataPlace } from '../paths.ts';
-import { placeOfJq, translateAs } from './jq.ts';
+import { translateAs } from '../translation.ts';
+import { placeOfJq } from './jq.ts';
 import type { Sections } from './sections.ts';
 import { timeoutOf } from './tasks.ts';
 
@@ -18,13 +19,26 @@ export function inputsOf(document: Fields, sections: Pick<Sections, 'note'>): Da
 
 /** Says what of the document's head has no counterpart; answers warnings. */
 export function noteHead(
-  { output, schedule, timeout }: Fields,
+  { evaluate, input, output, schedule, timeout }: Fields,
   use: Fields,
   sections: Pick<Sections, 'note'>,
 ): readonly string[] {
   if (fieldsOf(output)['as'] !== undefined) {
     const note = 'a workflow gives the outputs of its last steps by their names';
     sections.note('output', { type: 'output', status: 'unsupported', note });
+  }
+  for (const [name, { schema }] of Object.entries({
+    input: fieldsOf(input),
+    output: fieldsOf(output),
+  })) {
+    if (schema === undefined) continue;
+    const note = `its schema is left out: every ${name} is right`;
+    sections.note(`${name} (schema)`, { type: name, status: 'adapted', note });
+  }
+  const { language = 'jq', mode = 'strict' } = fieldsOf(evaluate);
+  if (language !== 'jq' || mode !== 'strict') {
+    const note = 'expressions are jq between ${ and }; all other texts stay as they are';
+    sections.note('evaluate', { type: 'evaluate', status: 'unsupported', note });
   }
   if (timeout !== undefined && timeoutOf(timeout, use) === undefined) {
     const note = 'its timeout is no fixed one';

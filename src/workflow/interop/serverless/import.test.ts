@@ -50,7 +50,7 @@ test('scripts and containers are never taken over', async () => {
 
 test('a call has its query', async () => {
   const { node, statuses } = await convert(fixture('call-http-query-parameters'));
-  expect(statuses).toEqual(['exact']);
+  expect(statuses).toEqual(['exact', 'adapted']);
   expect(node('search_star_wars_characters')).toMatchObject({
     type: 'HttpRequest',
     data: {
@@ -70,8 +70,8 @@ test('a switch leads to the tasks that its cases name', async () => {
     'process_order:default > handle_unknown_order_type',
   ]);
   expect(node('process_order')?.data['cases']).toMatchObject([
-    { when: '(has(inputs.orderType) && inputs.orderType == "electronic")', handle: 'case1' },
-    { when: '(has(inputs.orderType) && inputs.orderType == "physical")', handle: 'case2' },
+    { when: '(has(inputs.orderType) ? inputs.orderType : null) == "electronic"', handle: 'case1' },
+    { when: '(has(inputs.orderType) ? inputs.orderType : null) == "physical"', handle: 'case2' },
   ]);
 });
 
@@ -88,7 +88,9 @@ test('branches run at once and come together', async () => {
 test('what is tried again keeps its rule', async () => {
   const { node } = await convert(fixture('try-catch-retry-inline'));
   expect(node('get_pet')).toMatchObject({
-    data: { url: 'https://petstore.swagger.io/v2/pet/{{ inputs.petId }}' },
+    data: {
+      url: 'https://petstore.swagger.io/v2/pet/{{ inputs.petId | cgi_escape | replace: "+", "%20" }}',
+    },
     retry: { maxAttempts: 5, backoff: 'exponential', initialDelay: 3_000 },
   });
 });
@@ -113,7 +115,7 @@ test('a loop sees its item, and what follows sees the results', async () => {
     ),
   );
   expect(node('each')?.data).toEqual({ items: '{{ inputs.pets }}' });
-  expect(node('call')?.data['body']).toEqual({ name: '{{ loop.item.name }}' });
+  expect(node('call')?.data['body']).toEqual({ name: '{{ loop.item.name | json | parse_json }}' });
   expect(node('after')?.data['input']).toEqual({
     all: '{{ each.results }}',
     first: '{{ each.results[0].id | default: "none" }}',
@@ -138,7 +140,7 @@ test('a task that nothing leads to is left out', async () => {
     ),
   );
   expect(left.node('y')).toBeUndefined();
-  expect(left.node('z')?.data['input']).toEqual({ z: '{{ x.result.n }}' });
+  expect(left.node('z')?.data['input']).toEqual({ z: '{{ x.result.n | json | parse_json }}' });
   expect(left.edges).toEqual(['x > z']);
 });
 
@@ -165,7 +167,7 @@ test('a task sees the data of the way that led to it', async () => {
     mode: 'first',
     inputs: ['{{ a.result }}', '{{ inputs }}'],
   });
-  expect(node('b')?.data['input']).toEqual({ z: '{{ b_data.merged.n }}' });
+  expect(node('b')?.data['input']).toEqual({ z: '{{ b_data.merged.n | json | parse_json }}' });
 });
 
 test('branches give a list of their outputs', async () => {
@@ -175,7 +177,7 @@ test('branches give a list of their outputs', async () => {
     ),
   );
   expect(node('f_join')?.data).toEqual({ inputs: ['{{ one.result }}', '{{ two.result }}'] });
-  expect(node('g')?.data['input']).toEqual({ r: '{{ f_join.merged[0].a }}' });
+  expect(node('g')?.data['input']).toEqual({ r: '{{ f_join.merged[0].a | json | parse_json }}' });
 });
 
 test('input, timeouts and named retry policies are taken over', async () => {
@@ -185,7 +187,10 @@ timeout: {after: PT1M}
 use: {retries: {r1: {delay: {seconds: 7}, backoff: {exponential: {}}, limit: {attempt: {count: 9}}}}}`,
   );
   expect(new Set(statuses)).toEqual(new Set(['exact']));
-  expect(node('a')).toMatchObject({ timeout: 200, data: { input: { x: '{{ inputs.o.v }}' } } });
+  expect(node('a')).toMatchObject({
+    timeout: 200,
+    data: { input: { x: '{{ inputs.o.v | json | parse_json }}' } },
+  });
   expect(flow.settings).toEqual({ timeout: 60_000 });
   expect(node('h')?.retry).toMatchObject({
     maxAttempts: 9,
@@ -196,6 +201,11 @@ use: {retries: {r1: {delay: {seconds: 7}, backoff: {exponential: {}}, limit: {at
 
 test.each([
   ["  - a: {set: {x: 1}}\noutput: {as: '${ .x }'}", 'unsupported'],
+  ['  - a: {set: {x: 1}}\ninput: {schema: {format: json, document: {type: object}}}', 'adapted'],
+  ['  - a: {set: {x: .q}}\nevaluate: {mode: loose}', 'unsupported'],
+  ['  - a: {set: {x: 1}, input: {schema: {format: json, document: {}}}}', 'adapted'],
+  ["  - a: {set: {x: '${ .x // 1 }'}}", 'adapted'],
+  ["  - a: {call: http, with: {endpoint: 'https://a.example/{?q}'}}", 'unsupported'],
   ["  - a: {set: {x: 1}}\nschedule: {cron: '0 0 * * *'}", 'adapted'],
   ['  - a: {set: {x: 1}, export: {as: "${ . }"}}', 'adapted'],
   ["  - a: {input: {from: '${ .a + 1 }'}, set: {x: 1}}", 'unsupported'],
@@ -227,5 +237,33 @@ test('what is not there is null to a condition', async () => {
   expect(await holds('.n < 5', {})).toBe(true);
   expect(await holds('.n > 5', { n: 6 })).toBe(true);
   expect(await holds('.list | length == 0', {})).toBe(true);
+  expect(await holds('.n == null', { n: null })).toBe(true);
   expect(await holds('.a == .b', { a: 1 })).toBe(false);
+});
+
+test.each([
+  ['.n > 5', { n: '12' }, true],
+  ['.n > 5', { n: [] }, true],
+  ['.n > 5', { n: true }, false],
+  ['.n < 5', { n: '1' }, false],
+  ['5 < .n', { n: '1' }, true],
+  ['.n > "a"', { n: 5 }, false],
+  ['.n >= "a"', { n: 'b' }, true],
+  ['.n > null', {}, false],
+  ['.n < null', { n: null }, false],
+  ['.n >= null', {}, true],
+  ['.n > null', { n: 0 }, true],
+  ['.n > true', { n: 0 }, true],
+  ['.n < true', { n: false }, true],
+  ['.n > .m', { n: 'a', m: 9 }, true],
+  ['.n > .m', { n: 2, m: 10 }, false],
+  ['.n >= .m', {}, true],
+  ['.n > .m', { n: 'b', m: 'a' }, true],
+  ['.n == .m', { n: null }, true],
+  ['.l | length > 1', { l: [1, 2] }, true],
+])('kinds have the order that jq gives them: %s on %j is %s', async (text, inputs, expected) => {
+  const { node } = await convert(documentOf(`  - a: {if: '\${ ${text} }', set: {x: 1}}`));
+  const condition = String(node('a_if')?.data['condition']);
+  const compiled = new ConditionCompiler().compile(condition, () => false);
+  expect(compiled.holds(testScope({}, { inputs: { ...inputs } }))).toBe(expected);
 });

@@ -2,8 +2,9 @@ import type { Draft } from '../draft.ts';
 import { fieldsOf, textOf, type Fields } from '../fields.ts';
 import { toIdentifier } from '../node-ids.ts';
 import { placeholderText } from '../paths.ts';
+import { translateAs } from '../translation.ts';
 import { inputsOf, noteHead } from './head.ts';
-import { conditionOfJq, placeOfJq, translateAs, type JqSight } from './jq.ts';
+import { conditionOfJq, placeOfJq, type JqSight } from './jq.ts';
 import {
   namedTasks,
   Sections,
@@ -12,7 +13,8 @@ import {
   type Tail,
   type Way,
 } from './sections.ts';
-import { asOwn, kindOf, mapTask, timeoutOf } from './tasks.ts';
+import { noting, schemasOf, simpleSection } from './simple-tasks.ts';
+import { kindOf, timeoutOf } from './tasks.ts';
 import { holdsMany, trySection } from './tries.ts';
 
 /** Reads a workflow of the Serverless Workflow DSL 1.0. */
@@ -117,10 +119,12 @@ class ServerlessImport {
   #guard(id: string, text: string, { name, sight }: { name: string; sight: JqSight }): string {
     const key = this.#sections.ids.unused(id);
     const known = { key, source: `${name} (if)`, type: 'if', settings: { if: text } };
-    this.#sections.tried(key, known, () => ({
-      node: { type: 'Condition', data: { condition: conditionOfJq(text, sight) } },
-      status: 'exact',
-    }));
+    this.#sections.tried(key, known, () =>
+      noting(sight, (seen) => ({
+        node: { type: 'Condition', data: { condition: conditionOfJq(text, seen) } },
+        status: 'exact',
+      })),
+    );
     return key;
   }
 
@@ -131,7 +135,10 @@ class ServerlessImport {
     const own = from === undefined ? sight.own : translateAs(() => placeOfJq(textOf(from), sight));
     if (!own) return this.#refuse(given, 'what it takes from its input is more than a path');
     const seen = { ...given, sight: { ...sight, own } };
-    const rest = ['output', 'export', 'timeout'].filter((word) => task[word] !== undefined);
+    const rest = [
+      ...['output', 'export', 'timeout'].filter((word) => task[word] !== undefined),
+      ...schemasOf({ input: task['input'] }),
+    ];
     if (composite.has(kind) && rest.length > 0) {
       const note = `left out: ${rest.join(', ')}`;
       this.#sections.note(`${name} (${rest.join(', ')})`, {
@@ -154,39 +161,13 @@ class ServerlessImport {
       this.#warnings.push(...made.warnings);
       return made.section;
     }
-    return this.#simple(seen);
+    return simpleSection(seen, { sections: this.#sections, use: this.#use });
   }
 
   #refuse({ id, name, task, sight }: TaskGiven, note: string): Section {
     const known = { key: id, source: name, type: kindOf(task), settings: task };
     this.#sections.add(id, known, { status: 'unsupported', note });
     return { entry: id, tails: [{ from: id, place: sight.own }] };
-  }
-
-  #simple({ id, name, task, sight }: TaskGiven): Section {
-    let place = sight.own;
-    const kind = kindOf(task);
-    this.#sections.tried(id, { key: id, source: name, type: kind, settings: task }, () => {
-      const mapped = asOwn(task, mapTask(task, sight));
-      if (mapped.data) place = { root: id, steps: mapped.data };
-      const { as: shape } = fieldsOf(task['output']);
-      if (shape !== undefined) place = placeOfJq(textOf(shape), { ...sight, own: place });
-      const after = timeoutOf(task['timeout'], this.#use);
-      const isBounded = after !== undefined && (kind === 'call' || kind === 'set');
-      const lost = [
-        ...(task['export'] === undefined ? [] : ['export']),
-        ...(task['timeout'] === undefined || isBounded ? [] : ['timeout']),
-      ];
-      const { node, status } = mapped;
-      return {
-        ...mapped,
-        ...(node && isBounded ? { node: { ...node, timeout: Math.max(1, after) } } : {}),
-        ...(status === 'exact' && lost.length > 0
-          ? { status: 'adapted' as const, note: `left out: ${lost.join(', ')}` }
-          : {}),
-      };
-    });
-    return { entry: id, tails: [{ from: id, place }] };
   }
 
   #switch({ id, name, task, sight }: TaskGiven): Section & { readonly ways: readonly Way[] } {
@@ -196,12 +177,14 @@ class ServerlessImport {
       next: textOf(rule['then']) || 'continue',
     }));
     const fallback = given.find(({ when }) => when === '');
-    this.#sections.tried(id, { key: id, source: name, type: 'switch', settings: task }, () => {
-      const cases = given
-        .filter(({ when }) => when !== '')
-        .map(({ when, handle }) => ({ when: conditionOfJq(when, sight), handle }));
-      return { node: { type: 'Switch', data: { cases, default: 'default' } }, status: 'exact' };
-    });
+    this.#sections.tried(id, { key: id, source: name, type: 'switch', settings: task }, () =>
+      noting(sight, (seen) => {
+        const cases = given
+          .filter(({ when }) => when !== '')
+          .map(({ when, handle }) => ({ when: conditionOfJq(when, seen), handle }));
+        return { node: { type: 'Switch', data: { cases, default: 'default' } }, status: 'exact' };
+      }),
+    );
     const ways = given.map(({ handle, when, next }) => ({
       tail: { from: id, handle: when === '' ? 'default' : handle, place: sight.own },
       to: next,

@@ -1,37 +1,50 @@
-import { pathText, type DataPlace } from '../paths.ts';
-
 /** A part of a condition as CEL. In jq what is not there is null; in CEL asking for it fails. */
 export interface Operand {
   readonly text: string;
   /** CEL: whether a path leads to something; absent for what always is there. */
   readonly isThere?: string;
+  /** What is known of its kind beforehand. */
+  readonly rank?: number;
 }
 
-/** Whether every step of a path leads to something. */
-export function presenceOf({ root, steps }: DataPlace): string {
-  const parts = steps.flatMap((step, at) => {
-    const holder = pathText({ root, steps: steps.slice(0, at) });
-    const own = pathText({ root, steps: steps.slice(0, at + 1) });
-    const isNull = at === 0 ? [] : [`${holder} != null`];
-    if (typeof step === 'number') return [...isNull, `size(${holder}) > ${step}`];
-    return [...isNull, own.endsWith(']') ? `${JSON.stringify(step)} in ${holder}` : `has(${own})`];
-  });
-  return parts.join(' && ');
-}
+/** The order of kinds: null, false, true, numbers, texts, lists, objects. */
+export const ranks = { null: 0, false: 1, true: 2, number: 3, text: 4 } as const;
 
-/** A comparison; null is less than everything else. */
+/** A comparison; one between kinds goes by their order. */
 export function compareJq(left: Operand, sign: string, right: Operand): string {
+  if (sign === '==' || sign === '!=') return `${valueOf(left)} ${sign} ${valueOf(right)}`;
   const plain = `${left.text} ${sign} ${right.text}`;
-  const both = [left, right].flatMap(({ isThere }) => (isThere ? [isThere] : []));
-  if (both.length === 0) return plain;
-  if (both.length === 2) return `${valueOf(left)} ${sign} ${valueOf(right)}`;
-  const [isThere = 'true'] = both;
-  const [path, other] = left.isThere ? [left.text, right.text] : [right.text, left.text];
-  if (other === 'null') return nullCheck({ path, isThere }, sign);
-  if (sign === '==') return `(${isThere} && ${plain})`;
-  const isLess = left.isThere ? sign.startsWith('<') : sign.startsWith('>');
-  const isSome = `${isThere} && ${path} != null`;
-  return sign === '!=' || isLess ? `(!(${isSome}) || ${plain})` : `(${isSome} && ${plain})`;
+  const kinds = `${rankOf(left)} ${sign} ${rankOf(right)}`;
+  const sides = [left, right];
+  const same = sides.flatMap(({ rank }) => (rank === undefined ? [] : [rank]))[0];
+  if (sides.every(({ rank }) => rank !== undefined))
+    return left.rank === right.rank ? plain : kinds;
+  // Of null and booleans the kind says all.
+  if (same !== undefined && same < ranks.number) return kinds;
+  const types =
+    same === undefined ? ['double', 'string'] : [same === ranks.number ? 'double' : 'string'];
+  const alike = types.map((type) => sides.flatMap((side) => isOf(side, type)).join(' && '));
+  return `((${alike.join(') || (')}) ? ${plain} : ${kinds})`;
+}
+
+/** CEL: whether a side whose kind is not known beforehand is of a type. */
+function isOf(side: Operand, type: string): readonly string[] {
+  return side.rank === undefined ? [`type(${valueOf(side)}) == ${type}`] : [];
+}
+
+function rankOf(side: Operand): string {
+  if (side.rank !== undefined) return String(side.rank);
+  const { text, isThere } = side;
+  if (isThere === undefined) return `(${text} ? ${ranks.true} : ${ranks.false})`;
+  const kinds = [
+    `${text} == null ? ${ranks.null}`,
+    `${text} == false ? ${ranks.false}`,
+    `${text} == true ? ${ranks.true}`,
+    `type(${text}) == double ? ${ranks.number}`,
+    `type(${text}) == string ? ${ranks.text}`,
+    `type(${text}) == list ? 5 : 6`,
+  ];
+  return `(${isThere === '' ? '' : `!(${isThere}) ? ${ranks.null} : `}${kinds.join(' : ')})`;
 }
 
 /** Everything is true but false and null. */
@@ -42,12 +55,8 @@ export function truthOf({ text, isThere }: Operand): string {
 /** The length of null is 0. */
 export function lengthOf({ text, isThere }: Operand): Operand {
   const length = `size(${text})`;
-  return { text: isThere ? `(${isThere} && ${text} != null ? ${length} : 0)` : length };
-}
-
-function nullCheck({ path, isThere }: { path: string; isThere: string }, sign: string): string {
-  const isNull = `(!(${isThere}) || ${path} == null)`;
-  return sign === '!=' ? `!${isNull}` : isNull;
+  const known = isThere ? `(${isThere} && ${text} != null ? ${length} : 0)` : length;
+  return { text: known, rank: ranks.number };
 }
 
 function valueOf({ text, isThere }: Operand): string {

@@ -1,7 +1,15 @@
-import { Fault } from '../../../kit/errors.ts';
+import type { Fault } from '../../../kit/errors.ts';
 import { isFields } from '../fields.ts';
-import { literalText, pathText, placeholderText, within, type DataPlace } from '../paths.ts';
-import { compareJq, lengthOf, presenceOf, truthOf, type Operand } from './jq-null.ts';
+import {
+  literalText,
+  pathText,
+  placeholderText,
+  presenceOf,
+  within,
+  type DataPlace,
+} from '../paths.ts';
+import { notTranslatable } from '../translation.ts';
+import { compareJq, lengthOf, ranks, truthOf, type Operand } from './jq-null.ts';
 
 /** What the expressions of a task see. */
 export interface JqSight {
@@ -9,6 +17,8 @@ export interface JqSight {
   readonly own: DataPlace;
   /** Variables, without the `$`. */
   readonly variables: Readonly<Record<string, DataPlace>>;
+  /** Told what of an expression is not quite the same here. */
+  readonly note?: (difference: string) => void;
 }
 
 /** A value with its runtime expressions in our language; Fault `invalid` (`not_translatable`). */
@@ -31,28 +41,28 @@ export function placeOfJq(text: string, sight: JqSight): DataPlace {
   return parser.all(() => parser.place());
 }
 
-/** What a translation gives; undefined for what has no counterpart. */
-export function translateAs<T>(translate: () => T): T | undefined {
-  try {
-    return translate();
-  } catch (error) {
-    if (Fault.from(error).reason !== 'not_translatable') throw error;
-    return undefined;
-  }
+/** The same for data, in which what an expression does not find is null. */
+export function translateData(value: unknown, sight: JqSight): unknown {
+  if (typeof value === 'string') return translateText(value, sight, ' | json | parse_json');
+  if (Array.isArray(value)) return value.map((one: unknown) => translateData(one, sight));
+  if (!isFields(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, translateData(v, sight)]));
 }
 
-function translateText(text: string, sight: JqSight): string {
+function translateText(text: string, sight: JqSight, filters = ''): string {
   const inner = innerOf(text);
   if (inner === undefined) return literalText(text);
   const parser = new JqParser(inner, sight);
-  const place = parser.all(() => {
+  return parser.all(() => {
     const found = parser.place();
     const other = parser.alternative();
-    return other === undefined
-      ? placeholderText(found)
-      : `{{ ${pathText(found)} | default: ${other} }}`;
+    if (other !== undefined) {
+      sight.note?.('its `//` takes the other value for an empty text or list too');
+      return `{{ ${pathText(found)} | default: ${other} }}`;
+    }
+    // All that came in is always there.
+    return inner === '.' ? placeholderText(found) : `{{ ${pathText(found)}${filters} }}`;
   });
-  return place;
 }
 
 function innerOf(text: string): string | undefined {
@@ -137,7 +147,13 @@ class JqParser {
     const sign = this.#tokens[this.#at] ?? '';
     if (!comparisons.has(sign)) return truthOf(left);
     this.#at += 1;
-    return compareJq(left, sign, this.#operand());
+    const right = this.#operand();
+    const isOrder = sign !== '==' && sign !== '!=';
+    const isOpen = [left, right].every(
+      ({ rank, isThere }) => rank === undefined && isThere !== undefined,
+    );
+    if (isOrder && isOpen) this.#sight.note?.('lists and objects are not ordered among each other');
+    return compareJq(left, sign, right);
   }
 
   #operand(): Operand {
@@ -159,7 +175,7 @@ class JqParser {
     const next = this.#tokens[this.#at] ?? '';
     if (/^["\d-]|^(true|false|null)$/.test(next)) {
       this.#at += 1;
-      return { text: next };
+      return { text: next, rank: rankOfLiteral(next) };
     }
     const place = this.place();
     return { text: pathText(place), isThere: presenceOf(place) };
@@ -194,7 +210,12 @@ class JqParser {
   }
 
   #fault(): Fault {
-    const message = `the expression ${this.#text.slice(0, 120)} is more of jq than can be taken over`;
-    return new Fault('invalid', message, { reason: 'not_translatable' });
+    const text = this.#text.slice(0, 120);
+    return notTranslatable(`the expression ${text} is more of jq than can be taken over`);
   }
+}
+
+function rankOfLiteral(text: string): number {
+  if (text === 'null' || text === 'true' || text === 'false') return ranks[text];
+  return text.startsWith('"') ? ranks.text : ranks.number;
 }

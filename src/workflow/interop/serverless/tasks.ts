@@ -1,10 +1,11 @@
 import type { Retry } from '../../flow/flow.ts';
 import type { DraftNode } from '../draft.ts';
-import { fieldsOf, numberOf, present, textOf, type Fields } from '../fields.ts';
+import { fieldsOf, isFields, numberOf, present, textOf, type Fields } from '../fields.ts';
 import { literalText, pathText, within, type DataPlace } from '../paths.ts';
 import type { StepStatus } from '../report.ts';
+import { notTranslatable } from '../translation.ts';
 import { durationMs } from './durations.ts';
-import { translateJq, type JqSight } from './jq.ts';
+import { translateData, translateJq, type JqSight } from './jq.ts';
 
 /** A task that is one node. */
 export interface MappedTask {
@@ -13,6 +14,8 @@ export interface MappedTask {
   readonly note?: string;
   /** Where its data is, within its node's output; what came in when absent. */
   readonly data?: readonly string[];
+  /** What its data is called, and where it is within its node's output; where its names differ. */
+  readonly shape?: Readonly<Record<string, string>>;
 }
 
 /** The word that says what a task does. */
@@ -94,7 +97,7 @@ export function timeoutOf(given: unknown, use: Fields): number | undefined {
 const simple: Readonly<Record<string, (task: Fields, sight: JqSight) => MappedTask>> = {
   call: (task, sight) => (task['call'] === 'http' ? callHttp(task, sight) : callOther(task, sight)),
   set: (task, sight) => {
-    const input = translateJq(task['set'], sight);
+    const input = translateData(task['set'], sight);
     const node = { type: 'Transform', data: { input, expression: '$' } };
     return { node, status: 'exact', data: ['result'] };
   },
@@ -109,43 +112,62 @@ const simple: Readonly<Record<string, (task: Fields, sight: JqSight) => MappedTa
     if (textOf(name) === '') {
       return { status: 'unsupported', note: 'scripts and containers of others are never run' };
     }
-    const data = present({ workflowId: name, inputs: input && translateJq(input, sight) });
+    const data = present({ workflowId: name, inputs: input && translateData(input, sight) });
     const note = `import the workflow ${textOf(name).slice(0, 64)} too, and name it here by its new id`;
     return { node: { type: 'SubWorkflow', data }, status: 'adapted', note, data: [] };
   },
 };
 
+// Each setting is one line.
+// oxlint-disable-next-line complexity
 function callHttp(task: Fields, sight: JqSight): MappedTask {
   const settings = fieldsOf(task['with']);
   const { endpoint, method, headers, query, body, output, redirect } = settings;
   const given = textOf(endpoint) || textOf(fieldsOf(endpoint)['uri']);
-  const isSecured = fieldsOf(endpoint)['authentication'] !== undefined;
   const data = present({
     method: (textOf(method) || 'GET').toUpperCase(),
     url: urlOf(given, sight),
     headers: headers && translateJq(headers, sight),
     query: query && translateJq(query, sight),
-    body: body && translateJq(body, sight),
-    followRedirects: redirect === true ? true : undefined,
+    body: body && (isFields(body) ? translateData(body, sight) : translateJq(body, sight)),
+    ...(redirect === true ? { acceptStatus: redirectStatuses } : { followRedirects: false }),
+    ...(output === 'raw' ? { responseType: 'base64' } : {}),
   });
+  const isResponse = output === 'response';
+  const notes = [
+    ...(fieldsOf(endpoint)['authentication'] === undefined
+      ? []
+      : ['its authentication is left out: add the header yourself']),
+    ...(isResponse ? ['its response is without `request`'] : []),
+  ];
   return {
     node: { type: 'HttpRequest', data },
-    status: isSecured ? 'adapted' : 'exact',
-    ...(isSecured ? { note: 'its authentication is left out: add the header yourself' } : {}),
-    data: output === 'response' ? [] : ['body'],
+    status: notes.length > 0 ? 'adapted' : 'exact',
+    ...(notes.length > 0 ? { note: notes.join('; ') } : {}),
+    data: isResponse ? [] : ['body'],
+    ...(isResponse ? { shape: responseShape } : {}),
   };
 }
 
-/** `{name}` in an address stands for a field of the data. */
+const responseShape = { statusCode: 'status', headers: 'headers', content: 'body' };
+
+/** What is no failure where redirects are followed. */
+const redirectStatuses = [300, 301, 302, 303, 304, 305, 306, 307, 308];
+
+/** `{name}` in an address stands for a field of the data, encoded as RFC 6570 says. */
 function urlOf(address: string, sight: JqSight): string {
   if (/^\s*\$\{/.test(address)) return String(translateJq(address, sight));
   return address
     .split(/\{([A-Za-z_][\w.]*)\}/)
-    .map((piece, at) =>
-      at % 2 === 0 ? literalText(piece) : `{{ ${pathText(placeIn(sight.own, piece))} }}`,
-    )
+    .map((piece, at) => {
+      if (at % 2 === 1) return `{{ ${pathText(placeIn(sight.own, piece))} | ${encoding} }}`;
+      if (!piece.includes('{')) return literalText(piece);
+      throw notTranslatable(`the address ${address.slice(0, 120)} has more than names in braces`);
+    })
     .join('');
 }
+
+const encoding = 'cgi_escape | replace: "+", "%20"';
 
 function placeIn(place: DataPlace, path: string): DataPlace {
   return within(place, path.split('.'));

@@ -32,7 +32,7 @@ type Write = (
 
 const writers: Readonly<Record<string, Write>> = Object.assign(Object.create(null), {
   HttpRequest: ({ data }: FlowNode, { lose }: { lose: Lose }) => {
-    const { method, url, headers, query, body } = data;
+    const { method, url, headers, query, body, followRedirects = true } = data;
     const settings = jqOf({ headers, query, body }, lose);
     const task = {
       call: 'http',
@@ -42,6 +42,7 @@ const writers: Readonly<Record<string, Write>> = Object.assign(Object.create(nul
         ...Object.fromEntries(
           Object.entries(fieldsOf(settings)).filter(([, one]) => one !== undefined),
         ),
+        ...(followRedirects === false ? {} : { redirect: true }),
         output: 'response',
       },
     };
