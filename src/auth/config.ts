@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { secretSetting, setting, settingOr, type ConfigOf, type Settings } from '../kit/config.ts';
+import { nodeEnvironment } from '../kit/production.ts';
 
 const Count = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
 
@@ -44,11 +45,7 @@ export const authSettings = {
     { schema: Count, or: 1000 },
     'validations in a minute per address',
   ),
-  nodeEnvironment: setting(
-    'NODE_ENV',
-    Type.String({ maxLength: 64 }),
-    'production or development; when absent, an address that is not local means production',
-  ),
+  nodeEnvironment,
   redirectUris: settingOr(
     'AUTH_REDIRECT_URIS',
     { schema: Type.String({ maxLength: 8192 }), or: '' },

@@ -417,3 +417,34 @@ test('every endpoint that the service names answers', async () => {
     expect([path, answers.some(({ status }) => status !== 404)]).toEqual([path, true]);
   }
 });
+
+describe('the schema of GraphQL', () => {
+  const body = { query: '{ __schema { queryType { name } } }' };
+
+  test('is shown to administrators alone in production', async () => {
+    const environment = { NODE_ENV: 'production' };
+    await using closed = await startChat({ ground, environment });
+    const asked = await (await closed.callAs('usr_ada'))('POST', '/graphql', { body });
+    expect(asked.body.errors[0].extensions.code).toBe('INSUFFICIENT_PERMISSIONS');
+    const admin = await closed.callAs('usr_admin', ['chat:admin']);
+    expect((await admin('POST', '/graphql', { body })).body.data).toBeTruthy();
+  });
+});
+
+describe('a spoken command', () => {
+  const say = (who: Caller, transcription: string, session?: string) => {
+    const body = { transcription, confidence: 1, ...(session && { session_id: session }) };
+    return who('POST', '/api/voice/command', { body });
+  };
+
+  test('is confirmed on any replica, once, and by nobody else', async () => {
+    const id = await create({ title: 'zebra' });
+    const asked = await say(ada, 'delete the conversation zebra');
+    expect(asked.body).toMatchObject({ action: 'confirm_delete_conversation' });
+    const session: string = asked.body.session_id;
+    expect((await say(bob, 'yes', session)).body.action).toBe('clarify');
+    expect((await say(adaElsewhere, 'yes', session)).body.action).toBe('delete_conversation');
+    expect((await ada('GET', `${root}/${id}`)).status).toBe(404);
+    expect((await say(ada, 'yes', session)).body.action).toBe('clarify');
+  });
+});

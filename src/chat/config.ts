@@ -1,12 +1,14 @@
 import { Type } from 'typebox';
-import { setting, settingOr, type ConfigOf, type Settings } from '../kit/config.ts';
+import { setting, type ConfigOf, type Settings } from '../kit/config.ts';
+import { nodeEnvironment } from '../kit/production.ts';
 
 /** The environment of chat. */
 export const chatSettings = {
-  introspection: settingOr(
+  nodeEnvironment,
+  introspection: setting(
     'CHAT_GRAPHQL_INTROSPECTION',
-    { schema: Type.Enum(['open', 'permission']), or: 'open' },
-    'who may ask GraphQL for its schema: everybody with a token, or with `permission` holders of `chat:admin`',
+    Type.Enum(['open', 'permission']),
+    'who may ask GraphQL for its schema: with `open` everybody with a token, with `permission` holders of `chat:admin`; when absent, `permission` in production',
   ),
   embeddingModel: setting(
     'CHAT_EMBEDDING_MODEL',

@@ -1,4 +1,5 @@
 import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
+import { isProduction } from '../kit/production.ts';
 import type { Host } from '../kit/service.ts';
 import { gatewayContract } from '../gateway/contract.ts';
 import { modelsContract } from '../models/contract.ts';
@@ -20,6 +21,7 @@ import type { Turns } from './turns/turn.ts';
 import { GatewayClassifier } from './voice/classifier.ts';
 import { MeshAgents } from './voice/mesh-agents.ts';
 import { SpokenCommands } from './voice/spoken-commands.ts';
+import { StoredVoiceSessions } from './voice/voice-sessions-store.ts';
 
 /** The service's parts, put together; disposing them ends what they do. */
 export type ChatParts = AsyncDisposable & Awaited<ReturnType<typeof open>>;
@@ -110,11 +112,12 @@ interface Spoken extends Talk, Knowledge {
   readonly models: GatewayModels;
 }
 
-function openVoice({ log }: Host<ChatConfig>, { suite, clients, ...parts }: Spoken) {
+function openVoice({ database, log }: Host<ChatConfig>, { suite, clients, ...parts }: Spoken) {
   return new SpokenCommands({
     ...parts,
     agents: new MeshAgents(clients),
     classifier: new GatewayClassifier({ clients }),
+    sessions: new StoredVoiceSessions(database),
     log,
     admit: ({ identity }) => suite.completionLimit.take(identity),
   });
@@ -144,7 +147,7 @@ async function openWays(host: Host<ChatConfig>, lifetime: Lifetime, parts: Reach
     'GraphQL',
     new Graphql({
       parts: { ...parts, messages: new MessageBatches(database), completions: completionLimit },
-      introspection: config.introspection,
+      introspection: config.introspection ?? introspectionOf(host),
       guests,
       server: http.app.server,
       socketOpened: () => metrics.socketOpened('graphql'),
@@ -153,6 +156,10 @@ async function openWays(host: Host<ChatConfig>, lifetime: Lifetime, parts: Reach
   );
   http.sockets.reserve('/graphql', graphql.takeUpgrade);
   return { doors, graphql };
+}
+
+function introspectionOf({ config, url }: Host<ChatConfig>): 'open' | 'permission' {
+  return isProduction(config.nodeEnvironment, url) ? 'permission' : 'open';
 }
 
 /** A service that is not in the suite is one that nobody reaches. */

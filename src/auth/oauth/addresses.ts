@@ -1,11 +1,5 @@
-import { isIPv4 } from 'node:net';
 import { Fault } from '../../kit/errors.ts';
-
-/** Whether plain HTTP and loopback addresses are refused, because others than developers log in. */
-export function isProduction(environment: string | undefined, ownUrl: string): boolean {
-  if (environment !== undefined) return environment === 'production';
-  return !isLocal(ownUrl);
-}
+import { isLocal } from '../../kit/production.ts';
 
 /** Throws `redirect_uri_mismatch` unless the address is one of those registered, to the letter. */
 export function requireRegistered(
@@ -55,11 +49,4 @@ export function badAddress(name: string, flaw: string, cause?: unknown): Fault {
     detail: { param: `config.${name}` },
     cause,
   });
-}
-
-/** Loopback, or a name that is reserved for tests (RFC 6761). */
-function isLocal(address: string): boolean {
-  const host = URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') : '';
-  const isLoopback = host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
-  return isLoopback || /(^|\.)(localhost|test)$/.test(host);
 }

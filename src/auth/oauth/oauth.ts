@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
+import { isProduction } from '../../kit/production.ts';
 import type { Host } from '../../kit/service.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
@@ -8,7 +9,6 @@ import { recordRefusal } from '../sessions/refresh-refusals.ts';
 import type { RefreshOptions, Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { IdentityRow, Sql } from '../tables.ts';
 import { invalidGrant, type RefreshClaims, type TokenMint } from '../tokens/tokens.ts';
-import { isProduction } from './addresses.ts';
 import { CodeExchange } from './code-exchange.ts';
 import { FederatedUsers } from './federated-users.ts';
 import { deleteOldFlows } from './flow-store.ts';

@@ -37,6 +37,8 @@ export class SocketIoWire implements Wire {
   readonly #engine: EngineSocket;
   /** What Engine.IO holds back, in characters. */
   #heldLength = 0;
+  /** Of the event that was queued last. */
+  #lastLength = 0;
   #isFull = false;
 
   constructor(socket: Socket) {
@@ -46,20 +48,21 @@ export class SocketIoWire implements Wire {
   }
 
   push(notice: Notice): boolean {
-    if (!this.hasRoom()) return false;
+    if (!this.#hasRoom()) return false;
     const stream = this.#directStream();
-    if (stream) stream.write(notice.packetFrame);
-    else this.#hold(notice.packet);
+    if (stream) {
+      this.#lastLength = notice.packetFrame.length;
+      stream.write(notice.packetFrame);
+    } else this.#hold(notice.packet);
     return true;
   }
 
-  /** Whether anything may still be queued for it. */
-  hasRoom(): boolean {
-    const engine = this.#engine;
-    if (this.#isFull || engine.readyState !== 'open') return false;
-    const waiting = engine.transport.socket?.[streamKey]?.writableLength ?? 0;
-    this.#isFull = waiting + this.#heldLength >= queuedBytesMax;
-    return !this.#isFull;
+  /**
+   * Whether its reader has left more unread than the newest event, which may be as long as it likes: one
+   * that was just told something long is not stuck.
+   */
+  isStuck(): boolean {
+    return this.#queuedLength - this.#lastLength >= queuedBytesMax;
   }
 
   room(): Promise<void> {
@@ -86,6 +89,17 @@ export class SocketIoWire implements Wire {
     else this.#socket.disconnect(true);
   }
 
+  /** Whether anything may still be queued for it. */
+  #hasRoom(): boolean {
+    if (this.#isFull || this.#engine.readyState !== 'open') return false;
+    this.#isFull = this.#queuedLength >= queuedBytesMax;
+    return !this.#isFull;
+  }
+
+  get #queuedLength(): number {
+    return (this.#engine.transport.socket?.[streamKey]?.writableLength ?? 0) + this.#heldLength;
+  }
+
   #directStream(): Duplex | undefined {
     const { transport, writeBuffer, upgrading } = this.#engine;
     if (upgrading || writeBuffer.length > 0 || transport.name !== 'websocket') return undefined;
@@ -93,6 +107,7 @@ export class SocketIoWire implements Wire {
   }
 
   #hold(packet: string): void {
+    this.#lastLength = packet.length;
     this.#engine.write(packet);
     if (this.#engine.writeBuffer.length === 0) {
       this.#heldLength = 0;

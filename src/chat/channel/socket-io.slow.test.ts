@@ -6,6 +6,7 @@ import { Authenticator } from '../../kit/identity/authenticator.ts';
 import { invalidToken } from '../../kit/identity/claims.ts';
 import { RateLimiter } from '../../kit/rate-limit.ts';
 import { createTestIssuer } from '../../kit/testing.ts';
+import type { Turn } from '../turns/turn.ts';
 import { connectPlain, connectSocketIo, type SocketIoOptions } from './clients-testing.ts';
 import { answerOf, startChannel, type ChannelOptions } from './testing.ts';
 
@@ -32,17 +33,33 @@ function disconnected(socket: Socket): Promise<string> {
   return new Promise((resolve) => socket.once('disconnect', resolve));
 }
 
+/** What the sockets of a turn's owner are told of its question. */
+function questionOf({ ownerId, conversationId = '', createdAtMs }: Turn, content: unknown) {
+  const question = { id: 'msg_question', role: 'user', status: 'complete', place: 3 } as const;
+  const message = { ...question, conversationId, createdAtMs, content: String(content) };
+  return { type: 'message', ownerId, conversationId, message } as const;
+}
+
 const transports = ['websocket', 'polling'] as const;
 
 describe.each(transports)('a connection over %s', (transport) => {
   const via = { transports: [transport] };
 
-  test('carries a text of a megabyte, however it is escaped', async () => {
-    const { url, issuer } = await start();
+  test('carries a text of a megabyte, however it is escaped, and tells its sender that too', async () => {
+    const { chat, url, issuer } = await start();
     const token = await issuer.sign({ sub: 'usr_long' });
-    const { socket } = await connect(url, { token, ...via });
-    const message = `x${'\u0001'.repeat(1024 * 1024 - 1)}`;
-    expect(await socket.emitWithAck('chat_message', { message })).toMatchObject({ success: true });
+    const client = await connect(url, { token, ...via });
+    const { begin } = chat.turns;
+    chat.turns.begin = async (request) => {
+      const turn = await begin(request);
+      chat.tellNews(questionOf(turn, request.messages[0]?.content));
+      return turn;
+    };
+    for (const message of [`x${'\u0001'.repeat(1024 * 1024 - 1)}`, 'y'.repeat(1024 * 1024)]) {
+      const outcome = await client.socket.timeout(20_000).emitWithAck('chat_message', { message });
+      expect(outcome).toMatchObject({ success: true });
+      expect((await client.next('message')).message.content).toBe(message);
+    }
   });
 
   test('takes every credential that the suite knows', async () => {

@@ -273,8 +273,8 @@ class EventQueue {
     const outcome = await this.#obey(event, data);
     if (!acknowledge || this.#tab.isClosed) return;
     // Acknowledgements cannot be lost, so whoever does not read them goes.
-    if (this.#wire.hasRoom()) acknowledge(outcome);
-    else this.#wire.close(1008);
+    if (this.#wire.isStuck()) this.#wire.close(1008);
+    else acknowledge(outcome);
   }
 
   #obey(event: string, data: unknown): Promise<object> | object {

@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { conversationLimits } from '../schemas/conversations.ts';
 
 /** A number of rows that a caller may ask for; throws `invalid` (`validation_error`) otherwise. */
 export function pageLimit(limit: number | null | undefined, bounds: PageBounds): number {
@@ -22,6 +23,22 @@ export function notNegative(name: string, value: number | null | undefined): num
 export function notEmpty(name: string, value: string): string {
   if (value.trim() !== '') return value;
   throw invalid(name, 'must not be empty');
+}
+
+/** A text of at most so many characters, counted as JSON Schema does. */
+export function notLonger(name: string, value: string, lengthMax: number): string {
+  if (value.length <= lengthMax || Array.from(value).length <= lengthMax) return value;
+  throw invalid(name, `must not have more than ${lengthMax} characters`);
+}
+
+/** A conversation's title. */
+export function titleOf(title: string): string {
+  return notLonger('title', notEmpty('title', title), conversationLimits.titleLengthMax);
+}
+
+/** A model's name. */
+export function modelOf(model: string): string {
+  return notLonger('model', notEmpty('model', model), conversationLimits.modelLengthMax);
 }
 
 /** PostgreSQL stores no U+0000; in GraphQL's own texts it can be written as an escape. */

@@ -260,12 +260,30 @@ describe('conversations', () => {
     ]);
   });
 
+  test('have titles as long as over REST, counted in whole characters', async () => {
+    const ask = await askerAs('usr_long_title');
+    const title = '🙂'.repeat(200);
+    const mutation = 'mutation ($t: String) { createConversation(title: $t) { title } }';
+    expect((await ask(mutation, { t: title })).data).toEqual({ createConversation: { title } });
+  });
+
   test.each([
     ['a page of 101', '{ conversations(limit: 101) { id } }'],
     ['a page of none', '{ conversations(limit: 0) { id } }'],
     ['a negative offset', '{ conversations(offset: -1) { id } }'],
     ['more than 1,000 messages', '{ conversations { messages(limit: 1001) { id } } }'],
     ['a title of spaces', 'mutation { createConversation(title: "  ") { id } }'],
+    ['a title of 201', `mutation { createConversation(title: "${'x'.repeat(201)}") { id } }`],
+    [
+      'a name of 201',
+      `mutation { renameConversation(id: "x", title: "${'x'.repeat(201)}") { id } }`,
+    ],
+    ['a model of 257', `mutation { createConversation(model: "${'x'.repeat(257)}") { id } }`],
+    ['a query of 16,385', `{ searchConversations(query: "${'x'.repeat(16_385)}") { id } }`],
+    [
+      'a question to a model of 257',
+      `mutation { sendMessage(input: {content: "x", model: "${'x'.repeat(257)}"}) { id } }`,
+    ],
     ['a content of nothing', 'mutation { sendMessage(input: {content: ""}) { id } }'],
     ['U+0000 in an escape', '{ searchConversations(query: "\\u0000") { id } }'],
     ['a score above 1', '{ searchConversations(query: "x", minScore: 2) { id } }'],

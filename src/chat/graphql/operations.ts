@@ -1,8 +1,19 @@
 import { requirePermission } from '../../kit/permissions.ts';
 import type { Conversation, Message } from '../conversations/conversation.ts';
 import type { AgentHealth, Orchestration } from '../orchestrations/orchestration.ts';
+import { orchestrationLimits } from '../schemas/orchestrations.ts';
+import { queryLengthMax } from '../schemas/search.ts';
 import type { ConversationHit } from '../search/search.ts';
-import { invalid, notEmpty, notNegative, pageLimit, refuseNul } from './arguments.ts';
+import {
+  invalid,
+  modelOf,
+  notEmpty,
+  notLonger,
+  notNegative,
+  pageLimit,
+  refuseNul,
+  titleOf,
+} from './arguments.ts';
 import type { OperationContext } from './context.ts';
 import { sendMessage, type MessageInput } from './send-message.ts';
 
@@ -23,10 +34,6 @@ interface OrchestrationInput {
 /** Rows in one page of conversations, and messages of one search. */
 const pageBounds = { usual: 20, most: 100 };
 const hitBounds = { usual: 10, most: 100 };
-const queryLengthMax = 10_000;
-const agentsMax = 64;
-const timeoutMsUsual = 5 * 60_000;
-const timeoutMsMax = 24 * 3_600_000;
 
 const queries = {
   conversations: checked(
@@ -56,8 +63,7 @@ const queries = {
       { parts, ownerId, loader },
     ): Promise<readonly ConversationHit[]> => {
       const { query, minScore } = args;
-      if (query.length > queryLengthMax)
-        throw invalid('query', `must have at most ${queryLengthMax} characters`);
+      notLonger('query', query, queryLengthMax);
       if (minScore != null && !(minScore >= 0 && minScore <= 1))
         throw invalid('minScore', 'must be from 0 to 1');
       const limit = pageLimit(args.limit, hitBounds);
@@ -89,16 +95,15 @@ const mutations = {
       { parts, ownerId },
     ): Promise<Conversation> =>
       parts.conversations.create(ownerId, {
-        ...(title == null ? {} : { title: notEmpty('title', title) }),
-        ...(model == null ? {} : { model: notEmpty('model', model) }),
+        ...(title == null ? {} : { title: titleOf(title) }),
+        ...(model == null ? {} : { model: modelOf(model) }),
       }),
   ),
   renameConversation: checked(
     async (
       { id, title }: { readonly id: string; readonly title: string },
       { parts, ownerId },
-    ): Promise<Conversation> =>
-      parts.conversations.change(ownerId, id, { title: notEmpty('title', title) }),
+    ): Promise<Conversation> => parts.conversations.change(ownerId, id, { title: titleOf(title) }),
   ),
   deleteConversation: checked(
     async ({ id }: { readonly id: string }, { parts, ownerId }): Promise<boolean> => {
@@ -122,7 +127,7 @@ const mutations = {
     ): Promise<Orchestration> => {
       requirePermission(caller.identity.permissions, ['agent:execute', 'mesh:communicate']);
       return await parts.orchestrations.start(caller, {
-        task: notEmpty('task', input.task),
+        task: notLonger('task', notEmpty('task', input.task), orchestrationLimits.taskLengthMax),
         agents: agentsOf(input),
         isParallel: input.parallel ?? true,
         timeoutMs: timeoutOf(input),
@@ -146,12 +151,16 @@ function checked<Args extends object, Value>(
 }
 
 function agentsOf({ agents }: OrchestrationInput): readonly string[] {
-  if (agents.length >= 1 && agents.length <= agentsMax) return agents;
-  throw invalid('agents', `must be 1 to ${agentsMax}`);
+  const { agentsMax, agentLengthMax } = orchestrationLimits;
+  if (agents.length < 1 || agents.length > agentsMax) {
+    throw invalid('agents', `must be 1 to ${agentsMax}`);
+  }
+  return agents.map((agent) => notLonger('agents', notEmpty('agents', agent), agentLengthMax));
 }
 
 function timeoutOf({ timeout }: OrchestrationInput): number {
-  const timeoutMs = timeout ?? timeoutMsUsual;
+  const { timeoutMsDefault, timeoutMsMax } = orchestrationLimits;
+  const timeoutMs = timeout ?? timeoutMsDefault;
   if (timeoutMs >= 1 && timeoutMs <= timeoutMsMax) return timeoutMs;
   throw invalid('timeout', `must be from 1 to ${timeoutMsMax}`);
 }

@@ -1,8 +1,8 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Message } from '../conversations/conversation.ts';
-import { faultOf } from '../turns/turn-faults.ts';
+import { faultOf, readingEnded } from '../turns/turn-faults.ts';
 import type { Turn } from '../turns/turn.ts';
-import { notEmpty } from './arguments.ts';
+import { modelOf, notEmpty } from './arguments.ts';
 import type { OperationContext } from './context.ts';
 
 export interface MessageInput {
@@ -23,7 +23,7 @@ export async function sendMessage(
   const { parts, ownerId, asker } = context;
   const { caller, traceparent } = asker;
   notEmpty('content', content);
-  if (model != null) notEmpty('model', model);
+  if (model != null) modelOf(model);
   parts.completions.take(caller.identity);
   const place = conversationId ?? (await parts.conversations.create(ownerId)).id;
   const turn = await parts.turns.begin({
@@ -50,5 +50,5 @@ async function waitForAnswer({ parts, asker }: OperationContext, turn: Turn): Pr
     else if (event.type === 'failed') throw faultOf(event);
     else if (event.type === 'tool-call' && event.needsApproval) return messageId;
   }
-  throw new Fault('cancelled', 'nobody waits for the answer any longer');
+  throw readingEnded(asker.signal);
 }

@@ -73,7 +73,8 @@ class HttpAsker implements Asker {
     if (!this.#gone) {
       const gone = sharedAbort();
       this.#gone = gone;
-      this.#call.cancellation.onCancel(() => gone.abort());
+      const { cancellation } = this.#call;
+      cancellation.onCancel(() => gone.abort(cancellation.reason));
     }
     return this.#gone.signal;
   }

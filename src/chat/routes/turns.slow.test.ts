@@ -133,6 +133,19 @@ describe('completions', () => {
     }
   });
 
+  it('that the service stops waiting for are to be asked for again', async () => {
+    const stopping = await openServer();
+    ground.gateway.script(saysThen(['so far'], 'hang'));
+    const before = ground.gateway.asked.length;
+    const answering = stopping.send('POST', '/api/chat/completions', question);
+    await expect.poll(() => ground.gateway.asked.length).toBe(before + 1);
+    await stopping[Symbol.asyncDispose]();
+    const response = await answering;
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await response.json()).toMatchObject({ success: false, code: 'UNAVAILABLE' });
+  });
+
   it('answer as the interface shows', async () => {
     const id = await open();
     const body = {

@@ -9,7 +9,7 @@ import { ownerOf, type Conversations } from '../conversations/conversation.ts';
 import type { ChatCompletionRequest, turnRoutes as routes } from '../schemas/turns.ts';
 import { CompletionWriter } from '../turns/chunks.ts';
 import type { Turn, TurnRequest, Turns } from '../turns/turn.ts';
-import { faultOf, turnNotFound } from '../turns/turn-faults.ts';
+import { faultOf, readingEnded, turnNotFound } from '../turns/turn-faults.ts';
 import { readFeed } from '../turns/turn-feed.ts';
 import { streamTurn, type FeedHolder } from './turn-stream.ts';
 
@@ -105,7 +105,7 @@ async function complete(
     for (const other of held.feed.log.since(event.seq)) writer.take(other);
     return new WrittenJsonText(JSON.stringify(writer.waiting()));
   }
-  throw new Fault('cancelled', 'the caller gave up');
+  throw readingEnded(signal);
 }
 
 function toRequest({ identity, credential, body, span }: AskingCall): TurnRequest {

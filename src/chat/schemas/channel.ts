@@ -1,10 +1,17 @@
 import { Type, type Static } from 'typebox';
 import type { SocketRoute } from '../../kit/contract.ts';
-import { ConversationSchema, MessageSchema, UsageSchema } from './conversations.ts';
+import { callIdLengthMax } from '../turns/model-answer.ts';
+import {
+  conversationLimits,
+  ConversationSchema,
+  MessageSchema,
+  UsageSchema,
+} from './conversations.ts';
 
 /** Of a client's frame: a text of 1 MiB, however its characters are escaped. */
 export const frameBytesMax = 8 * 1024 * 1024;
 
+const { modelLengthMax } = conversationLimits;
 const id = Type.String({ minLength: 1, maxLength: 100 });
 const agentSubscription = Type.Object({
   type: Type.Literal('agent_progress'),
@@ -16,7 +23,7 @@ export const clientEvents = {
   chat_message: Type.Object({
     conversation_id: Type.Optional(id),
     message: Type.String({ pattern: '\\S', description: 'a text that is not blank' }),
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    model: Type.Optional(Type.String({ minLength: 1, maxLength: modelLengthMax })),
     stream: Type.Optional(
       Type.Boolean({ description: 'false: this socket gets the finished answer alone' }),
     ),
@@ -34,7 +41,7 @@ export const clientEvents = {
     turn_id: id,
     answers: Type.Array(
       Type.Object({
-        call_id: Type.String({ minLength: 1, maxLength: 256 }),
+        call_id: Type.String({ minLength: 1, maxLength: callIdLengthMax }),
         approved: Type.Boolean(),
       }),
       { minItems: 1, maxItems: 128 },

@@ -3,6 +3,10 @@ import type { Route } from '../../kit/contract.ts';
 
 /** Interactive users' own conversations, a page of which is at most this long. */
 export const pageMax = 100;
+/** Of texts that a conversation is given, by whichever way. */
+export const conversationLimits = { titleLengthMax: 200, modelLengthMax: 256 } as const;
+
+const { titleLengthMax, modelLengthMax } = conversationLimits;
 const messagesMax = 1_000;
 const contentLengthMax = 1024 * 1024;
 /** A conversation that is brought along with its messages. */
@@ -10,10 +14,10 @@ const bodyBytesMax = 12 * 1024 * 1024;
 
 const time = Type.String({ format: 'date-time' });
 const id = Type.String({ maxLength: 100 });
-const title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const title = Type.String({ minLength: 1, maxLength: titleLengthMax, pattern: '\\S' });
 const model = Type.String({
   minLength: 1,
-  maxLength: 256,
+  maxLength: modelLengthMax,
   description: 'what answers where a message names none',
 });
 

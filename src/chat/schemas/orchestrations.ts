@@ -7,11 +7,13 @@ export const orchestrating = ['agent:execute', 'mesh:communicate'] as const;
 export const orchestrationLimits = {
   taskLengthMax: 100_000,
   agentsMax: 100,
+  agentLengthMax: 128,
   timeoutMsDefault: 5 * 60_000,
   timeoutMsMax: 60 * 60_000,
 } as const;
 
-const { taskLengthMax, agentsMax, timeoutMsDefault, timeoutMsMax } = orchestrationLimits;
+const { taskLengthMax, agentsMax, agentLengthMax, timeoutMsDefault, timeoutMsMax } =
+  orchestrationLimits;
 const time = Type.String({ format: 'date-time' });
 const stepStatus = Type.Enum(['pending', 'running', 'completed', 'failed', 'cancelled']);
 const status = Type.Enum(['running', 'completed', 'partial', 'failed', 'cancelled'], {
@@ -21,7 +23,7 @@ const status = Type.Enum(['running', 'completed', 'partial', 'failed', 'cancelle
 const request = Type.Object(
   {
     task: Type.String({ minLength: 1, maxLength: taskLengthMax, pattern: '\\S' }),
-    agents: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+    agents: Type.Array(Type.String({ minLength: 1, maxLength: agentLengthMax }), {
       minItems: 1,
       maxItems: agentsMax,
       description: 'each the id of an agent, a capability, or an agent’s name',

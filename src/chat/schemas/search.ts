@@ -1,6 +1,9 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 
+/** Of what is searched for, by whichever way. */
+export const queryLengthMax = 16_384;
+
 const time = Type.String({ format: 'date-time' });
 const date = Type.String({
   maxLength: 40,
@@ -44,7 +47,7 @@ export const searchRoutes = {
       'Words need not be the same: messages that mean something close are found too, by words alone while nothing embeds. `"…"` must be in the text as it stands, a word behind `-` must not.',
     schema: {
       body: Type.Object({
-        query: Type.String({ minLength: 1, maxLength: 16_384 }),
+        query: Type.String({ minLength: 1, maxLength: queryLengthMax }),
         limit: Type.Optional(
           Type.Integer({ minimum: 1, maximum: 100, description: '10 when absent' }),
         ),

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { toolPermissions } from '../tools/registry-tools.ts';
+import { callIdLengthMax } from '../turns/model-answer.ts';
 import { ToolRulesSchema } from './conversations.ts';
 
 const conversationParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
@@ -118,7 +119,7 @@ export const toolRoutes = {
         turn_id: Type.String({ minLength: 1, maxLength: 128 }),
         answers: Type.Array(
           Type.Object({
-            call_id: Type.String({ minLength: 1, maxLength: 256 }),
+            call_id: Type.String({ minLength: 1, maxLength: callIdLengthMax }),
             approved: Type.Boolean(),
           }),
           { minItems: 1, maxItems: 256 },

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
-import { UsageSchema } from './conversations.ts';
+import { conversationLimits, UsageSchema } from './conversations.ts';
 
 /** OpenAI's APIs say null for what is absent. */
 const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
@@ -35,7 +35,11 @@ const requestFields = {
       'with `conversation_id` only the last message of the user is new, and the rest is read from what is stored; instructions (`system`) hold for this answer',
   }),
   model: nullable(
-    Type.String({ minLength: 1, maxLength: 256, description: "the conversation's when absent" }),
+    Type.String({
+      minLength: 1,
+      maxLength: conversationLimits.modelLengthMax,
+      description: "the conversation's when absent",
+    }),
   ),
   temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
   max_tokens: nullable(Type.Integer({ minimum: 1 })),

@@ -13,6 +13,7 @@ export interface Match {
 
 /** Messages that are read for a term, the latest ones; a term with so many is a common one. */
 export const matchesMax = 120;
+/** Of a message that is longer, the part around a term is read. */
 const shownCharacters = 200_000;
 
 interface Wanted {
@@ -51,12 +52,17 @@ function branchOf(term: number, condition: string): string {
     order by m.created_at desc limit ${matchesMax})`;
 }
 
-/** Whatever a term is, plainto_tsquery reads it as words. */
+/** Whatever a term is, it is read as words. */
 function conditionOf({ text, isAdjacent }: Term, parameters: unknown[]): string {
   const place = parameters.push(isAdjacent ? Array.from(text).join(' ') : text.toLowerCase());
-  const words = `m.words @@ plainto_tsquery('chat.words', $${place})`;
+  const words = hasWords(place);
   if (!isAdjacent) return words;
   return `(${words} and strpos(m.content, $${parameters.push(text)}) > 0)`;
+}
+
+/** Null where the text of a parameter has no words, so that nothing is found by it. */
+function hasWords(place: number): string {
+  return `m.words @> nullif(chat.lexemes_of($${place}), '{}')`;
 }
 
 /** Which of some messages have which terms, of those that also fulfil the query's conditions. */
@@ -72,10 +78,7 @@ export async function readMatches(
     ...phrases.map(
       (phrase) => `strpos(chat.lowered(m.content), $${parameters.push(phrase.toLowerCase())}) > 0`,
     ),
-    ...excluded.map(
-      (word) =>
-        `not m.words @@ plainto_tsquery('chat.words', $${parameters.push(word.toLowerCase())})`,
-    ),
+    ...excluded.map((word) => `(${hasWords(parameters.push(word.toLowerCase()))}) is not true`),
   ];
   const rows = await sql.query<{ id: string; has: boolean[] }>(
     `select m.id, array[${flags.join(', ')}]::boolean[] as has from chat.messages m
@@ -96,18 +99,26 @@ export interface FoundMessage {
   readonly createdAtMs: number;
 }
 
+/** Of a long text the place of the first of some stems that it has; null when it has none. */
+const placeOfStem = `(
+  select strpos(whole.text, stem) from unnest($3::text[]) with ordinality as stems (stem, n)
+  cross join (select chat.lowered(m.content) as text) whole
+  where strpos(whole.text, stem) > 0 order by n limit 1)`;
+
 /** Those of an owner's messages that are still there, by id. */
 export async function readFound(
   sql: SearchSql,
   ownerId: string,
-  messageIds: readonly string[],
+  { messageIds, stems }: { readonly messageIds: readonly string[]; readonly stems: string[] },
 ): Promise<ReadonlyMap<string, FoundMessage>> {
   const rows = await sql.query<FoundRow>(
     `select m.id, m.conversation_id, c.title, m.role, m.model, m.created_at,
-       left(m.content, ${shownCharacters}) as content
+       case when length(m.content) <= ${shownCharacters} then m.content else
+         substr(m.content, greatest(1, ${placeOfStem} - ${shownCharacters / 2}), ${shownCharacters})
+       end as content
      from chat.messages m join chat.conversations c on c.id = m.conversation_id
      where m.id = any($1) and m.owner_id = $2`,
-    [messageIds, ownerId],
+    [messageIds, ownerId, stems],
   );
   return new Map(
     rows.map(({ conversation_id, created_at, model, ...row }) => [

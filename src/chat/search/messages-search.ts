@@ -10,6 +10,7 @@ import { parseQuery, type Query } from './query.ts';
 import { collectTerms, TermWeights, type Candidate } from './ranking.ts';
 import type { ConversationHit, Search, SearchHit, SearchRequest } from './search.ts';
 import { show } from './snippet.ts';
+import { stemOf } from './words.ts';
 
 /** What all replicas are told when messages have got vectors. */
 export interface Embeddeds {
@@ -162,8 +163,9 @@ export class MessagesSearch implements Search, AsyncDisposable {
   ): Promise<SearchHit[]> {
     if (ranked.length === 0) return [];
     const { terms } = parseQuery(query);
-    const ids = ranked.map(({ messageId }) => messageId);
-    const found = await readFound(this.#options.sql, ownerId, ids);
+    const messageIds = ranked.map(({ messageId }) => messageId);
+    const stems = terms.map(({ text }) => stemOf(text));
+    const found = await readFound(this.#options.sql, ownerId, { messageIds, stems });
     return ranked.flatMap((hit) => {
       const message = found.get(hit.messageId);
       return message ? [toHit(hit, message, show(message.content, terms, hit.near?.passage))] : [];

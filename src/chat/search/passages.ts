@@ -13,10 +13,17 @@ const charactersAWord = 2;
 const lengthMax = 2_000;
 
 /**
- * Cuts a text into passages of about 200 words, between words. Of a text that is longer than eight of
- * them the first seven and the last are taken.
+ * The passages of a text that are embedded: of one that is longer than eight of them the first seven
+ * and the last.
  */
 export function cutIntoPassages(text: string): Passage[] {
+  const whole = allPassages(text);
+  if (whole.length <= passagesMax) return whole;
+  return [...whole.slice(0, passagesMax - 1), ...whole.slice(-1)];
+}
+
+/** Cuts a text into passages of about 200 words, between words. */
+export function allPassages(text: string): Passage[] {
   const passages: Passage[] = [];
   let start = 0;
   let weight = 0;
@@ -29,9 +36,7 @@ export function cutIntoPassages(text: string): Passage[] {
     weight += isUnspaced(word) ? word.length / charactersAWord : 1;
   }
   passages.push({ start, end: text.length });
-  const whole = passages.filter(({ start: from, end }) => text.slice(from, end).trim() !== '');
-  if (whole.length <= passagesMax) return whole;
-  return [...whole.slice(0, passagesMax - 1), ...whole.slice(-1)];
+  return passages.filter(({ start: from, end }) => text.slice(from, end).trim() !== '');
 }
 
 /** Words, those that are very long in parts. */

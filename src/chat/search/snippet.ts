@@ -1,4 +1,4 @@
-import { cutIntoPassages, type Passage } from './passages.ts';
+import { allPassages, cutIntoPassages, type Passage } from './passages.ts';
 import type { Term } from './query.ts';
 import { isUnspaced, stemOf, wordsOf } from './words.ts';
 
@@ -60,7 +60,7 @@ function choosePart(
   matches: readonly Passage[],
   closest: number | undefined,
 ): Passage {
-  const passages = cutIntoPassages(text);
+  const passages = matches.length > 0 ? allPassages(text) : cutIntoPassages(text);
   const counts = passages.map(
     ({ start, end }) => matches.filter((match) => match.start >= start && match.end <= end).length,
   );

@@ -14,7 +14,7 @@ const readPast = (conversation: string) => `
   select place, role, content, parts, status, tool_calls, tool_call_id from (
     select m.*, sum(octet_length(content) + coalesce(octet_length(parts), 0)
       + coalesce(octet_length(tool_calls), 0)) over (order by place desc) as bytes
-    from chat.messages m where conversation_id = ${conversation} and (place = 1 or place >
+    from chat.messages m where conversation_id = ${conversation} and (place = 1 and role = 'system' or place >
       (select message_count - ${historyMessagesMax} from chat.conversations where id = ${conversation}))
   ) newest where bytes <= ${historyBytesMax} or (place = 1 and role = 'system')`;
 

@@ -79,6 +79,24 @@ test('what is too long with nothing but the question is refused, and the next on
   expect(lastTold().at(-1)).toEqual({ role: 'user', content: 'hello' });
 });
 
+test('a question that was too long does not take away what was said before it', async () => {
+  const id = await openWith(2);
+  ground.gateway.script(within(700, says(['yes'])));
+  await answerTo('x'.repeat(800), id);
+  expect(textOf(await answerTo('hello', id))).toBe('yes');
+  expect(lastTold().slice(1)).toEqual([...exchanges(2), { role: 'user', content: 'hello' }]);
+});
+
+test('nor does one whose results of tools were too long', async () => {
+  const id = await openWith(2);
+  const script = calls(['call_1', 'read', {}], ['call_2', 'read', {}], ['call_3', 'read', {}]);
+  const refuse = within(0, says([]));
+  ground.gateway.script(script, refuse, refuse, refuse, within(600, says(['yes'])));
+  expect((await answerTo('read all', id)).at(-1)).toMatchObject({ type: 'failed' });
+  expect(textOf(await answerTo('hello', id))).toBe('yes');
+  expect(lastTold().slice(1)).toEqual([...exchanges(2), { role: 'user', content: 'hello' }]);
+});
+
 test('another refusal, and one of the answer that is wanted, are not asked about again', async () => {
   const id = await openWith(2);
   ground.gateway.script((_asked, answer) => answer.refuse(400, 'invalid_value'));

@@ -5,7 +5,8 @@ import type { ModelMessage } from './history.ts';
 const shares = [1 / 2, 1 / 8, 1 / 32, 0];
 
 /**
- * Asks, and where the model's context does not hold that, asks again with ever fewer of the oldest
+ * Asks, and where the model's context does not hold that, asks again: first without the questions that
+ * were never answered, of which one may have been too long by itself, then with ever fewer of the oldest
  * messages, until only instructions and the question are left. Resolves with what the model was told
  * at last; rejects with all other refusals, and with the last one.
  */
@@ -13,25 +14,51 @@ export async function askFitting(
   messages: readonly ModelMessage[],
   ask: (messages: readonly ModelMessage[]) => Promise<void>,
 ): Promise<readonly ModelMessage[]> {
-  let told = messages;
-  for (const share of shares) {
+  const shorter = everShorter(messages);
+  for (let told = messages; ;) {
     try {
       await ask(told);
       return told;
     } catch (error) {
-      const fewer = isTooLong(error) ? leaveOutOldest(messages, share) : told;
-      if (fewer.length === told.length) throw error;
-      told = fewer;
+      const next = isTooLong(error) ? shorter.next() : undefined;
+      if (!next || next.done) throw error;
+      told = next.value;
     }
   }
-  await ask(told);
-  return told;
+}
+
+function* everShorter(messages: readonly ModelMessage[]) {
+  const answered = leaveOutUnanswered(messages);
+  if (answered.length < messages.length) yield answered;
+  let { length } = answered;
+  for (const share of shares) {
+    const left = leaveOutOldest(answered, share);
+    if (left.length < length) yield left;
+    ({ length } = left);
+  }
 }
 
 /** Too much was said, not too much wanted; and it is a refusal, behind which no answer was begun. */
 function isTooLong(error: unknown): boolean {
   if (!(error instanceof Fault) || error.code !== 'invalid') return false;
   return error.reason === 'context_length_exceeded' && error.detail['param'] !== 'max_tokens';
+}
+
+/** Without the questions before the last one that no answer follows, and the rounds of tools behind them. */
+function leaveOutUnanswered(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const question = Math.max(0, messages.findLastIndex(isQuestion));
+  let isLast = true;
+  let isAnswered = true;
+  const left = messages
+    .slice(0, question)
+    .toReversed()
+    .filter((message) => {
+      if (isInstruction(message)) return true;
+      if (isLast) isAnswered = isAnswer(message);
+      isLast = isQuestion(message);
+      return isAnswered;
+    });
+  return [...left.toReversed(), ...messages.slice(question)];
 }
 
 /**
@@ -59,6 +86,10 @@ function sizeOf(message: ModelMessage): number {
 
 function isQuestion({ role }: ModelMessage): boolean {
   return role === 'user';
+}
+
+function isAnswer({ role, tool_calls: calls }: ModelMessage): boolean {
+  return role === 'assistant' && calls === undefined;
 }
 
 function isInstruction({ role }: ModelMessage): boolean {

@@ -12,6 +12,8 @@ export interface PieceListener {
 /** As much as a message holds. */
 const bytesMax = 1024 * 1024;
 const callsMax = 128;
+/** Of a call's id, into which some providers pack what they want to have back. */
+export const callIdLengthMax = 16_384;
 
 interface OpenCall {
   id: string;
@@ -46,7 +48,7 @@ export class ModelAnswer implements ChunkListener {
   }
 
   get calls(): readonly ToolCall[] {
-    return this.#calls.filter(({ name }) => name !== '');
+    return withOwnIds(this.#calls.filter(({ name }) => name !== ''));
   }
 
   model(name: string): void {
@@ -94,4 +96,15 @@ export class ModelAnswer implements ChunkListener {
       reason: 'answer_too_large',
     });
   }
+}
+
+/** Each call can be named: an id that another one has, or that is too long, gives way to a new one. */
+function withOwnIds(calls: readonly ToolCall[]): readonly ToolCall[] {
+  const taken = new Set<string>();
+  return calls.map((call, at) => {
+    let id = call.id.length > callIdLengthMax || taken.has(call.id) ? `call_${at}` : call.id;
+    while (taken.has(id)) id += '_';
+    taken.add(id);
+    return { ...call, id };
+  });
 }

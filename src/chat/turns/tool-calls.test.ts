@@ -76,6 +76,30 @@ describe('calls of tools', () => {
     expect(ground.gateway.asked.at(-1)?.body.tools).toHaveLength(3);
   });
 
+  it('have names of their own where the model gives several the same, or one that is too long', async () => {
+    const id = await open({ tools: rules });
+    const names = ['same', 'same', 'x'.repeat(10_000), 'x'.repeat(20_000)] as const;
+    ground.gateway.script(
+      calls(...names.map((name, at) => [name, 'write', { at }] as const)),
+      says(['Done.']),
+    );
+    const turn = await turns.begin(ask('go', id));
+    await expect.poll(async () => (await turns.find(ada, turn.id)).status).toBe('waiting');
+    const reading = readAll(turns, turn.id);
+    const ids = ['same', 'call_1', 'x'.repeat(10_000), 'call_3'];
+    const answers = ids.map((callId, at) => ({ callId, isApproved: at === 0 }));
+    await turns.approve(callerOf(ada), turn.id, answers);
+    await reading;
+    expect(tools.made.map(({ arguments: text }) => text)).toEqual(['{"at":0}']);
+    await readAll(turns, (await turns.begin(ask('more', id))).id);
+    const told = ground.gateway.asked.at(-1)?.body.messages;
+    expect(told[1].tool_calls.map(({ id: call }: { id: string }) => call)).toEqual(ids);
+    expect(told.slice(2, 4)).toMatchObject([
+      { tool_call_id: 'same', content: 'wrote {"at":0}' },
+      { tool_call_id: 'call_1', content: expect.not.stringContaining('wrote') },
+    ]);
+  });
+
   it('wait for their user, who answers on another replica', async () => {
     const id = await open({ tools: rules });
     ground.gateway.script(

@@ -49,6 +49,11 @@ export function turnLost(): Fault {
   });
 }
 
+/** Why an answer was read no further though it goes on: its reader left, or the process stops. */
+export function readingEnded({ aborted, reason }: AbortSignal): Fault {
+  return aborted ? Fault.from(reason) : turnLost();
+}
+
 /** The refusal of new turns while the process stops. */
 export function turnsClosed(): Fault {
   return new Fault('unavailable', 'the service is stopping', { retryAfter: 5 });

@@ -283,6 +283,19 @@ describe('a turn', () => {
     ]);
   });
 
+  it('tells a model of the newest 500 messages, and of no question before them', async () => {
+    const id = await open();
+    const said = Array.from({ length: 602 }, (_, index) => ({
+      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `said ${index}`,
+    }));
+    await conversations.append(ada, id, said);
+    await readAll(turns, (await turns.begin(ask('now', id))).id);
+    const told: { content: string }[] = ground.gateway.asked.at(-1)?.body.messages;
+    const contents = told.map(({ content }) => content);
+    expect(contents).toEqual([...said.slice(102).map(({ content }) => content), 'now']);
+  });
+
   it('leaves out a message that is too large, its answer and all before it', async () => {
     const id = await open();
     const url = `data:image/png;base64,${'A'.repeat(4 * 1024 * 1024)}`;

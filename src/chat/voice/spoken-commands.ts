@@ -12,7 +12,7 @@ import { ConversationCommands, type ConversationCommandParts } from './conversat
 import { readAgreement, readCommand } from './grammar.ts';
 import { quote, sayCount, sayList } from './speech.ts';
 import type { Voice, VoiceCommand, VoiceFeedback } from './voice.ts';
-import { VoiceSessions, type Pending, type VoiceSession } from './voice-sessions.ts';
+import type { Pending, VoiceSession, VoiceSessions } from './voice-sessions.ts';
 
 export interface SpokenCommandParts extends AgentCommandParts {
   readonly conversations: ConversationCommandParts['conversations'] & AnswerParts['conversations'];
@@ -21,6 +21,7 @@ export interface SpokenCommandParts extends AgentCommandParts {
   readonly tools: Pick<RegistryTools, 'list'>;
   readonly models: ModelList;
   readonly classifier: Classifier;
+  readonly sessions: VoiceSessions;
   readonly log: Log;
   /** Counts a completion; throws `exhausted` when the caller has had too many. */
   readonly admit: (caller: Caller) => void;
@@ -38,12 +39,10 @@ const help =
 
 /**
  * Commands in words, done over what all other ways of chat do them with. What neither the grammar nor
- * a model takes for a command is a question. Sessions are this process's own: a yes counts only where
- * the question was asked.
+ * a model takes for a command is a question.
  */
 export class SpokenCommands implements Voice {
   readonly #parts: SpokenCommandParts;
-  readonly #sessions = new VoiceSessions();
   readonly #conversations: ConversationCommands;
   readonly #agents: AgentCommands;
   readonly #answers: Answers;
@@ -62,8 +61,9 @@ export class SpokenCommands implements Voice {
   }
 
   async obey(caller: Caller, command: VoiceCommand): Promise<VoiceFeedback> {
-    const session = this.#sessions.open(ownerOf(caller), command.sessionId);
+    const session = await this.#parts.sessions.open(ownerOf(caller), command.sessionId);
     const { speech, action, turnId } = await this.#do(caller, session, command);
+    await this.#parts.sessions.save(ownerOf(caller), session);
     const { id: sessionId, conversationId } = session;
     return {
       speech,

@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import { testIdentity } from '../../kit/identity/testing.ts';
+import { newId } from '../../kit/ids.ts';
 import { silentLog } from '../../kit/testing.ts';
 import type { Caller } from '../caller.ts';
 import type { Conversation, ConversationChange, Message } from '../conversations/conversation.ts';
@@ -9,6 +10,7 @@ import type { TurnEvent, TurnRequest } from '../turns/turn.ts';
 import type { VoiceAction } from './action.ts';
 import type { KnownAgent } from './mesh-agents.ts';
 import { SpokenCommands } from './spoken-commands.ts';
+import { VoiceSession, type VoiceSessions } from './voice-sessions.ts';
 
 /** Who speaks in tests. */
 export function aCaller(subject: string, permissions: readonly string[] = []): Caller {
@@ -114,6 +116,16 @@ function number(script: readonly Happening[], from: number): TurnEvent[] {
   return script.map((event, index) => ({ ...event, seq: from + index + 1 }));
 }
 
+/** Sessions in memory, which nobody forgets. */
+class MemorySessions implements VoiceSessions {
+  readonly #sessions = new Map<string, VoiceSession>();
+
+  open = async (ownerId: string, id = newId('vse')) =>
+    this.#sessions.get(`${ownerId} ${id}`) ?? new VoiceSession(id);
+  save = async (ownerId: string, session: VoiceSession) =>
+    void this.#sessions.set(`${ownerId} ${session.id}`, session);
+}
+
 /** Spoken commands over counterparts that a test scripts. */
 export function openVoice() {
   const conversations = new MemoryConversations();
@@ -150,6 +162,7 @@ export function openVoice() {
         return ground.sorted;
       },
     },
+    sessions: new MemorySessions(),
     admit: () => {
       ground.admitted += 1;
     },

@@ -1,6 +1,3 @@
-import { LRUCache } from 'lru-cache';
-import { newId } from '../../kit/ids.ts';
-
 /** What a yes would do. */
 export type Pending =
   /** A command that was not heard well. */
@@ -14,15 +11,48 @@ export type Pending =
       readonly after: number;
     };
 
+export interface PendingUntil {
+  readonly what: Pending;
+  readonly endsAtMs: number;
+}
+
+interface Known {
+  readonly conversationId?: string | undefined;
+  readonly orchestrationId?: string | undefined;
+  readonly pending?: PendingUntil | undefined;
+}
+
+const pendingMs = 120_000;
+
 /** What one who speaks is in the middle of. */
 export class VoiceSession {
   readonly id: string;
   conversationId: string | undefined;
   orchestrationId: string | undefined;
-  #pending: { readonly what: Pending; readonly endsAtMs: number } | undefined;
+  readonly #known: Known;
+  #pending: PendingUntil | undefined;
 
-  constructor(id: string) {
+  constructor(id: string, known: Known = {}) {
     this.id = id;
+    this.#known = known;
+    this.conversationId = known.conversationId;
+    this.orchestrationId = known.orchestrationId;
+    this.#pending = known.pending;
+  }
+
+  /** What is asked for a yes now. */
+  get pending(): PendingUntil | undefined {
+    return this.#pending;
+  }
+
+  /** What is to be kept of it: another command may have changed the rest meanwhile. */
+  get changes(): readonly ('conversation' | 'orchestration' | 'pending')[] {
+    const { conversationId, orchestrationId } = this.#known;
+    return [
+      ...(this.conversationId === conversationId ? [] : ['conversation' as const]),
+      ...(this.orchestrationId === orchestrationId ? [] : ['orchestration' as const]),
+      ...(this.#pending === undefined ? [] : ['pending' as const]),
+    ];
   }
 
   /** Asks for a yes, which must come within two minutes and before anything else. */
@@ -38,25 +68,12 @@ export class VoiceSession {
   }
 }
 
-const pendingMs = 120_000;
-const idleMs = 30 * 60_000;
-const sessionsMax = 10_000;
-
-/** The sessions of all who speak: in memory, for half an hour after the last command. */
-export class VoiceSessions {
-  readonly #sessions = new LRUCache<string, VoiceSession>({
-    max: sessionsMax,
-    ttl: idleMs,
-    updateAgeOnGet: true,
-  });
-
-  /** The owner's session of this id; one that is not known, or no more, begins anew. */
-  open(ownerId: string, id = newId('vse')): VoiceSession {
-    const key = JSON.stringify([ownerId, id]);
-    const known = this.#sessions.get(key);
-    if (known) return known;
-    const session = new VoiceSession(id);
-    this.#sessions.set(key, session);
-    return session;
-  }
+/** The sessions of all who speak. */
+export interface VoiceSessions {
+  /**
+   * The owner's session of this id; one that is not known, or no more, begins anew. What waits for a yes
+   * is handed out once, and is kept again by `save`.
+   */
+  open(ownerId: string, id?: string): Promise<VoiceSession>;
+  save(ownerId: string, session: VoiceSession): Promise<void>;
 }
