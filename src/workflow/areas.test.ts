@@ -100,9 +100,7 @@ test('whoever may only run follows their batches, whose items tell what waits an
   await expect.poll(async () => (await decide()).status).toBe(200);
   await expect.poll(item).toMatchObject({ status: 'completed', executionId });
   expect((await end()).progress).toMatchObject({ completed: 1, failed: 0 });
-  for (const mine of ['/api/v1/executions', '/api/v1/batches']) {
-    expect((await runner('GET', mine)).body.total).toBe(1);
-  }
+  expect((await runner('GET', '/api/v1/batches')).body.total).toBe(1);
   expect((await runner('GET', `${execution}/callbacks`)).status).toBe(200);
 });
 

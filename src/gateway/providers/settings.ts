@@ -112,11 +112,11 @@ export function readSettings(value: unknown, place = ''): ProviderSettings {
 }
 
 /** In metrics nobody was asked, and in requests whoever suits. */
-const otherMeanings = ['none', 'auto-route'];
+const otherMeanings: ReadonlySet<string> = new Set(['none', 'auto-route']);
 
 /** Throws `invalid` for what names no provider. */
 export function checkProviderName(name: string): void {
-  if (otherMeanings.includes(name)) throw badSetting('name', 'is a reserved name');
+  if (otherMeanings.has(name)) throw badSetting('name', 'is a reserved name');
   if (namePattern.test(name)) return;
   const rule = 'must be 1 to 63 lower-case letters, digits and hyphens, no hyphen first';
   throw badSetting('name', rule);

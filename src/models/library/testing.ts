@@ -83,18 +83,10 @@ async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { content, etag, hasRanges = true, isMistaken = false, cuts, gate } = file;
-  const start = hasRanges && !isMistaken ? startOf(request, etag) : 0;
-  const isRange = start > 0 || (isMistaken && request.headers.range !== undefined);
+  const { content, cuts, gate } = file;
+  const { status, start, headers } = headOf(file, request);
   const body = content.subarray(start);
-  response.writeHead(isRange ? 206 : 200, {
-    ...(file.isSizeless ? {} : { 'content-length': body.length }),
-    'content-type': file.contentType ?? 'application/octet-stream',
-    ...(etag === undefined ? {} : { etag }),
-    ...(isRange && {
-      'content-range': `bytes ${start}-${content.length - 1}/${content.length}`,
-    }),
-  });
+  response.writeHead(status, headers);
   const cut = cuts?.shift();
   if (cut !== undefined) {
     response.write(body.subarray(0, cut));
@@ -110,6 +102,20 @@ async function sendFile(
     return;
   }
   response.end(body);
+}
+
+function headOf(file: SourceFile, request: IncomingMessage) {
+  const { content, etag, hasRanges = true, isMistaken = false } = file;
+  const start = hasRanges && !isMistaken ? startOf(request, etag) : 0;
+  const isRange = start > 0 || (isMistaken && request.headers.range !== undefined);
+  const range = `bytes ${start}-${content.length - 1}/${content.length}`;
+  const headers = {
+    ...(file.isSizeless ? {} : { 'content-length': content.length - start }),
+    'content-type': file.contentType ?? 'application/octet-stream',
+    ...(etag === undefined ? {} : { etag }),
+    ...(isRange ? { 'content-range': range } : {}),
+  };
+  return { status: isRange ? 206 : 200, start, headers };
 }
 
 async function untilSize(path: string | undefined, size: number): Promise<void> {

@@ -30,8 +30,10 @@ export function presenceOf({ root, steps }: DataPlace): string {
     const holder = pathText({ root, steps: steps.slice(0, at) });
     const own = pathText({ root, steps: steps.slice(0, at + 1) });
     if (typeof step === 'number') return [`type(${holder}) == list`, `size(${holder}) > ${step}`];
-    if (own.endsWith(']'))
+    // CEL asks only a name behind names whether it is there.
+    if (own.includes('[')) {
       return [`type(${holder}) == map`, `${JSON.stringify(step)} in ${holder}`];
+    }
     return [...(at === 0 ? [] : [`${holder} != null`]), `has(${own})`];
   });
   return parts.join(' && ');

@@ -104,21 +104,25 @@ class Compiler {
   }
 
   #combined(schema: JsonSchema, path: string): string | undefined {
-    const { $ref, anyOf, oneOf, allOf } = schema;
+    const { $ref, allOf } = schema;
     const crowded = combiners.find((keyword) => schema[keyword] && !isAlone(schema, keyword));
     if (crowded) this.widen(crowded, path, 'value');
     if (typeof $ref === 'string') return this.#reference($ref, path);
     const values = listedValues(schema);
     if (values) return this.#oneOfValues(values, schema, path);
-    const choices = anyOf ?? oneOf;
-    if (Array.isArray(choices) && choices.length > 0) {
-      const isCertain = !this.#isStrict || choices === anyOf || areExclusive(choices, this.#follow);
-      if (!isCertain) refuse('oneOf', path);
-      return this.#choice(choices, `${path}/${anyOf ? 'anyOf' : 'oneOf'}`);
-    }
+    const chosen = this.#anyOrOne(schema, path);
+    if (chosen !== undefined) return chosen;
     if (!Array.isArray(allOf)) return undefined;
     if (allOf.length === 1) return this.compile(allOf[0], `${path}/allOf/0`);
     return this.widen('allOf', path, 'value');
+  }
+
+  #anyOrOne({ anyOf, oneOf }: JsonSchema, path: string): string | undefined {
+    const choices = anyOf ?? oneOf;
+    if (!Array.isArray(choices) || choices.length === 0) return undefined;
+    const isCertain = !this.#isStrict || choices === anyOf || areExclusive(choices, this.#follow);
+    if (!isCertain) refuse('oneOf', path);
+    return this.#choice(choices, `${path}/${anyOf ? 'anyOf' : 'oneOf'}`);
   }
 
   #oneOfValues(values: readonly unknown[], schema: JsonSchema, path: string): string {

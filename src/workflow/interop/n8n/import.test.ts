@@ -158,7 +158,6 @@ test('names become ids and paths, through steps that only pass data on', () => {
   );
   expect(edges).toEqual(['get_units > big', 'big:true > say', 'say > keep']);
   expect(node('get_units')?.data['url']).toBe('https://example.com/{{ inputs.query.id }}');
-  console.log('NOTE', JSON.stringify(node('big')));
   expect(String(node('big')?.data['condition'])).toContain('get_units.body.count * 1) > 10) && (');
   expect(node('say')?.data['prompt']).toBe(
     'Name: {{ get_units.body.name | upcase | default: "nobody" }}, {{ get_units.body.list[0] }}',
