@@ -70,6 +70,14 @@ describe('logins', () => {
     expect(refused).toHaveLength(7);
   });
 
+  test('are refused for no longer than an attempt takes to grow back, when the clock was set back', async () => {
+    await login({ username: 'd' });
+    await ground.database.query("update auth.allowances set full_at = full_at + interval '2 days'");
+    const { status, headers } = await login({ username: 'd' });
+    expect(status).toBe(429);
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(300);
+  });
+
   test('are counted on after a restart', async () => {
     for (let count = 0; count < 3; count += 1) await login({ username: 'c' });
     await using again = await startAuth(ground, { environment });

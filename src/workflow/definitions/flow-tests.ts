@@ -63,9 +63,8 @@ export class FlowTests {
   async write(workflowId: string, tests: readonly FlowTest[], actor: Actor): Promise<void> {
     const { sql, definitions } = this.#options;
     const workflow = await definitions.requireOwn(workflowId, actor);
-    requireDistinct(tests);
     const { flow } = await definitions.readVersion(workflow, workflow.latest);
-    for (const test of tests) for (const fault of lostNodes(test, flow)) throw invalidTest(fault);
+    requireSound(tests, flow);
     await store.writeTests(sql, workflowId, tests);
   }
 
@@ -86,7 +85,7 @@ export class FlowTests {
       throw new Fault('not_found', 'there is no such test', { reason: 'test_not_found' });
     }
     const { flow } = await definitions.readVersion(workflow, wanted);
-    for (const test of chosen) for (const fault of lostNodes(test, flow)) throw invalidTest(fault);
+    requireSound(chosen, flow);
     const results: FlowTestResult[] = [];
     const rest = chosen.entries();
     const work = async () => {
@@ -162,10 +161,11 @@ export class FlowTests {
   }
 }
 
-/** Throws `invalid` for tests that cannot be told apart. */
-export function requireDistinct(tests: readonly Pick<FlowTest, 'name'>[]): void {
+/** Throws `invalid` for tests that cannot be told apart, or name nodes which the flow has not. */
+export function requireSound(tests: readonly FlowTest[], flow: Flow): void {
   const names = tests.map(({ name }) => name);
   if (new Set(names).size !== names.length) throw invalidTest('two tests have the same name');
+  for (const test of tests) for (const fault of lostNodes(test, flow)) throw invalidTest(fault);
 }
 
 /** Nodes that a test names and the flow has not: what was meant to be pinned would really run. */

@@ -95,7 +95,7 @@ describe('a workflow within another', () => {
     const ended = await run('around');
     expect(ended).toMatchObject({ status: 'failed', error: { code: 'WORKFLOW_TIMEOUT' } });
     await expect
-      .poll(async () => (await childrenOf(ended))[0])
+      .poll(async () => (await childrenOf(ended))[0], { timeout: 10_000 })
       .toMatchObject({ status: 'failed', error: { code: 'WORKFLOW_TIMEOUT' } });
   });
 

@@ -3,7 +3,7 @@ import { readShown, readShownVersion } from '../definitions/drafts.ts';
 import { invalidFlow } from '../definitions/refusals.ts';
 import type { FlowCompiler } from '../definitions/flow-compiler.ts';
 import type { FlowTest } from '../definitions/flow-test.ts';
-import { requireDistinct, type FlowTests } from '../definitions/flow-tests.ts';
+import { requireSound, type FlowTests } from '../definitions/flow-tests.ts';
 import type { Actor, Workflow } from '../definitions/workflow.ts';
 import type { Flow } from '../flow/flow.ts';
 import { readDocument, recogniseFormat } from './document.ts';
@@ -108,9 +108,9 @@ export class Interop {
 
   #own(document: Fields): Reading {
     const { labels, flow: given, tests } = readOwn(document);
-    requireDistinct(tests);
     const { flow, faults } = this.#options.compiler.read(given);
     if (!flow) throw invalidFlow(faults);
+    requireSound(tests, flow);
     return { ...labels, flow, tests, report: reportOn('ennead', ownSteps(flow), []) };
   }
 

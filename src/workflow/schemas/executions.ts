@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Route, SocketRoute } from '../../kit/contract.ts';
 import { subscribeFields } from '../../kit/sockets/subscription.ts';
-import { mayExecute, mayFollow } from './access.ts';
+import { mayExecute, mayFollow, mayRead } from './access.ts';
 
 const id = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,128}$',
@@ -124,7 +124,7 @@ export const executionRoutes = {
     url: '/api/v1/executions',
     summary: 'List executions, newest first',
     description: 'One’s own; those of everybody with `workflow:admin`.',
-    permission: mayFollow,
+    permission: mayRead,
     schema: {
       query: Type.Object({ workflowId: Type.Optional(id), status, ...page }),
       response: { 200: executionList },
@@ -134,7 +134,7 @@ export const executionRoutes = {
     method: 'GET',
     url: '/api/v1/workflows/:workflowId/executions',
     summary: 'List the executions of a workflow, newest first',
-    permission: mayFollow,
+    permission: mayRead,
     schema: {
       params: Type.Object({ workflowId: id }),
       query: Type.Object({ status, ...page }),

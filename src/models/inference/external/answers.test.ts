@@ -73,7 +73,7 @@ test.each(kinds)('%s does not show our key in what it says', async (kind) => {
     const body = said(`Invalid API key: Bearer ${key}`);
     expect(await told(kind, { status, body })).toMatchObject({
       code: 'upstream',
-      message: `${kind} does not accept our key`,
+      message: `${kind} asks for a key that it accepts`,
     });
   }
   for (const status of [400, 429, 500]) {

@@ -16,7 +16,7 @@ export interface Refusal {
 /** Its refusals of us are no refusals of our caller: a bad key is the operator's to mend. */
 export function refusalOf({ name, status, retryAfter, text, secrets }: Refusal): Fault {
   if (status === 401 || status === 403) {
-    return new Fault('upstream', `${name} does not accept our key`);
+    return new Fault('upstream', `${name} asks for a key that it accepts`);
   }
   const { said, kinds } = read(text);
   const shown = said && secrets.cutFrom(said).slice(0, sayingMax);

@@ -80,7 +80,14 @@ class N8nImport {
     if (!mapped.node && step.status !== 'unsupported') return { ...step, isPassed: true };
     const id = this.#id(name);
     const drawn = mapped.node ?? this.#placeholder(node, mapped.note ?? '');
-    return { ...step, node: { label: name.slice(0, 200), ...drawn, ...faultRules(node), id } };
+    const rules = faultRules(node);
+    const label = name.slice(0, 200);
+    if (Object.keys(rules).length === 0 || !controls.has(drawn.type)) {
+      return { ...step, node: { label, ...drawn, ...rules, id } };
+    }
+    const note = [step.note ?? [], 'what it does when it fails is left out'].flat().join('; ');
+    const status = step.status === 'exact' ? 'adapted' : step.status;
+    return { ...step, status, note, node: { label, ...drawn, id } };
   }
 
   #placeholder(node: N8nNode, reason: string) {
@@ -262,6 +269,9 @@ function reasonFor(type: string): string {
   if (/trigger$/i.test(type)) return 'start the workflow by a webhook, schedule or event instead';
   return 'there is no such component: use an HttpRequest or MCPToolCall';
 }
+
+/** They run others, whose rules hold. */
+const controls: ReadonlySet<string> = new Set(['Loop', 'Parallel']);
 
 function faultRules({ raw }: N8nNode): { retry?: Retry; onError?: 'continue' } {
   const tries = Math.trunc(Math.min(20, numberOf(raw['maxTries']) ?? 3));
