@@ -10,22 +10,34 @@ $$;
 -- at a border stands whole in one of both. Signs part words, and characters of scripts without spaces stand
 -- alone.
 create function chat.all_words_of(content text) returns text[]
-language sql immutable parallel safe
+language plpgsql immutable parallel safe
 as $$
-  select case when length(spaced) <= 200000 then chat.lexemes_of(spaced) else coalesce((
-    select array_agg(distinct lexeme)
-    from generate_series(1, length(spaced), 200000) as start
-    cross join unnest(chat.lexemes_of(substr(spaced, start, 200200))) as lexeme
-  ), '{}') end
-  from (
-    select case when octet_length(plain) = length(plain) then plain else regexp_replace(
-      chat.lowered(plain),
+declare
+  is_ascii boolean := octet_length(content) = length(content);
+  spaced text := regexp_replace(content, '[-_./\\@:+=&?#~%<>*|^$`]+', ' ', 'g');
+  words text[];
+begin
+  if not is_ascii then
+    spaced := regexp_replace(
+      spaced,
       '([\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff])',
       E' \\1 ',
       'g'
-    ) end as spaced
-    from (select regexp_replace(content, '[-_./\\@:+=&?#~%<>*|^$`]+', ' ', 'g') as plain) signless
-  ) text
+    );
+  end if;
+  if length(spaced) <= 200000 then
+    words := chat.lexemes_of(spaced);
+  else
+    select array_agg(distinct lexeme) into words
+    from generate_series(1, length(spaced), 200000) as start
+    cross join unnest(chat.lexemes_of(substr(spaced, start, 200200))) as lexeme;
+  end if;
+  -- Word by word: the whole of a long text takes seconds.
+  if not is_ascii then
+    select array_agg(distinct chat.lowered(word)) into words from unnest(words) as word;
+  end if;
+  return coalesce(words, '{}');
+end
 $$;
 
 alter table chat.messages drop column words;

@@ -99,7 +99,9 @@ describe('after a time in which nobody was there', () => {
     const traceId = newTraceId();
     await using before = await startTracer({ database, environment: slow });
     await before.send(exportOf('shop', [{ traceId, spanId: rootId, from: 0, to: 9 }]));
-    await database.query('update tracer.open_trace set day = day - 9');
+    await database.query(
+      'update tracer.open_trace set day = day - 9, received_at = received_at - 9 * 86400000::bigint',
+    );
     return traceId;
   }
 
