@@ -286,7 +286,9 @@ async function driveFailures(): Promise<void> {
   await call('GET', `${base}/users`, { token: `${password}.${password}.${password}` });
   // What is tallied is recorded a moment later.
   const refused = "select from auth.audit where event_type = 'authorization_refused'";
-  await expect.poll(() => ground.database.query(refused), { timeout: 10_000 }).not.toEqual([]);
+  await vi.waitFor(async () => expect(await ground.database.query(refused)).not.toEqual([]), {
+    timeout: 10_000,
+  });
   await ground.database.query('alter table auth.audit_head rename to audit_head_away');
   try {
     await createUser('unheard');
