@@ -1,5 +1,5 @@
-import { Fault } from '../../kit/errors.ts';
 import type { Handlers } from '../../kit/http/call.ts';
+import { readTime } from '../../kit/time-text.ts';
 import type { authContract } from '../contract.ts';
 import type { AuthParts } from '../parts.ts';
 import { toAuditEvent } from './answers.ts';
@@ -14,8 +14,8 @@ export function auditRoutes({
     listAudit: async ({ query: { since, until, ...query } }) => {
       const { records, total } = await audit.list({
         ...query,
-        ...(since === undefined ? {} : { since: toDate(since) }),
-        ...(until === undefined ? {} : { until: toDate(until) }),
+        ...(since === undefined ? {} : { since: new Date(readTime(since, 'since')) }),
+        ...(until === undefined ? {} : { until: new Date(readTime(until, 'until')) }),
       });
       const { limit, offset } = query;
       return { events: records.map(toAuditEvent), total, limit, offset };
@@ -25,11 +25,4 @@ export function auditRoutes({
       return { ...verdict, head: { seq: head.seq, hash: head.hash.toString('hex') } };
     },
   };
-}
-
-/** Throws `invalid` for what looks like a time and is none, such as a leap second. */
-function toDate(text: string): Date {
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new Fault('invalid', `${text} is no time`);
-  return date;
 }

@@ -37,6 +37,7 @@ async function startScene(weakDialect = 'openai') {
   return {
     good,
     weak,
+    gateway,
     ask,
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
@@ -89,8 +90,15 @@ test.each([
 
 test('it does not go on with what a better one began, though its dialect could', async () => {
   await using scene = await startScene('anthropic');
+  await using other = await startProvider(broken);
+  await scene.gateway.put('other', {
+    dialect: 'anthropic',
+    baseUrl: `${other.url}/v1`,
+    models: [{ name: 'other', quality: 0.8, inputCostPerMToken: 9, outputCostPerMToken: 9 }],
+  });
   scene.good.script(stream([openAiChunk({ role: 'assistant', content: 'half ' })], 'cut'));
   const answer = await scene.ask({ stream: true });
   expect(answer.text).toContain('"error"');
+  expect(other.received.length).toBeGreaterThan(0);
   expect(scene.weak.received).toHaveLength(0);
 });
