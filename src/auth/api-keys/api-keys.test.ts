@@ -215,11 +215,9 @@ describe('creating a key', () => {
     const list = await auth.call('GET', `${url}?limit=1`, { token: admin });
     expect(list.body.apiKeys).toEqual([shown]);
     expect(list.body.total).toBeGreaterThan(0);
-    const audit = await auth.call('GET', '/api/v1/auth/audit?limit=1', { token: admin });
-    expect(audit.body.events[0]).toMatchObject({
-      eventType: 'api_key_created',
-      metadata: { keyId: id },
-    });
+    const created = '/api/v1/auth/audit?limit=1&eventType=api_key_created';
+    const audit = await auth.call('GET', created, { token: admin });
+    expect(audit.body.events[0]).toMatchObject({ metadata: { keyId: id } });
     const rows = await ground.database.query<{ dump: string }>(
       'select k::text as dump from auth.api_keys k union all select a::text from auth.audit a',
     );
