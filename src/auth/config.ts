@@ -4,6 +4,12 @@ import { nodeEnvironment } from '../kit/production.ts';
 
 const Count = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
 
+const WebAddresses = Type.String({
+  pattern: '^[\\s,]*(https?://[^\\s,#]+\\s*(,[\\s,]*|$))*$',
+  maxLength: 8192,
+  description: 'http(s) addresses without a fragment, separated by commas',
+});
+
 /** The environment of the authentication service. */
 export const authSettings = {
   adminUsername: settingOr(
@@ -48,7 +54,7 @@ export const authSettings = {
   nodeEnvironment,
   redirectUris: settingOr(
     'AUTH_REDIRECT_URIS',
-    { schema: Type.String({ maxLength: 8192 }), or: '' },
+    { schema: WebAddresses, or: '' },
     "addresses, separated by commas, to which a login may return besides the provider's own callback; loopback counts only outside production",
   ),
   idpUrl: setting(

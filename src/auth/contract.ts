@@ -46,7 +46,7 @@ const tokenRoutes = {
     url: `${api}/login`,
     summary: 'Log in with a password',
     description:
-      'The form of first-party clients, not an OAuth grant. 10 attempts in 15 minutes, failed or not: of one account from one address, and from all addresses from which it was not used before. 100 of one address.',
+      'The form of first-party clients, not an OAuth grant. 10 attempts in 15 minutes, failed or not: of one account from one address. 50 of one account from all addresses that are new to it, and 100 of one address.',
     auth: 'none',
     rateLimit: 'none',
     schema: { body: passwordLogin, response: { 200: tokenAnswer } },
@@ -85,6 +85,7 @@ const tokenRoutes = {
     auth: 'none',
     rateLimit: 'none',
     trace: 'none',
+    isDirect: true,
     schema: { body: validationRequest, response: { 200: validationAnswer } },
   },
   jwks: {

@@ -73,7 +73,7 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
     Passwords.create(),
   ]);
   const issuer = host.url;
-  const mint = new TokenMint({ issuer, keyring, revocations });
+  const mint = new TokenMint({ issuer, keyring });
   const checkpointKey = new CheckpointKey(keyring.sealer, host.dataFolder);
   const audit = new AuditLog({ sql, checkpointKey, log });
   const { revoker, feed, verifier } = createTrust(host, sql, keyring);
@@ -86,7 +86,7 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
   return {
     host,
     config,
-    oauth: new OAuth({ host, sql, sealer: keyring.sealer, audit, sessions, mint }),
+    oauth: new OAuth({ host, sql, sealer, audit, sessions, mint, revoker }),
     sql,
     keyring,
     signingKeys: new SigningKeys({

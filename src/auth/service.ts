@@ -27,11 +27,12 @@ async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   const parts = await createParts(host);
   const { feed } = parts;
   await feed.read();
+  await parts.oauth.rekeyIdentities();
   await ensureAdministrator({ ...parts, ...host });
   await announceLogin(host);
   await ensureServiceIdentities(host.peers, { ...parts, folder: host.serviceKeysFolder });
   await feed.start();
-  const following = await parts.signingKeys.follow();
+  await parts.signingKeys.start();
   await parts.groupMappings.start();
   forbidCaching(host.http);
   auditRefusals(host.http, parts.audit);
@@ -40,9 +41,10 @@ async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   return {
     [Symbol.asyncDispose]: async () => {
       stopCleaning();
-      await following.close();
+      await parts.signingKeys[Symbol.asyncDispose]();
       await parts.groupMappings[Symbol.asyncDispose]();
       await feed[Symbol.asyncDispose]();
+      await parts.revoker[Symbol.asyncDispose]();
       await parts.apiKeyLogin[Symbol.asyncDispose]();
       await parts.sessions[Symbol.asyncDispose]();
       await parts.limits[Symbol.asyncDispose]();

@@ -13,6 +13,8 @@ export interface UserRow {
   /** At the provider when it last told, sorted; null when an administrator gave the roles. */
   groups: string[] | null;
   disabled: boolean;
+  /** Of the access tokens: one more with each revocation of them all. */
+  token_epoch: number;
   /** The identity provider that the user came through; absent for users made here. */
   provider?: string | null | undefined;
   created_at: Date;
@@ -94,6 +96,8 @@ export interface RevocationRow {
   expires_at: number;
   /** Whether it begins at `revoked_at` only. */
   planned: boolean;
+  /** Of a subject: the first epoch whose tokens are good; null for one that gets none. */
+  token_epoch: number | null;
 }
 
 export interface AuditRow {
@@ -201,6 +205,7 @@ export interface OAuthFlowRow {
 }
 
 export interface IdentityRow {
+  /** Who vouches for the subject: see `authorityOf`. */
   issuer: string;
   subject: string;
   user_id: string;
@@ -214,6 +219,8 @@ export interface IdentityRow {
   expires_at: Date | null;
   token_version: number;
   lease_until: Date | null;
+  /** True until an identity of before has got the key of its provider. */
+  keyed_by_origin: boolean;
 }
 
 export interface SecondFactorRow {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JSONWebKeySet } from 'jose';
-import { openBus } from '../kit/bus/bus.ts';
+import { openBus, type Bus } from '../kit/bus/bus.ts';
 import { readConfig, type Environment } from '../kit/config.ts';
 import { createEgress } from '../kit/egress/egress.ts';
 import type { Database } from '../kit/database/database.ts';
@@ -38,6 +38,8 @@ export interface StartOptions {
   readonly peers?: readonly Peer[];
   /** Takes the log lines, which nobody sees when it is absent. */
   readonly log?: Log;
+  /** One of its own when absent. */
+  readonly bus?: Bus;
   /** Takes the announcements. */
   readonly announce?: (line: string) => void;
 }
@@ -98,7 +100,7 @@ export async function readSigningKey(ground: Ground): Promise<{ kid: string; pem
 export async function startAuth(ground: Ground, options: StartOptions = {}): Promise<RunningAuth> {
   const lifetime = new Lifetime(silentLog);
   const log = options.log ?? silentLog;
-  const bus = lifetime.own('the bus', await openBus({ log }));
+  const bus = options.bus ?? lifetime.own('the bus', await openBus({ log }));
   const revocations = new RevocationList();
   const http = createHttp(revocations, log);
   lifetime.defer('http', () => http.close(0));

@@ -21,6 +21,8 @@ export interface ScriptedAnswer {
   think(text: string): void;
   /** A whole call of a tool, its arguments in two pieces. */
   call(id: string, name: string, args: unknown): void;
+  /** A chunk as some provider may write it. */
+  delta(delta: object): void;
   /** The last chunk, the usage where it was asked for, and `[DONE]`. */
   finish(reason?: string): void;
   /** A refusal in the gateway's envelope, in place of an answer. */
@@ -174,6 +176,10 @@ class WrittenAnswer implements ScriptedAnswer {
     const begun = { index, id, type: 'function', function: { name, arguments: first } };
     this.#chunk({ tool_calls: [begun] });
     if (rest !== '') this.#chunk({ tool_calls: [{ index, function: { arguments: rest } }] });
+  }
+
+  delta(delta: object): void {
+    this.#chunk(delta);
   }
 
   finish(reason = 'stop'): void {

@@ -130,7 +130,7 @@ interface Reached extends Talk, Knowledge {
 
 /** The ways in besides REST: both sockets of the channel, and GraphQL. */
 async function openWays(host: Host<ChatConfig>, lifetime: Lifetime, parts: Reached) {
-  const { http, log, database, config } = host;
+  const { http, log, tracer, database, config } = host;
   const { completionLimit, metrics } = parts.suite;
   const doors = lifetime.own(
     'the channel',
@@ -140,6 +140,7 @@ async function openWays(host: Host<ChatConfig>, lifetime: Lifetime, parts: Reach
       socketOpened: (transport) => metrics.socketOpened(transport),
       http,
       log,
+      tracer,
     }),
   );
   const { guests } = http.sockets;

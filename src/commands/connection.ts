@@ -96,15 +96,12 @@ function sentenceOf(
   error: Fault,
   { url, source }: { readonly url: string; readonly source: string },
 ): string | undefined {
-  const { code, message, retryAfter } = error;
+  const { code, message } = error;
   if (isUnreachable(error)) {
     return `auth cannot be reached at ${url}: is the suite running? Start it with "ennead up"`;
   }
   if (code === 'unauthenticated') {
     return `auth refused the credential from ${source}: ${message}`;
-  }
-  if (code === 'exhausted' && retryAfter !== undefined) {
-    return `${message}; try again in ${retryAfter} seconds`;
   }
   if (code === 'forbidden') {
     return `${message}: the credential from ${source} does not permit this`;

@@ -104,7 +104,7 @@ function readSetting(one: Setting, environment: Environment, flaws: string[]): u
   const { default: fallback } = one.schema as { default?: unknown };
   if (text === undefined || text === '') return fallback;
   const value = convertText(one.schema, text);
-  const [flaw] = findFlaws(Value.Errors(one.schema, value));
+  const [flaw] = findFlaws(Value.Errors(one.schema, value), one.schema);
   if (flaw) flaws.push(`${one.env} ${flaw.message}${one.isSecret ? '' : `, not "${text}"`}`);
   return one.isSecret ? new Secret(text) : value;
 }

@@ -2,6 +2,9 @@ import { Type, type Static, type TSchema } from 'typebox';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** What a body may have where its route does not say. */
+const bodyBytesDefault = 1024 * 1024;
+
 export interface RouteSchema {
   readonly params?: TSchema;
   readonly query?: TSchema;
@@ -34,6 +37,11 @@ export interface Route {
   readonly rateLimit?: 'none';
   /** `none` records no span, for routes that carry spans or are polled. */
   readonly trace?: 'none';
+  /**
+   * Answered past the framework, which costs more than a short answer itself: for what is asked for
+   * most. A plain path, a query or a JSON body, and any answer but a web `Response`.
+   */
+  readonly isDirect?: true;
   /** Takes the body as `application/x-www-form-urlencoded` too; every value is a text then. */
   readonly acceptsForm?: true;
   /**
@@ -116,6 +124,11 @@ export type EventOf<R extends Route> = R['schema']['stream'] extends TSchema
 export function successStatus(route: Route): number {
   const statuses = Object.keys(route.schema.response).map(Number);
   return Math.min(...statuses.filter((status) => status >= 200 && status < 400));
+}
+
+/** Largest request body of a route, in bytes. */
+export function bodyBytesMaxOf({ bodyBytesMax = bodyBytesDefault }: Route): number {
+  return bodyBytesMax;
 }
 
 /** All paths of a route, the main one first. */

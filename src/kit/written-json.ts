@@ -10,7 +10,8 @@ export class WrittenBytes {
   }
 }
 
-const jsonType = 'application/json; charset=utf-8';
+/** The media type of every JSON answer. */
+export const jsonType = 'application/json; charset=utf-8';
 
 /**
  * An answer whose JSON was written before, for those that are given over and over: whoever wrote it

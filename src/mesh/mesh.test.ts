@@ -127,13 +127,14 @@ describe('gRPC', () => {
       });
     expect((await register()).code).toBe(status.OK);
     const revokedAt = nowSeconds();
-    mesh.issuer.revocations.add({ ...what, revokedAt, expiresAt: revokedAt + 3_600 });
+    const expiresAt = revokedAt + 3_600;
+    mesh.issuer.revocations.add({ ...what, revokedAt, expiresAt, tokenEpoch: 1 });
     const refused = await register();
     expect(refused.code).toBe(status.UNAUTHENTICATED);
     expect(refused.metadata.get('error-code')).toEqual(['CERTIFICATE_REVOKED']);
     const asked = await client.call('AgentCommunication', 'DiscoverAgents', { request: {} });
     expect(asked.code).toBe(status.UNAUTHENTICATED);
-    using later = await certified({ iat: revokedAt + 1, sid: `ses_after_${what.kind}` });
+    using later = await certified({ token_epoch: 1, sid: `ses_after_${what.kind}` });
     expect((await register(later)).code).toBe(status.OK);
   });
 

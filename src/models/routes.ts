@@ -16,7 +16,7 @@ export function modelsHandlers(
   return {
     ...toolHandlers(parts, mcp),
     ...ollamaHandlers(parts),
-    ...openAiHandlers(parts),
+    ...openAiHandlers({ ...parts, contextTokensMax: host.config.contextTokensMax }),
     // Of this machine alone: an external runtime that hangs must not hold up the answer.
     health: async () => {
       const [installed, models] = await Promise.all([library.list(), local.list()]);

@@ -1,7 +1,8 @@
 // A provider that speaks OAuth as GitLab does, in a process of its own: `node gitlab.mjs`. It prints
 // its address as one line of JSON once it listens. Control: POST /control with any of {login, groups,
 // sub, email, username, tokenSeconds, revoke, delayMs, readingDelayMs, readingRefused, withoutGroups,
-// withoutRefresh, redirectTo, tokenFailure}; GET /control tells what it saw.
+// withoutRefresh, redirectTo, tokenFailure, visibleGroups}; GET /control tells what it saw. Below `/second`
+// stands the same once more, as another GitLab of this host would.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -35,6 +36,8 @@ const settings = {
   redirectTo: '',
   // How the token endpoint fails: a status, `html` or `hang-up`.
   tokenFailure: '',
+  // Groups that everybody sees and nobody is a member of.
+  visibleGroups: [],
 };
 const seen = { refreshes: 0, exchanges: 0, readings: 0 };
 const codes = new Map();
@@ -58,7 +61,7 @@ await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const url = `http://127.0.0.1:${server.address().port}`;
 
 async function serve(request, { pathname, searchParams }) {
-  const route = `${request.method} ${pathname}`;
+  const route = `${request.method} ${pathname.replace(/^\/second\//, '/')}`;
   if (route === 'GET /oauth/authorize') return authorize(searchParams);
   if (route === 'GET /control') return { body: seen };
   if (route === 'POST /control') return control(JSON.parse(await text(request)));
@@ -161,8 +164,10 @@ function userInfo({ id, username, name, email, groups, sub }) {
   return { ...claims, name, email, ...(settings.withoutGroups ? {} : { groups }) };
 }
 
-/** One group a page. */
-function listGroups({ groups }, query) {
+/** One group a page; without an access level those that the user only sees, too. */
+function listGroups(user, query) {
+  const isOwn = query.has('min_access_level');
+  const groups = isOwn ? user.groups : [...user.groups, ...settings.visibleGroups];
   const page = Number(query.get('page') ?? '1');
   const path = groups[page - 1];
   const next = page < groups.length ? String(page + 1) : '';

@@ -82,15 +82,15 @@ export async function changePasswordHash(
 }
 
 /**
- * Leaves a user only those groups and roles that are among these; false when that takes none away.
+ * Leaves a user only those groups and roles that are among these; undefined when that takes none away.
  * Of a user whose groups are not known that is roles alone.
  */
 export async function narrowUser(
   sql: Sql,
   userId: string,
   { groups, roles }: { readonly groups: readonly string[]; readonly roles: readonly string[] },
-): Promise<boolean> {
-  const { rows } = await raw`
+): Promise<UserRow | undefined> {
+  const { rows } = await raw<UserRow>`
     update auth.users set updated_at = now(),
       groups = case when groups is not null then array(
         select held.name from unnest(groups) with ordinality as held (name, place)
@@ -101,9 +101,9 @@ export async function narrowUser(
         where held.name = any(${roles}::text[]) order by held.place
       )
     where id = ${userId} and (not groups <@ ${groups}::text[] or not roles <@ ${roles}::text[])
-    returning id
+    returning *
   `.execute(sql);
-  return rows.length === 1;
+  return rows[0];
 }
 
 /** Its sessions and refresh tokens go with it. */

@@ -153,6 +153,7 @@ export async function makeUser(wanted: NewUser, passwords: Passwords): Promise<U
     roles: [...new Set(wanted.roles)],
     groups: null,
     disabled: false,
+    token_epoch: 0,
     created_at: now,
     updated_at: now,
     last_login_at: null,

@@ -73,7 +73,7 @@ export class ApiKeyLogin implements AsyncDisposable {
     const startedAt = new Date();
     const parts = parseApiKey(apiKey);
     if (!parts) return this.#refuseText(clientId, origin);
-    const { key, user, use, issuedAt } = await this.#find(parts, startedAt);
+    const { key, user, use } = await this.#find(parts, startedAt);
     const flaw = flawOf({ key, user, use, now: startedAt });
     await this.#options.audit.record({
       eventType: flaw ? 'api_key_login_failure' : 'api_key_login_success',
@@ -85,7 +85,7 @@ export class ApiKeyLogin implements AsyncDisposable {
     });
     if (!key || !use || flaw) throw refusal(flaw ?? 'api_key_invalid');
     this.#noteUse({ id: key.id, at: startedAt });
-    return this.#sign(key, { user, use, clientId, startedAt, issuedAt });
+    return this.#sign(key, { user, use, clientId, startedAt });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -110,11 +110,10 @@ export class ApiKeyLogin implements AsyncDisposable {
     const key = await findApiKey(sql, id);
     // An id that nobody has costs what a wrong secret costs, so that time does not tell which it was.
     const use = findSecret(key ?? noKey, secret, now);
-    const issuedAt = this.#options.mint.issueTime(key ? subjectOf(key) : '');
-    // A disabling under way must not be overtaken: its revocation covers what was issued before it.
+    // A disabling under way must not be overtaken: its revocation covers what the user had before it.
     const isUsers = use !== undefined && key?.kind === 'user';
     const user = isUsers ? await findSettledUser(sql, key.owner_id) : undefined;
-    return { key, user, use, issuedAt };
+    return { key, user, use };
   }
 
   async #sign(
@@ -124,12 +123,12 @@ export class ApiKeyLogin implements AsyncDisposable {
       readonly use: SecretUse;
       readonly clientId: string;
       readonly startedAt: Date;
-      readonly issuedAt: number;
     },
   ): Promise<ApiKeyToken> {
     const grant = this.#grantOf(key, by);
     const expiresInSeconds = lifeOf([key.expires_at, by.use.expiresAt], by.startedAt);
-    const accessToken = await this.#options.mint.signAccess(grant, by.issuedAt, {
+    const accessToken = await this.#options.mint.signAccess(grant, {
+      issuedAt: Math.floor(by.startedAt.getTime() / 1000),
       lifeSeconds: expiresInSeconds,
     });
     return { accessToken, expiresInSeconds, service: key.service, permissions: grant.permissions };
@@ -148,13 +147,14 @@ export class ApiKeyLogin implements AsyncDisposable {
     },
   ): Grant {
     const grant = { subject: subjectOf(key), sessionId: use.sessionId, clientId };
-    if (!user) return { ...grant, roles: [], permissions: key.permissions };
+    if (!user) return { ...grant, roles: [], permissions: key.permissions, tokenEpoch: 0 };
     const { roles } = this.#options;
     return {
       ...grant,
       roles: roles.rolesOf(user),
       permissions: intersectPermissions(key.permissions, roles.permissionsOf(user)),
       user: { id: user.id, email: user.email, name: user.name },
+      tokenEpoch: user.token_epoch,
     };
   }
 

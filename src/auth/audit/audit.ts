@@ -75,9 +75,9 @@ export class AuditLog implements AsyncDisposable {
   /**
    * Writes an event that anybody can cause for nothing, behind the caller: of each kind and cause at
    * most one a minute beside the first, with how many there were as `count`. The cause is the caller's
-   * address when absent.
+   * address with the reason when absent.
    */
-  tally(event: AuditEvent, cause = addressKey(event.origin.ip)): void {
+  tally(event: AuditEvent, cause = causeOf(event)): void {
     this.#tallies.add(event, cause);
   }
 
@@ -87,16 +87,16 @@ export class AuditLog implements AsyncDisposable {
   }
 
   /**
-   * Has a statement write an event together with what it tells; `write` answers the event's number,
-   * or undefined when nothing happened: then this answers false.
+   * Has a statement write an event together with what it tells, and answers what it does: with the
+   * event's number, or undefined when nothing happened.
    */
-  async recordWith(
+  async recordWith<T extends { readonly seq: number }>(
     event: AuditEvent,
-    write: (record: AuditRecord) => Promise<number | undefined>,
-  ): Promise<boolean> {
-    const seq = await write(recordOf(event));
-    if (seq !== undefined) this.#checkpoints.follow(seq);
-    return seq !== undefined;
+    write: (record: AuditRecord) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const written = await write(recordOf(event));
+    if (written) this.#checkpoints.follow(written.seq);
+    return written;
   }
 
   list(query: AuditQuery): Promise<{ records: AuditRecord[]; total: number }> {
@@ -119,6 +119,10 @@ export class AuditLog implements AsyncDisposable {
     await this.#batch.close();
     await this.#checkpoints.write();
   }
+}
+
+function causeOf({ origin, facts }: AuditEvent): string {
+  return `${addressKey(origin.ip)} ${String(facts?.['reason'])}`;
 }
 
 function recordOf(event: AuditEvent): AuditRecord {

@@ -157,7 +157,29 @@ test('a password that is too long to be looked at is audited', async () => {
   });
 });
 
-test('a login that is to lead to an address that nobody registered is audited', async () => {
+test('a revoked token is audited at validate and in a header, apart from forged ones', async () => {
+  const { access_token: token } = (await auth.login('admin', adminPassword)).body;
+  await auth.call('POST', `${base}/revoke`, { token: admin, body: { token } });
+  await post('validate', { token: 'x' });
+  for (let count = 0; count < 3; count += 1) {
+    expect((await post('validate', { token })).body.error).toBe('token_revoked');
+    expect((await auth.call('GET', `${base}/users`, { token, ip })).status).toBe(401);
+  }
+  await vi.waitFor(async () => {
+    const found = await events('token_refused');
+    const reasons = found.map(({ metadata }) => [metadata['reason'], metadata['count']]);
+    expect(reasons).toEqual([
+      ['token_revoked', 1],
+      ['token_invalid', 1],
+    ]);
+  });
+});
+
+test.each([
+  ['an address that nobody registered', { redirect_uri: 'https://evil.example/' }],
+  ['a provider that is none', { provider: 'unknown' }],
+  ['a challenge that is no hash', { code_challenge: 'x', code_challenge_method: 'plain' }],
+])('a login at a provider with %s is audited', async (_what, wrong) => {
   const config = {
     authorizationURL: 'https://idp.example/authorize',
     tokenURL: 'https://idp.example/token',
@@ -168,12 +190,16 @@ test('a login that is to lead to an address that nobody registered is audited', 
   };
   const body = { provider: 'known', config };
   await auth.call('POST', `${base}/oauth/configure`, { token: admin, body });
-  const query = new URLSearchParams({ provider: 'known', redirect_uri: 'https://evil.example/' });
+  const query = new URLSearchParams({
+    provider: 'known',
+    redirect_uri: config.callbackURL,
+    ...wrong,
+  });
   const refused = await auth.call('GET', `${base}/oauth/authorize?${query.toString()}`, { ip });
-  expect([refused.status, refused.body.error.code]).toEqual([400, 'redirect_uri_mismatch']);
+  expect([400, 404]).toContain(refused.status);
   await vi.waitFor(async () => {
     expect(await events('authorization_refused')).toMatchObject([
-      { metadata: { reason: 'redirect_uri_mismatch', count: 1 } },
+      { metadata: { reason: refused.body.error.code, count: 1 } },
     ]);
   });
 });

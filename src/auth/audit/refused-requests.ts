@@ -2,11 +2,17 @@ import type { HttpServer } from '../../kit/http/server.ts';
 import type { Refusal } from '../../kit/http/fault-reply.ts';
 import { authContract } from '../contract.ts';
 import type { AuditEventType } from '../events.ts';
-import { addressKey } from '../limits/attempt-limits.ts';
 import type { AuditLog } from './audit.ts';
 
-/** Forged tokens: those that have expired or were revoked are in everybody's hands. */
-const forged: ReadonlySet<unknown> = new Set(['token_invalid', 'voucher_refused']);
+/**
+ * Why a token is refused that may be in the wrong hands: it is forged, or somebody ended it. Those that
+ * have expired are in everybody's.
+ */
+export const suspectReasons: ReadonlySet<unknown> = new Set([
+  'token_invalid',
+  'token_revoked',
+  'voucher_refused',
+]);
 const { revoke, oauthAuthorize } = authContract.routes;
 
 /** Audits the refused requests that nothing else tells of, those of one caller and route as one. */
@@ -15,7 +21,6 @@ export function auditRefusals(http: Pick<HttpServer, 'watchRefusals'>, audit: Au
     const eventType = eventTypeOf(refusal);
     if (eventType === undefined) return;
     const { fault, route, origin, identity } = refusal;
-    const address = addressKey(origin.ip);
     const event = {
       eventType,
       userId: identity?.subject,
@@ -24,17 +29,16 @@ export function auditRefusals(http: Pick<HttpServer, 'watchRefusals'>, audit: Au
       provider: 'token',
       facts: { route, reason: fault.detail['reason'] ?? fault.reason },
     };
-    audit.tally(event, identity ? `${identity.subject} ${route}` : address);
+    audit.tally(event, identity && `${identity.subject} ${route}`);
   });
 }
 
 /** Undefined for what is told of elsewhere, or is no attempt at more than the caller may. */
 function eventTypeOf({ fault, route }: Refusal): AuditEventType | undefined {
   const { code, reason, detail } = fault;
-  if (reason === 'invalid_token' && forged.has(detail['reason'])) return 'token_refused';
-  if (route === routeOf(oauthAuthorize) && reason === 'redirect_uri_mismatch') {
-    return 'authorization_refused';
-  }
+  if (reason === 'invalid_token' && suspectReasons.has(detail['reason'])) return 'token_refused';
+  const isCallers = fault.status < 500 && code !== 'exhausted';
+  if (route === routeOf(oauthAuthorize) && isCallers) return 'authorization_refused';
   return code === 'forbidden' && route !== routeOf(revoke) ? 'access_refused' : undefined;
 }
 

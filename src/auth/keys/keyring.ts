@@ -256,7 +256,7 @@ export class Keyring {
   }
 
   #isRevoked(keyId: string): boolean {
-    const token = { tokenId: '', sessionId: '', subject: '', keyId, issuedAt: 0 };
+    const token = { tokenId: '', sessionId: '', subject: '', keyId, tokenEpoch: 0 };
     return this.#options.revocations.covers(token);
   }
 }

@@ -1,4 +1,5 @@
 import type { Subscription, Topic } from '../../kit/bus/bus.ts';
+import { Outlet } from '../../kit/bus/outlet.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import { administrationEvent, type Administrator } from '../accounts/administrator.ts';
@@ -63,21 +64,30 @@ const previousKeptMs = sessionLifeSeconds * 1000 + dayMs;
 const revokedForSeconds = 100 * 365 * 86_400;
 
 /** The life of the signing keys: pending, active, previous, and at last retired or revoked. */
-export class SigningKeys {
+export class SigningKeys implements AsyncDisposable {
   readonly #options: SigningKeysOptions;
+  readonly #outlet: Outlet<KeyChange>;
+  #subscription: Subscription | undefined;
 
   constructor(options: SigningKeysOptions) {
     this.#options = options;
+    const { topic, log } = options;
+    this.#outlet = new Outlet({ topic, what: 'notices of changed signing keys', log });
   }
 
   /** Follows what other replicas change. */
-  follow(): Promise<Subscription> {
+  async start(): Promise<void> {
     const { topic, keyring, log } = this.#options;
-    return topic.subscribe(() => {
+    this.#subscription = await topic.subscribe(() => {
       keyring.reload().catch((error: unknown) => {
         log.warn({ err: error }, 'changed signing keys could not be read');
       });
     });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#subscription?.close();
+    await this.#outlet[Symbol.asyncDispose]();
   }
 
   /** All keys there ever were, the newest first. */
@@ -172,13 +182,10 @@ export class SigningKeys {
     return ensureSuccession(trx, { sealer: this.#options.keyring.sealer, spares });
   }
 
-  /** In force here when it resolves; a bus that is away delays others, it undoes nothing. */
+  /** In force here when it resolves; a bus that is away delays others, and nobody here. */
   async #announce(kid: string): Promise<void> {
-    const { keyring, topic, log } = this.#options;
-    const publishing = topic.publish({ kid }).catch((error: unknown) => {
-      log.warn({ err: error, kid }, 'a change of the signing keys could not be published');
-    });
-    await Promise.all([keyring.reload(), publishing]);
+    this.#outlet.tell({ kid });
+    await this.#options.keyring.reload();
   }
 }
 

@@ -14,6 +14,7 @@ import {
 } from './flow-store.ts';
 import { isSameText, sha256, type FlowProof, type Flows } from './flows.ts';
 import { readGroupRoles, rolesOf, type GroupRole } from './group-roles.ts';
+import { authorityOf } from './identity-keys.ts';
 import type { Profile } from './profile.ts';
 import { accessDenied, refusedCode, type ProviderClient } from './provider-client.ts';
 import { issuerOf, type Provider, type Providers } from './providers.ts';
@@ -102,7 +103,7 @@ export class CodeExchange {
     const groups = await readGroupRoles(this.#options.sql, profile.groups);
     const user = await this.#options.users.admit({
       provider: provider.name,
-      issuer: issuerOf(provider),
+      issuer: authorityOf(provider.config),
       profile,
       tokens,
       roles: rolesOf(groups),
@@ -204,7 +205,7 @@ export class CodeExchange {
     if (!scope.split(' ').includes('openid')) return undefined;
     const { mint } = this.#options;
     const stated = { subject, clientId: clientOf(login), nonce: isNonceGiven ? nonce : undefined };
-    return mint.signId(stated, mint.issueTime(subject));
+    return mint.signId(stated);
   }
 }
 

@@ -1,17 +1,19 @@
 import { isUniqueViolation } from '../../kit/database/sql-errors.ts';
 import { newId, newSecret } from '../../kit/ids.ts';
-import { findUser, insertUser, updateUser } from '../accounts/user-store.ts';
+import { findUserForUpdate, insertUser, updateUser } from '../accounts/user-store.ts';
 import { newUsernameKey } from '../accounts/usernames.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { inTransaction } from '../store.ts';
 import type { IdentityRow, Sql, UserRow } from '../tables.ts';
+import type { Revoker } from '../tokens/revoker.ts';
 import {
   findIdentity,
   insertIdentity,
   storeLoginTokens,
   type IdentityKey,
 } from './identity-store.ts';
+import { endOfLost } from './narrowing.ts';
 import { groupsOf, type Profile } from './profile.ts';
 import type { ProviderTokens } from './provider-client.ts';
 import { sealTokens } from './provider-tokens.ts';
@@ -20,6 +22,7 @@ export interface FederatedUsersOptions {
   readonly sql: Sql;
   readonly sealer: Sealer;
   readonly audit: AuditLog;
+  readonly revoker: Revoker;
 }
 
 /** A login that a provider vouches for. */
@@ -58,25 +61,24 @@ export class FederatedUsers {
     throw new Error('no username was free for a new user');
   }
 
-  /** Undefined when the user was deleted meanwhile. */
+  /** Undefined when the user was deleted meanwhile. What the groups no longer give ends at once. */
   async #renew(identity: IdentityRow, login: FederatedLogin): Promise<UserRow | undefined> {
-    const { sql, sealer } = this.#options;
-    const { provider, profile, roles } = login;
+    const { sealer, audit, revoker } = this.#options;
+    const { provider, clientId, origin } = login;
+    const { issuer, subject } = identity;
     const sealed = sealTokens(sealer, identity, login.tokens);
-    const user = await findUser(sql, identity.user_id);
-    if (!user || user.disabled) return user;
-    return inTransaction(sql, async (trx) => {
-      const { issuer, subject } = identity;
+    let user: UserRow | undefined;
+    await revoker.revoke(async (trx) => {
+      const before = await findUserForUpdate(trx, identity.user_id);
+      user = before;
+      if (!before || before.disabled) return [];
       await storeLoginTokens(trx, { issuer, subject, provider, ...sealed });
-      return updateUser(trx, identity.user_id, {
-        name: profile.name,
-        email: profile.email,
-        provider,
-        roles: [...roles],
-        groups: groupsOf(profile),
-        updated_at: new Date(),
-      });
+      const after = await updateUser(trx, before.id, toColumns(login));
+      user = after;
+      const source = { clientId, origin, provider };
+      return after ? endOfLost(trx, audit, { before, after, source }) : [];
     });
+    return user;
   }
 
   /** Undefined when the name was taken, or another login of the same identity was faster. */
@@ -113,8 +115,21 @@ export class FederatedUsers {
       provider,
       token_version: 1,
       lease_until: null,
+      keyed_by_origin: false,
     };
   }
+}
+
+/** What each login tells anew of a user. */
+function toColumns({ profile, provider, roles }: FederatedLogin) {
+  return {
+    name: profile.name,
+    email: profile.email,
+    provider,
+    roles: [...roles],
+    groups: groupsOf(profile),
+    updated_at: new Date(),
+  };
 }
 
 function toUser({ profile, provider, roles }: FederatedLogin, username: string): UserRow {
@@ -129,6 +144,7 @@ function toUser({ profile, provider, roles }: FederatedLogin, username: string):
     roles: [...roles],
     groups: groupsOf(profile),
     disabled: false,
+    token_epoch: 0,
     provider,
     created_at: now,
     updated_at: now,

@@ -1,13 +1,14 @@
 import { recentEntries } from '../../kit/recent-entries.ts';
 import { Fault } from '../../kit/errors.ts';
-import { findUser, narrowUser } from '../accounts/user-store.ts';
+import { findUser, findUserForUpdate, narrowUser } from '../accounts/user-store.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import { listGroupMappings } from '../roles/group-mapping-store.ts';
 import { createRoleTable } from '../roles/roles.ts';
-import { inTransaction } from '../store.ts';
 import type { Sql } from '../tables.ts';
+import type { Revoker } from '../tokens/revoker.ts';
 import { findIdentityOf } from './identity-store.ts';
 import type { IdpTokens } from './idp-tokens.ts';
+import { endOfLost } from './narrowing.ts';
 import { groupsOf, type ProviderGroup } from './profile.ts';
 import type { ProviderClient } from './provider-client.ts';
 import { isLoginRequired, providerError } from './provider-fetch.ts';
@@ -48,6 +49,7 @@ export interface RoleSyncOptions {
   readonly client: ProviderClient;
   readonly idpTokens: IdpTokens;
   readonly audit: AuditLog;
+  readonly revoker: Revoker;
 }
 
 const timeoutMs = 3_000;
@@ -127,23 +129,20 @@ export class RoleSync {
   }
 
   async #narrow(userId: string, groups: readonly string[], origin: Origin): Promise<void> {
-    const { sql, audit } = this.#options;
+    const { sql, audit, revoker } = this.#options;
     const [user, mappings] = await Promise.all([findUser(sql, userId), listGroupMappings(sql)]);
     if (!user) return;
     const now = new Set(groups);
     const kept = user.groups?.filter((group) => now.has(group)) ?? groups;
     const roles = createRoleTable(mappings).rolesOf({ roles: [], groups: kept });
-    const lost = (user.groups ?? []).filter((group) => !now.has(group));
-    if (lost.length === 0 && user.roles.every((role) => roles.includes(role))) return;
-    await inTransaction(sql, async (trx) => {
-      if (!(await narrowUser(trx, userId, { groups, roles }))) return;
-      await audit.recordWithin(trx, {
-        eventType: 'roles_narrowed',
-        userId,
-        origin,
-        provider: 'refresh-token',
-        facts: { groupRoles: roles.join(' '), groupsLost: lost.length },
-      });
+    const isInAll = (user.groups ?? []).every((group) => now.has(group));
+    if (isInAll && user.roles.every((role) => roles.includes(role))) return;
+    await revoker.revoke(async (trx) => {
+      const before = await findUserForUpdate(trx, userId);
+      if (!before) return [];
+      const after = await narrowUser(trx, userId, { groups, roles });
+      const source = { origin, provider: 'refresh-token' };
+      return after ? endOfLost(trx, audit, { before, after, source }) : [];
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { IdentityRow, Sql } from '../tables.ts';
+import type { IdentityRow, Sql, SqlTransaction } from '../tables.ts';
 
 /** The provider's tokens as they are stored: sealed. */
 export type SealedTokens = Pick<
@@ -9,7 +9,7 @@ export type SealedTokens = Pick<
 /** What is left of tokens that the provider has taken back. */
 export const noTokens = { access_token: null, refresh_token: null };
 
-/** A subject at an issuer: the only thing that says who somebody is. */
+/** A subject and who vouches for it: the only thing that says who somebody is. */
 export type IdentityKey = Pick<IdentityRow, 'issuer' | 'subject'>;
 
 export function findIdentity(sql: Sql, key: IdentityKey): Promise<IdentityRow | undefined> {
@@ -28,6 +28,52 @@ export function findIdentityOf(sql: Sql, userId: string): Promise<IdentityRow | 
 /** Rejects with a unique violation of `identities_pkey` when somebody was faster. */
 export async function insertIdentity(sql: Sql, identity: IdentityRow): Promise<void> {
   await sql.insertInto('identities').values(identity).execute();
+}
+
+/** Identities that wait for their key, locked until the transaction ends. */
+export function lockOriginIdentities(trx: SqlTransaction, limit: number): Promise<IdentityRow[]> {
+  return trx
+    .selectFrom('identities')
+    .selectAll()
+    .where('keyed_by_origin', '=', true)
+    .orderBy('issuer')
+    .orderBy('subject')
+    .limit(limit)
+    .forUpdate()
+    .execute();
+}
+
+/** The identities of a provider under one key, locked until the transaction ends. */
+export function lockIdentitiesOf(
+  trx: SqlTransaction,
+  { provider, issuer }: Pick<IdentityRow, 'provider' | 'issuer'>,
+): Promise<IdentityRow[]> {
+  return trx
+    .selectFrom('identities')
+    .selectAll()
+    .where('issuer', '=', issuer)
+    .where('provider', '=', provider)
+    .orderBy('subject')
+    .forUpdate()
+    .execute();
+}
+
+/** Gives an identity another key, unless somebody has that; a refresh under way then stores nothing. */
+export async function rekeyIdentity(
+  trx: SqlTransaction,
+  { issuer, subject }: IdentityKey,
+  changes: Partial<SealedTokens> & Pick<IdentityRow, 'issuer'>,
+): Promise<void> {
+  const isTaken = (await findIdentity(trx, { issuer: changes.issuer, subject })) !== undefined;
+  await trx
+    .updateTable('identities')
+    .set(({ eb }) => ({
+      ...(isTaken ? {} : { ...changes, token_version: eb('token_version', '+', 1) }),
+      keyed_by_origin: false,
+    }))
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .execute();
 }
 
 /** Replaces the tokens after a login, whatever refresh is under way. */

@@ -9,12 +9,14 @@ import { recordRefusal } from '../sessions/refresh-refusals.ts';
 import type { RefreshOptions, Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { IdentityRow, Sql } from '../tables.ts';
 import { invalidGrant, type RefreshClaims, type TokenMint } from '../tokens/tokens.ts';
+import type { Revoker } from '../tokens/revoker.ts';
 import { CodeExchange } from './code-exchange.ts';
 import { FederatedUsers } from './federated-users.ts';
 import { deleteOldFlows } from './flow-store.ts';
 import { Flows } from './flows.ts';
 import { RoleSync } from './group-roles.ts';
 import { findIdentityOf } from './identity-store.ts';
+import { rekeyOriginIdentities } from './identity-keys.ts';
 import { IdpTokens } from './idp-tokens.ts';
 import { ProviderClient, type ProviderTokens } from './provider-client.ts';
 import { isLoginRequired } from './provider-fetch.ts';
@@ -27,6 +29,7 @@ export interface OAuthOptions {
   readonly audit: AuditLog;
   readonly sessions: Sessions;
   readonly mint: TokenMint;
+  readonly revoker: Revoker;
 }
 
 const consumedFlowsKeptMs = 86_400_000;
@@ -41,7 +44,7 @@ export class OAuth {
   readonly #roleSync: RoleSync;
 
   constructor(options: OAuthOptions) {
-    const { host, sql, audit } = options;
+    const { host } = options;
     const { config, egress } = host;
     const shared = { ...options, config, egress };
     const isLive = { isProduction: isProduction(config.nodeEnvironment, host.url) };
@@ -55,7 +58,7 @@ export class OAuth {
     this.flows = flows;
     this.codes = new CodeExchange({ ...shared, flows, providers, client, users });
     this.#idpTokens = idpTokens;
-    this.#roleSync = new RoleSync({ sql, audit, providers, client, idpTokens });
+    this.#roleSync = new RoleSync({ ...options, providers, client, idpTokens });
   }
 
   /** Whether browsers reach this service over TLS, so that cookies are to be kept to it. */
@@ -162,6 +165,12 @@ export class OAuth {
       detail: { reason },
       cause: error,
     });
+  }
+
+  /** Gives identities of before their keys; to be done before anybody logs in. */
+  async rekeyIdentities(): Promise<void> {
+    const { sql, sealer } = this.#options;
+    await rekeyOriginIdentities(sql, sealer, await this.providers.list());
   }
 
   /** Removes logins that led nowhere, and those that ended a day ago. */

@@ -29,8 +29,8 @@ export interface ProfileRequest {
 }
 
 const groupPathLengthMax = 512;
-const groupsMax = 1000;
-const pagesMax = 10;
+const groupsMax = 10_000;
+const pagesMax = 100;
 
 /** Reads who holds a provider's token; throws when the groups cannot be told, never guesses none. */
 export async function readProfile(
@@ -43,7 +43,9 @@ export async function readProfile(
   const { groupsURL } = config;
   const isClaimed = Array.isArray(groups);
   const listed = !isClaimed && groupsURL ? await listGroups(groupsURL, request) : [];
-  return toProfile(claims, isClaimed ? groups.flatMap(toGroup) : listed);
+  const all = isClaimed ? groups.flatMap(toGroup) : listed;
+  if (all.length > groupsMax) throw providerError(`names more than ${groupsMax} groups`);
+  return toProfile(claims, all);
 }
 
 /** The paths that a mapping can name, each once, sorted. */
@@ -70,16 +72,17 @@ function toProfile(claims: Claims, groups: readonly ProviderGroup[]): Profile {
     email: cleanText(firstText([claims['email']]), 254),
     avatarUrl: toWebAddress(firstText([claims['picture'], claims['avatar_url']])),
     numericId,
-    groups: groups.slice(0, groupsMax),
+    groups,
   };
 }
 
-/** GitLab's groups, page by page; more than a thousand are cut off. */
+/** The groups at an address, page by page as GitLab has them. */
 async function listGroups(url: string, request: ProfileRequest): Promise<ProviderGroup[]> {
   const groups: ProviderGroup[] = [];
+  const address = toOwnGroups(new URL(url));
   let page = '1';
-  for (let count = 0; count < pagesMax && page !== ''; count += 1) {
-    const address = new URL(url);
+  for (let count = 0; page !== ''; count += 1) {
+    if (count === pagesMax) throw providerError(`has more than ${pagesMax} pages of groups`);
     address.searchParams.set('page', page);
     const { content, headers } = await fetchResource(request.egress, address.href, request);
     if (!Array.isArray(content)) throw providerError('lists no groups');
@@ -88,6 +91,18 @@ async function listGroups(url: string, request: ProfileRequest): Promise<Provide
     page = /^\d{1,6}$/.test(next) ? next : '';
   }
   return groups;
+}
+
+/** GitLab lists every group that a user can see, and 20 a page, unless the query says else. */
+function toOwnGroups(address: URL): URL {
+  if (!/\/api\/v4\/groups\/?$/.test(address.pathname)) return address;
+  for (const [name, value] of [
+    ['min_access_level', '10'],
+    ['per_page', '100'],
+  ] as const) {
+    if (!address.searchParams.has(name)) address.searchParams.set(name, value);
+  }
+  return address;
 }
 
 /** A path alone, or an object of GitLab's groups API. */

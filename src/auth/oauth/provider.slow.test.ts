@@ -109,8 +109,10 @@ describe('who comes through a provider', () => {
       body: { grant_type: 'refresh_token', refresh_token: reply.body.refresh_token },
     });
     expect(body.scope).toBe('');
-    const gone = await idpToken(auth, reply.body.access_token);
+    const gone = await idpToken(auth, body.access_token);
     expect([gone.status, gone.body.error.details.reason]).toEqual([401, 'idp_login_required']);
+    const before = await idpToken(auth, reply.body.access_token);
+    expect([before.status, before.body.error.details.reason]).toEqual([401, 'token_revoked']);
   });
 });
 

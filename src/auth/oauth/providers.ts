@@ -8,6 +8,7 @@ import { listGroupMappings } from '../roles/group-mapping-store.ts';
 import { inTransaction } from '../store.ts';
 import type { IdentityRow, OAuthProviderRow, ProviderConfig, Sql } from '../tables.ts';
 import { discoverProvider } from './discovery.ts';
+import { authorityOf, keepIdentities } from './identity-keys.ts';
 import { checkProvider, type WantedProvider } from './provider-check.ts';
 import { idpLoginRequired } from './provider-fetch.ts';
 import { deleteProvider, findProvider, listProviders, saveProvider } from './provider-store.ts';
@@ -33,7 +34,7 @@ export interface ProvidersOptions {
 /** The provider that the environment describes. */
 export const defaultProvider = 'idp';
 
-/** Whose word an identity is: the issuer, or the origin of a provider that has none. */
+/** The issuer as the protocol compares it, or the origin of a provider that names none. */
 export function issuerOf({ config }: Pick<Provider, 'config'>): string {
   return config.issuer ?? new URL(config.authorizationURL).origin;
 }
@@ -62,11 +63,11 @@ export class Providers {
 
   /**
    * The provider that vouched for an identity; throws `idp_login_required` once it is configured no
-   * longer, or its name stands for another issuer, who must never see the tokens of this one.
+   * longer, or its name stands for another one, who must never see the tokens of this one.
    */
   async readOf({ provider: name, issuer }: IdentityRow): Promise<Provider> {
     const provider = await this.#find(name);
-    if (provider && issuerOf(provider) === issuer) return provider;
+    if (provider && authorityOf(provider.config) === issuer) return provider;
     throw idpLoginRequired();
   }
 
@@ -97,7 +98,10 @@ export class Providers {
       updated_at: updatedAt,
     };
     const facts = { name, issuer: config.issuer, tokenURL: config.tokenURL };
+    const known = await this.#find(name);
     await inTransaction(sql, async (trx) => {
+      const change = known && { provider: name, before: known.config, after: row.config };
+      if (change) await keepIdentities(trx, sealer, change);
       await saveProvider(trx, row);
       await audit.recordWithin(trx, administrationEvent(by, 'provider_configured', facts));
     });
@@ -161,7 +165,7 @@ function ofEnvironment(config: AuthConfig): Provider | undefined {
       authorizationURL: `${base}/oauth/authorize`,
       tokenURL: `${base}/oauth/token`,
       userInfoURL: isOpenId ? `${base}/oauth/userinfo` : `${base}/api/v4/user`,
-      groupsURL: `${base}/api/v4/groups?min_access_level=10&per_page=100`,
+      groupsURL: `${base}/api/v4/groups`,
       clientID: idpClientId,
       callbackURL: idpCallbackUrl,
       scopes,

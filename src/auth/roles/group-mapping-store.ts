@@ -66,6 +66,23 @@ export async function listUsersOfSources(
   return rows;
 }
 
+/** The users whose source is one of the keys of `listSources` and who have an API key that is good. */
+export async function listKeyHoldersOfSources(
+  sql: Sql,
+  choice: SourceChoice,
+  keys: readonly string[],
+): Promise<string[]> {
+  const { rows } = await raw<{ id: string }>`
+    select source.id from (${sourcesOf(choice)}) as source
+    where kind || names::text = any(${keys}::text[]) and exists (
+      select from auth.api_keys k where k.owner_id = source.id and k.kind = 'user'
+        and k.revoked_at is null and coalesce(k.expires_at > now(), true)
+    )
+    order by source.id
+  `.execute(sql);
+  return rows.map(({ id }) => id);
+}
+
 function sourcesOf({ groups, roles, mappedGroups }: SourceChoice) {
   return raw`
     select id, username, 'roles' as kind, roles as names from auth.users

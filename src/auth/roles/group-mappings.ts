@@ -1,18 +1,22 @@
 import type { Topic } from '../../kit/bus/bus.ts';
+import { Outlet } from '../../kit/bus/outlet.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import { peerPermission } from '../../kit/permissions.ts';
+import { mayGrant, peerPermission } from '../../kit/permissions.ts';
 import { administrationEvent, requireHeld, type Administrator } from '../accounts/administrator.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import { inTransaction, lock } from '../store.ts';
 import type { Sql } from '../tables.ts';
+import type { Revoker } from '../tokens/revoker.ts';
 import {
   hasEnabledUser,
   listGroupMappings,
+  listKeyHoldersOfSources,
   listSources,
   listUsersOfSources,
   replaceGroupMappings,
   type PermissionSource,
+  type SourceChoice,
 } from './group-mapping-store.ts';
 import {
   compareMappings,
@@ -28,6 +32,7 @@ export interface GroupMappingsOptions {
   readonly sql: Sql;
   readonly roles: LiveRoleTable;
   readonly audit: AuditLog;
+  readonly revoker: Revoker;
   /** Tells other replicas that the mappings were changed. */
   readonly topic: Topic<MappingsChanged>;
   readonly log: Log;
@@ -59,11 +64,14 @@ const rereadMs = 5_000;
 /** Administration of what the groups of identity providers give. */
 export class GroupMappings implements AsyncDisposable {
   readonly #options: GroupMappingsOptions;
+  readonly #outlet: Outlet<MappingsChanged>;
   #timer: NodeJS.Timeout | undefined;
   #closeTopic: (() => Promise<void>) | undefined;
 
   constructor(options: GroupMappingsOptions) {
     this.#options = options;
+    const { topic, log } = options;
+    this.#outlet = new Outlet({ topic, what: 'notices of changed group mappings', log });
   }
 
   /** Follows the changes of other replicas: told by the bus, and read every 5 s where it is silent. */
@@ -76,6 +84,7 @@ export class GroupMappings implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     await this.#closeTopic?.();
+    await this.#outlet[Symbol.asyncDispose]();
   }
 
   async list(): Promise<GroupMapping[]> {
@@ -83,24 +92,30 @@ export class GroupMappings implements AsyncDisposable {
   }
 
   /**
-   * Puts these mappings in the place of all; the next tokens follow them. Throws `forbidden` when a
+   * Puts these mappings in the place of all; the next tokens follow them. Whoever has an API key and
+   * may do less than before loses every access token so far: a service that is shown the key itself
+   * keeps what it traded it for. Throws `forbidden` when a
    * mapping that changes, or a role of one, gives before or after what the administrator does not
    * hold, and `conflict` when nobody who is enabled could administer any more.
    */
   async replace(wanted: readonly GroupMapping[], by: Administrator): Promise<GroupMapping[]> {
-    const { sql, roles, audit, topic, log } = this.#options;
+    const { sql, roles, audit, revoker } = this.#options;
     const rows = rowsOf(wanted);
-    await inTransaction(sql, async (trx) => {
+    const change = await inTransaction(sql, async (trx) => {
       await lock(trx, 'administrators');
-      const change = await readChange(trx, wanted);
-      await requireAllowed(trx, change, by);
+      const read = await readChange(trx, wanted);
+      await requireAllowed(trx, read, by);
       await replaceGroupMappings(trx, rows);
-      const facts = { ...change.difference };
+      const facts = { ...read.difference };
       await audit.recordWithin(trx, administrationEvent(by, 'group_mappings_changed', facts));
+      return read;
     });
     await roles.reload();
-    await topic.publish({ by: by.identity.subject }).catch((error: unknown) => {
-      log.error({ err: error }, 'a change of the group mappings could not be published');
+    this.#outlet.tell({ by: by.identity.subject });
+    // Not before the new mappings are in force: what is traded for next must follow them.
+    await revoker.revoke(async (trx) => {
+      const holders = await findNarrowedKeyHolders(trx, change);
+      return holders.map((id) => ({ kind: 'subject', id }));
     });
     return this.list();
   }
@@ -176,8 +191,9 @@ async function requireAllowed(sql: Sql, change: Change, by: Administrator): Prom
 }
 
 /** Who holds other permissions afterwards; users are told apart by where they have theirs from. */
-async function findAffected(sql: Sql, { touched, mappedGroups, before, after }: Change) {
-  const choice = { groups: groupsOf(touched), roles: rolesOf(touched), mappedGroups };
+async function findAffected(sql: Sql, change: Change) {
+  const { before, after } = change;
+  const choice = choiceOf(change);
   const sources = await listSources(sql, choice);
   const permissionsOf = (source: PermissionSource) => ({
     before: before.permissionsOf(holderOf(source)),
@@ -194,6 +210,22 @@ async function findAffected(sql: Sql, { touched, mappedGroups, before, after }: 
     })),
     affectedTotal: affected.reduce((total, { users: count }) => total + count, 0),
   };
+}
+
+/** Who has an API key and may do less afterwards. */
+async function findNarrowedKeyHolders(sql: Sql, change: Change): Promise<string[]> {
+  const choice = choiceOf(change);
+  const narrowed = (await listSources(sql, choice)).filter((source) => {
+    const holder = holderOf(source);
+    return !mayGrant(change.after.permissionsOf(holder), change.before.permissionsOf(holder));
+  });
+  const keys = narrowed.map(({ key }) => key);
+  return keys.length === 0 ? [] : listKeyHoldersOfSources(sql, choice, keys);
+}
+
+/** Whom a change of the mappings reaches. */
+function choiceOf({ touched, mappedGroups }: Change): SourceChoice {
+  return { groups: groupsOf(touched), roles: rolesOf(touched), mappedGroups };
 }
 
 function isOther({ before, after }: Pick<AffectedUser, 'before' | 'after'>): boolean {

@@ -12,6 +12,7 @@ import { refreshOptionsOf, refreshTokens, requireGrantType, toTokens } from './t
 
 const bearer = 'Bearer' as const;
 const cookiePath = '/api/v1/auth/oauth';
+const groupsShownMax = 1_000;
 
 type OAuthRoute =
   | 'oauthAuthorize'
@@ -187,7 +188,7 @@ function toFederatedTokens(session: FederatedSession) {
       avatar_url: profile.avatarUrl,
       ...(profile.numericId === undefined ? {} : { idp_id: profile.numericId }),
       roles,
-      groups: [...groups],
+      groups: groups.slice(0, groupsShownMax),
     },
     ...(returnTo === undefined ? {} : { return_to: returnTo }),
   };

@@ -156,6 +156,12 @@ export const revocation = Type.Object(
     id: Type.String(),
     revokedAt: Type.Integer({ description: 'Unix seconds' }),
     expiresAt: Type.Integer({ description: 'Unix seconds' }),
+    tokenEpoch: Type.Optional(
+      Type.Integer({
+        description:
+          'of a `subject`: its tokens with a smaller `token_epoch` are refused; all when absent',
+      }),
+    ),
     planned: Type.Optional(
       Type.Boolean({ description: 'true when it begins at `revokedAt`, which may be to come' }),
     ),

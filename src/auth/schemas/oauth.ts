@@ -39,7 +39,7 @@ const federatedUser = Type.Object({
   avatar_url: Type.String({ description: 'empty when there is none' }),
   idp_id: Type.Optional(Type.Integer({ description: "the provider's own number of the user" })),
   roles: Type.Array(Type.String()),
-  groups: Type.Array(group),
+  groups: Type.Array(group, { description: 'at most 1,000; roles come from all' }),
 });
 
 const providerFields = {
@@ -50,7 +50,14 @@ const providerFields = {
   callbackURL: url,
   issuer: Type.Optional(url),
   jwksURL: Type.Optional(url),
-  groupsURL: Type.Optional(url),
+  groupsURL: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description:
+        'where groups are read that userinfo does not claim, page by page; of GitLab `/api/v4/groups`, asked for those that the user is a member of',
+    }),
+  ),
   scopes: Type.Optional(scope),
 };
 

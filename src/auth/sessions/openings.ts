@@ -1,13 +1,13 @@
 import { AnsweredBatch } from '../../kit/database/answered-batch.ts';
-import { insertSessions, type Opening } from './session-store.ts';
+import { insertSessions, type Opened, type Opening } from './session-store.ts';
 import type { Sql } from '../tables.ts';
 
 /**
- * Opens sessions, those that begin together in one statement. Answers the number of each event;
- * undefined, and nothing happened, when the user is gone or disabled by now, or no longer has the
- * password that the login was checked with. Asking is `exhausted` when too many wait.
+ * Opens sessions, those that begin together in one statement. Answers undefined, and nothing happened,
+ * when the user is gone or disabled by now, or no longer has the password that the login was checked
+ * with. Asking is `exhausted` when too many wait.
  */
-export class Openings extends AnsweredBatch<Opening, number | undefined> {
+export class Openings extends AnsweredBatch<Opening, Opened | undefined> {
   constructor(sql: Sql) {
     super({
       answer: (openings) => insertSessions(sql, openings),

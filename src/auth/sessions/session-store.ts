@@ -8,10 +8,16 @@ export type NewSession = Pick<
   'id' | 'user_id' | 'client_id' | 'created_at' | 'expires_at' | 'token_hash'
 >;
 
+/** Of a user what access tokens state. */
+export type TokenHolder = Pick<
+  UserRow,
+  'id' | 'email' | 'name' | 'roles' | 'groups' | 'token_epoch'
+>;
+
 /** Whose session it is and what its next tokens say. */
 export interface SessionState {
   readonly session: Pick<SessionRow, 'id' | 'client_id' | 'generation'>;
-  readonly user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'groups'>;
+  readonly user: TokenHolder;
   /** Until the bucket of refreshes is full. */
   readonly fullInSeconds: number;
 }
@@ -24,11 +30,8 @@ export interface FoundSession extends SessionState {
   readonly tokenAgeMs: number;
 }
 
-interface StateRow extends Pick<SessionRow, 'id' | 'user_id' | 'client_id' | 'generation'> {
-  readonly email: string;
-  readonly name: string;
-  readonly roles: string[];
-  readonly groups: string[] | null;
+interface StateRow
+  extends Pick<SessionRow, 'id' | 'user_id' | 'client_id' | 'generation'>, Omit<TokenHolder, 'id'> {
   readonly full_in: number;
 }
 
@@ -41,19 +44,36 @@ export interface Opening {
   readonly record: AuditRecord;
 }
 
+/** A session that has begun. */
+export interface Opened {
+  /** The number of its event. */
+  readonly seq: number;
+  /** As they are at this moment, which may be other than when the login began. */
+  readonly user: TokenHolder;
+}
+
+interface OpenedRow {
+  readonly seq: number | null;
+  readonly user_email: string;
+  readonly user_name: string;
+  readonly user_roles: string[];
+  readonly user_groups: string[] | null;
+  readonly epoch: number;
+}
+
 /**
  * Opens sessions with their first refresh tokens, notes the logins and appends their events, all in
- * one statement; answers the events' numbers. Undefined, and nothing happened, for a user who is gone
- * or disabled by now, or no longer has the password that the login was checked with.
+ * one statement. Undefined, and nothing happened, for a user who is gone or disabled by now, or no
+ * longer has the password that the login was checked with.
  */
 export async function insertSessions(
   sql: Sql,
   openings: readonly Opening[],
-): Promise<(number | undefined)[]> {
+): Promise<(Opened | undefined)[]> {
   const sessions = openings.map(({ session }) => session);
   const records = openings.map(({ record }) => record);
-  const { rows } = await raw<{ seq: number | null }>`
-    select seq from auth.open_sessions(
+  const { rows } = await raw<OpenedRow>`
+    select * from auth.open_sessions(
       ${sessions.map(({ id }) => id)}::text[],
       ${sessions.map(({ user_id }) => user_id)}::text[],
       ${openings.map(({ passwordHash }) => passwordHash)}::text[],
@@ -63,14 +83,20 @@ export async function insertSessions(
       ${sessions.map(({ token_hash }) => token_hash)}::bytea[],
       ${auditArrays(records)})
   `.execute(sql);
-  return rows.map(({ seq }) => seq ?? undefined);
+  return rows.map((row, at) => toOpened(row, sessions[at]?.user_id ?? ''));
+}
+
+function toOpened(row: OpenedRow, id: string): Opened | undefined {
+  const { seq, user_email: email, user_name: name, user_roles: roles, user_groups: groups } = row;
+  if (seq === null) return undefined;
+  return { seq, user: { id, email, name, roles, groups, token_epoch: row.epoch } };
 }
 
 /** A session with its user, in one statement. */
 export async function findSession(sql: Sql, id: string): Promise<FoundSession | undefined> {
   type Row = SessionRow & StateRow & { readonly disabled: boolean; readonly age: number };
   const { rows } = await raw<Row>`
-    select s.*, u.email, u.name, u.roles, u.groups, u.disabled,
+    select s.*, u.email, u.name, u.roles, u.groups, u.token_epoch, u.disabled,
       extract(epoch from greatest(s.refreshes_full_at, now()) - now())::float8 as full_in,
       extract(epoch from now() - s.token_issued_at)::float8 as age
     from auth.sessions s join auth.users u on u.id = s.user_id
@@ -118,7 +144,7 @@ export async function rotateRefreshTokens(
       and u.id = s.user_id and not u.disabled
       and s.refreshes_full_at <= now() + ${windowSeconds - spacing} * interval '1 s'
     returning w.successor_hash as successor_key, s.id, s.user_id, s.client_id,
-      s.generation - 1 as generation, u.email, u.name, u.roles, u.groups,
+      s.generation - 1 as generation, u.email, u.name, u.roles, u.groups, u.token_epoch,
       extract(epoch from s.refreshes_full_at - now())::float8 as full_in
   `.execute(sql);
   return new Map(rows.map((row) => [row.successor_key, toState(row)]));
@@ -142,10 +168,11 @@ export async function takeRefresh(
 }
 
 function toState(row: StateRow): SessionState {
-  const { id, user_id, client_id, generation, email, name, roles, groups, full_in } = row;
+  const { id, user_id, client_id, generation, full_in } = row;
+  const { email, name, roles, groups, token_epoch } = row;
   return {
     session: { id, client_id, generation },
-    user: { id: user_id, email, name, roles, groups },
+    user: { id: user_id, email, name, roles, groups, token_epoch },
     fullInSeconds: full_in,
   };
 }

@@ -16,6 +16,7 @@ import {
   takeRefresh,
   type FoundSession,
   type SessionState,
+  type TokenHolder,
 } from './session-store.ts';
 import type { Grace } from './grace.ts';
 import { Openings } from './openings.ts';
@@ -28,7 +29,6 @@ import {
   invalidGrant,
   narrowPermissions,
   sessionLifeSeconds,
-  type AccessOptions,
   type Grant,
   type RefreshClaims,
   type TokenMint,
@@ -76,7 +76,7 @@ export class Sessions implements AsyncDisposable {
    * Undefined, with nothing recorded, when the user was disabled meanwhile.
    */
   async open(
-    user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'groups' | 'password_hash'>,
+    user: Pick<UserRow, 'id' | 'password_hash'>,
     { clientId, event }: { readonly clientId: string; readonly event: AuditEvent },
   ): Promise<TokenPair | undefined> {
     const now = new Date();
@@ -87,14 +87,19 @@ export class Sessions implements AsyncDisposable {
       created_at: now,
       expires_at: new Date(now.getTime() + sessionLifeSeconds * 1000),
     };
-    const grant = this.#grantOf(user, { id: session.id, clientId });
-    const pair = await this.#signPair(grant, session.expires_at);
-    const row = { ...session, token_hash: hashToken(pair.refreshToken) };
+    const { mint, audit } = this.#options;
+    const holder = { subject: user.id, sessionId: session.id, clientId };
+    const refreshToken = await mint.signRefresh(holder, session.expires_at);
+    const row = { ...session, token_hash: hashToken(refreshToken) };
     const passwordHash = user.password_hash;
-    const isOpen = await this.#options.audit.recordWith(event, (record) =>
+    const opened = await audit.recordWith(event, (record) =>
       this.#openings.ask({ session: row, passwordHash, record }),
     );
-    return isOpen ? pair : undefined;
+    if (!opened) return undefined;
+    const grant = this.#grantOf(opened.user, { id: session.id, clientId });
+    // Logins come one by one, for each has waited for its password's hash or a provider.
+    const accessToken = await mint.signAccess(grant, { signing: signHere });
+    return { accessToken, refreshToken, permissions: grant.permissions };
   }
 
   /**
@@ -201,7 +206,7 @@ export class Sessions implements AsyncDisposable {
     const { claims, options, session, refreshToken, isRepeated } = success;
     const grant = this.#grantIn(success, options.scope);
     const [accessToken] = await Promise.all([
-      this.#signAccess(grant),
+      this.#options.mint.signAccess(grant),
       this.#options.audit.record({
         ...refreshEventOf(claims, options.origin),
         eventType: 'token_refreshed',
@@ -233,10 +238,7 @@ export class Sessions implements AsyncDisposable {
     return { ...grant, permissions: narrowPermissions(grant.permissions, scope) };
   }
 
-  #grantOf(
-    user: Pick<UserRow, 'id' | 'email' | 'name' | 'roles' | 'groups'>,
-    session: { readonly id: string; readonly clientId: string },
-  ): Grant {
+  #grantOf(user: TokenHolder, session: { readonly id: string; readonly clientId: string }): Grant {
     const { roles } = this.#options;
     return {
       subject: user.id,
@@ -245,29 +247,14 @@ export class Sessions implements AsyncDisposable {
       roles: roles.rolesOf(user),
       permissions: roles.permissionsOf(user),
       user: { id: user.id, email: user.email, name: user.name },
+      tokenEpoch: user.token_epoch,
     };
-  }
-
-  async #signPair(grant: Grant, expiresAt: Date): Promise<TokenPair> {
-    const { mint } = this.#options;
-    const [accessToken, refreshToken] = await Promise.all([
-      // Logins come one by one, for each has waited for its password's hash or a provider.
-      this.#signAccess(grant, { signing: signHere }),
-      mint.signRefresh(grant, mint.issueTime(grant.subject), expiresAt),
-    ]);
-    return { accessToken, refreshToken, permissions: grant.permissions };
   }
 
   /** The next token of a family says what the last one did, and ends when it does. */
   #signSuccessor({ subject, sessionId, clientId, expiresAt }: RefreshClaims): Promise<string> {
-    const { mint } = this.#options;
     const holder = { subject, sessionId, clientId };
-    return mint.signRefresh(holder, mint.issueTime(subject), new Date(expiresAt * 1000));
-  }
-
-  #signAccess(grant: Grant, options?: AccessOptions): Promise<string> {
-    const { mint } = this.#options;
-    return mint.signAccess(grant, mint.issueTime(grant.subject), options);
+    return this.#options.mint.signRefresh(holder, new Date(expiresAt * 1000));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Topic } from '../../kit/bus/bus.ts';
+import { Outlet } from '../../kit/bus/outlet.ts';
 import type { RevocableToken, Revocation, RevocationList } from '../../kit/identity/revocations.ts';
 import type { RevocationPage } from '../../kit/identity/revocation-feed.ts';
 import type { Log } from '../../kit/log.ts';
@@ -7,10 +8,9 @@ import {
   insertRevocations,
   readRevocations,
 } from './revocation-store.ts';
-import { issueTimeOf } from './issue-time.ts';
 import { inTransaction } from '../store.ts';
 import type { Sql, SqlTransaction } from '../tables.ts';
-import { accessLifeSeconds } from './tokens.ts';
+import { accessLifeSeconds, nowInSeconds } from './tokens.ts';
 
 export interface RevokerOptions {
   readonly sql: Sql;
@@ -35,33 +35,36 @@ const marginSeconds = 60;
  * Ends tokens before their time: stored first, then in force in this process, then told to all
  * others. What was stored is in force again after a restart.
  */
-export class Revoker {
+export class Revoker implements AsyncDisposable {
   readonly #options: RevokerOptions;
+  readonly #outlet: Outlet<Revocation>;
 
   constructor(options: RevokerOptions) {
     this.#options = options;
-  }
-
-  /** Where each revocation is told to all others. */
-  get topic(): Topic<Revocation> {
-    return this.#options.topic;
+    const { topic, log } = options;
+    this.#outlet = new Outlet({ topic, what: 'notices of revocations', log });
   }
 
   /**
    * Runs `change` and stores the revocations that it answers, in one transaction; after that they
-   * are in force, or will be when they start.
+   * are in force, or will be when they start. Nobody waits for the bus: where it is away, others read
+   * the stored list.
    */
   async revoke(
     change: (trx: SqlTransaction) => Promise<readonly Target[]>,
   ): Promise<readonly Revocation[]> {
     const revocations = await inTransaction(this.#options.sql, async (trx) => {
       const targets = await change(trx);
-      const made = targets.map((target) => toRevocation(target, this.#timeOf(target)));
-      await insertRevocations(trx, made);
-      return made;
+      const now = nowInSeconds();
+      return insertRevocations(
+        trx,
+        targets.map((target) => toRevocation(target, now)),
+      );
     });
-    for (const revocation of revocations) this.#options.list.add(revocation);
-    await Promise.all(revocations.map((revocation) => this.#publish(revocation)));
+    for (const revocation of revocations) {
+      this.#options.list.add(revocation);
+      this.#outlet.tell(revocation);
+    }
     return revocations;
   }
 
@@ -80,18 +83,9 @@ export class Revoker {
     return deleteExpiredRevocations(this.#options.sql, nowInSeconds());
   }
 
-  /** A subject may have tokens of the next second already, and those end too. */
-  #timeOf({ kind, id }: Target): number {
-    return kind === 'subject' ? issueTimeOf(this.#options.list, id) : nowInSeconds();
-  }
-
-  /** A bus that is away delays others until they read the stored list; it undoes nothing. */
-  async #publish(revocation: Revocation): Promise<void> {
-    try {
-      await this.#options.topic.publish(revocation);
-    } catch (error) {
-      this.#options.log.error({ err: error, revocation }, 'a revocation could not be published');
-    }
+  /** Resolves when what was revoked is on its way to the others. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#outlet[Symbol.asyncDispose]();
   }
 }
 
@@ -104,8 +98,4 @@ function toRevocation({ kind, id, startsAt, expiresAt }: Target, now: number): R
     expiresAt: (expiresAt ?? revokedAt + accessLifeSeconds) + marginSeconds,
     ...(startsAt === undefined ? {} : { planned: true }),
   };
-}
-
-function nowInSeconds(): number {
-  return Math.floor(Date.now() / 1000);
 }

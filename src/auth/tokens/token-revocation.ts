@@ -1,5 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { Fault } from '../../kit/errors.ts';
+import { tokenEpochOf } from '../../kit/identity/claims.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { Verifier } from '../../kit/identity/verifier.ts';
 import { allows } from '../../kit/permissions.ts';
@@ -88,9 +89,11 @@ export class TokenRevocation {
 
   /** A token whose signature is good, but that was revoked before or has expired. */
   #ended(text: string): Found {
-    const { jti = '', sub: subject = '', sid, iat: issuedAt = 0 } = decodeJwt(text);
+    const claims = decodeJwt(text);
+    const { jti = '', sub: subject = '', sid } = claims;
     const keyId = decodeProtectedHeader(text).kid ?? '';
-    const token = { tokenId: jti, sessionId: String(sid), subject, keyId, issuedAt };
+    const tokenEpoch = tokenEpochOf(claims);
+    const token = { tokenId: jti, sessionId: String(sid), subject, keyId, tokenEpoch };
     const revokedAt = this.#options.revoker.find(token)?.revokedAt;
     const at = revokedAt === undefined ? undefined : new Date(revokedAt * 1000);
     return { use: 'none', tokenId: jti, revokedAt: at };

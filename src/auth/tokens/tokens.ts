@@ -2,11 +2,9 @@ import type { JWTPayload } from 'jose';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import { suiteAudience, type AccessClaims } from '../../kit/identity/claims.ts';
-import type { RevocationList } from '../../kit/identity/revocations.ts';
 import { mayGrant } from '../../kit/permissions.ts';
 import type { Signing } from '../keys/compact-token.ts';
 import type { Keyring } from '../keys/keyring.ts';
-import { issueTimeOf } from './issue-time.ts';
 
 /** How long an access token lives. */
 export const accessLifeSeconds = 3600;
@@ -14,7 +12,7 @@ export const accessLifeSeconds = 3600;
 /** How long a session lives from its login on; no refresh prolongs it. */
 export const sessionLifeSeconds = 30 * 86_400;
 
-// A token may be issued for the next second: see `issueTime`.
+// Replicas whose clocks differ read each other's refresh tokens.
 const clockToleranceSeconds = 5;
 
 /** What an access token is to state. */
@@ -27,9 +25,13 @@ export interface Grant {
   readonly permissions: readonly string[];
   /** Present for users, absent for services. */
   readonly user?: AccessClaims['user'];
+  /** Read together with what the token states, so that a later revocation of all covers it. */
+  readonly tokenEpoch: number;
 }
 
 export interface AccessOptions {
+  /** When the right to it was checked, in Unix seconds; now when absent. */
+  readonly issuedAt?: number;
   /** An hour when absent. */
   readonly lifeSeconds?: number;
   /** Where the signature is made; on another thread when absent. */
@@ -66,7 +68,6 @@ export interface TokenMintOptions {
   /** `iss` of every token: auth's URL. */
   readonly issuer: string;
   readonly keyring: Keyring;
-  readonly revocations: RevocationList;
 }
 
 /** Makes the suite's tokens, and reads back its refresh tokens. */
@@ -79,14 +80,10 @@ export class TokenMint {
 
   /**
    * Signs an access token. `scope` lists the permissions, because nothing else is ever asked for.
-   * `issuedAt` is when the right to it was checked, in Unix seconds.
    */
-  signAccess(
-    grant: Grant,
-    issuedAt: number,
-    { lifeSeconds = accessLifeSeconds, signing }: AccessOptions = {},
-  ): Promise<string> {
-    const { subject, sessionId, clientId, roles, permissions, user } = grant;
+  signAccess(grant: Grant, options: AccessOptions = {}): Promise<string> {
+    const { issuedAt = nowInSeconds(), lifeSeconds = accessLifeSeconds, signing } = options;
+    const { subject, sessionId, clientId, roles, permissions, user, tokenEpoch } = grant;
     const claims: AccessClaims = {
       ...this.#registeredClaims(subject, issuedAt, suiteAudience),
       exp: issuedAt + lifeSeconds,
@@ -96,16 +93,18 @@ export class TokenMint {
       ...(user ? { user } : {}),
       client_id: clientId,
       sid: sessionId,
+      token_epoch: tokenEpoch,
       token_use: 'access',
     };
     return this.#options.keyring.sign({ ...claims, aud: [...claims.aud] }, signing);
   }
 
   /**
-   * Signs an id_token: what a client may know of a login that began at `issuedAt` (OpenID Connect Core,
+   * Signs an id_token: what a client may know of a login that has just been (OpenID Connect Core,
    * section 2). It is for that client alone and opens nothing.
    */
-  signId({ subject, clientId, nonce }: Login, issuedAt: number): Promise<string> {
+  signId({ subject, clientId, nonce }: Login): Promise<string> {
+    const issuedAt = nowInSeconds();
     return this.#options.keyring.sign({
       iss: this.#options.issuer,
       sub: subject,
@@ -121,11 +120,10 @@ export class TokenMint {
   /** Makes a refresh token: auth alone can check it, and it is good until its session ends. */
   signRefresh(
     grant: Pick<Grant, 'subject' | 'sessionId' | 'clientId'>,
-    issuedAt: number,
     expiresAt: Date,
   ): Promise<string> {
     return this.#options.keyring.signForSelf({
-      ...this.#registeredClaims(grant.subject, issuedAt, this.#options.issuer),
+      ...this.#registeredClaims(grant.subject, nowInSeconds(), this.#options.issuer),
       exp: Math.floor(expiresAt.getTime() / 1000),
       client_id: grant.clientId,
       sid: grant.sessionId,
@@ -142,19 +140,11 @@ export class TokenMint {
     const claims = await keyring.verify(token);
     if (!isRefreshPayload(claims, issuer)) throw invalidGrant('token_invalid');
     const { sub, jti, sid, client_id, exp, nbf } = claims;
-    const now = Math.floor(Date.now() / 1000);
+    const now = nowInSeconds();
     if (exp <= now - clockToleranceSeconds) throw invalidGrant('token_expired');
     if (nbf > now + clockToleranceSeconds) throw invalidGrant('token_invalid');
     const holder = { subject: sub, sessionId: sid, clientId: client_id };
     return { token, tokenId: jti, ...holder, expiresAt: exp };
-  }
-
-  /**
-   * The issue time of a subject's tokens that are made now, in Unix seconds. Take it before the last
-   * check that the subject may have them, unless their session says so whenever they are used.
-   */
-  issueTime(subject: string): number {
-    return issueTimeOf(this.#options.revocations, subject);
   }
 
   #registeredClaims(subject: string, issuedAt: number, audience: string) {
@@ -167,6 +157,11 @@ export class TokenMint {
       jti: newId('tok'),
     };
   }
+}
+
+/** By this process's clock. */
+export function nowInSeconds(): number {
+  return Math.floor(Date.now() / 1000);
 }
 
 /** Whether claims that the suite signed are those of a refresh token. */

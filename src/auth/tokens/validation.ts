@@ -4,6 +4,7 @@ import { WrittenJson } from '../../kit/written-json.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { Verifier } from '../../kit/identity/verifier.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
+import { suspectReasons } from '../audit/refused-requests.ts';
 
 /** What is to be said of a token: of a good one its claims, written as JSON once. */
 export type Validity =
@@ -24,7 +25,7 @@ export class Validation {
 
   /**
    * Only access tokens are valid; whatever is wrong with one is in the answer, never thrown. At once
-   * for a token that was seen before. What the suite never signed is audited.
+   * for a token that was seen before. What the suite never signed or has revoked is audited.
    */
   validate(token: string, origin: Origin): Validity | Promise<Validity> {
     try {
@@ -49,7 +50,7 @@ export class Validation {
   #explain(error: unknown, origin: Origin): Validity {
     if (!(error instanceof Fault) || error.code !== 'unauthenticated') throw error;
     const reason = String(error.detail['reason']);
-    if (reason === 'token_invalid') {
+    if (suspectReasons.has(reason)) {
       this.#audit.tally({
         eventType: 'token_refused',
         origin,

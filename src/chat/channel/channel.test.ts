@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
+import { SpanKind } from '../../kit/trace.ts';
 import { TestClient } from '../../kit/sockets/testing.ts';
 import {
   connectPlain,
@@ -104,6 +105,19 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(JSON.stringify(refusal)).not.toContain('secret');
   });
 
+  test('a message is a span, and what comes of it is below', async () => {
+    const client = await connect(protocol, 'usr_traced');
+    client.send('chat_message', { message: 'hello' });
+    await client.next('conversation');
+    const { traceparent } = chat.asked.at(-1) ?? {};
+    const span = await vi.waitUntil(() =>
+      one.spans.find(({ spanId }) => traceparent?.includes(spanId)),
+    );
+    expect(span).toMatchObject({ name: 'chat_message', kind: SpanKind.SERVER });
+    expect(traceparent).toBe(`00-${span.traceId}-${span.spanId}-01`);
+    expect(span.parentSpanId).toBeUndefined();
+  });
+
   test('a message begins a turn whose pieces and end come as they are', async () => {
     const client = await connect(protocol, 'usr_hello');
     chat.script = answerOf(['Hel', 'lo "there" ', '☃']);
@@ -187,20 +201,42 @@ describe.each(protocols)('over %s', (protocol) => {
   });
 
   test('a turn is stopped, and resumed behind any of its events, by its owner alone', async () => {
-    const client = await connect(protocol, `usr_stops_${protocol}`);
+    const owner = `usr_stops_${protocol}`;
+    const client = await connect(protocol, owner);
     const other = await connect(protocol, 'usr_other');
-    const turn = chat.addTurn(`usr_stops_${protocol}`, `cnv_stops_${protocol}`);
+    const conversation = await chat.conversations.create(owner);
+    const turn = chat.addTurn(owner, conversation.id);
     for (const content of ['a', 'b', 'c']) chat.tell(turn, { type: 'delta', content });
     other.send('resume', { turn_id: turn.id });
     expect(await other.next('error')).toMatchObject({ code: 'TURN_NOT_FOUND', event: 'resume' });
     client.send('resume', { turn_id: turn.id, after: 1 });
     expect(await client.next('resumed')).toEqual({ id: turn.id, after: 1 });
     chat.tell(turn, { type: 'delta', content: 'd' });
-    client.send('stop', { conversation_id: `cnv_stops_${protocol}` });
+    client.send('stop', { conversation_id: conversation.id });
     await expect.poll(() => client.frames.at(-1)?.data.finished).toBe(true);
     const behind = client.frames.slice(client.frames.findIndex(({ event }) => event === 'resumed'));
     expect(behind.slice(1).map(({ data }) => data.token)).toEqual(['b', 'c', 'd', '']);
     expect(other.frames.some(({ event }) => event === 'chat_response')).toBe(false);
+  });
+
+  test("what is not there, or is another's, is neither stopped nor resumed", async () => {
+    const client = await connect(protocol, 'usr_missing');
+    const foreign = await chat.conversations.create('usr_other');
+    const theirs = chat.addTurn('usr_other', foreign.id);
+    for (const id of ['cnv_none', foreign.id]) {
+      client.send('stop', { conversation_id: id });
+      expect(await client.next('error')).toMatchObject({ code: 'CONVERSATION_NOT_FOUND' });
+    }
+    for (const id of ['trn_none', theirs.id]) {
+      client.send('stop', { turn_id: id });
+      expect(await client.next('error')).toMatchObject({ code: 'TURN_NOT_FOUND' });
+    }
+    const mine = chat.addTurn('usr_missing');
+    chat.answer(mine, ['a', 'b']);
+    client.send('resume', { turn_id: mine.id, after: 5 });
+    expect(await client.next('error')).toMatchObject({ code: 'TURN_NOT_FOUND', event: 'resume' });
+    client.send('resume', { turn_id: mine.id, after: 4 });
+    expect(await client.next('resumed')).toEqual({ id: mine.id, after: 4 });
   });
 
   test('what is said is done, and answered in the same session', async () => {

@@ -1,8 +1,14 @@
 import { Fault } from '../../kit/errors.ts';
+import { noteFault } from '../../kit/http/fault-reply.ts';
+import { SpanKind, type Tracer } from '../../kit/trace.ts';
+import { formatTraceparent } from '../../kit/trace-context.ts';
 import type { Caller } from '../caller.ts';
 import type { Conversations } from '../conversations/conversation.ts';
 import type { ClientEvents } from '../schemas/channel.ts';
 import { requireApprover } from '../tools/approvals.ts';
+import { stopAnswer } from '../turns/stop-answer.ts';
+import { requirePlace } from '../turns/turn-feed.ts';
+import type { FeedHolder } from '../turns/turn-feeds.ts';
 import type { Turn, Turns } from '../turns/turn.ts';
 import type { Voice } from '../voice/voice.ts';
 import type { Channel } from './channel.ts';
@@ -13,9 +19,11 @@ import type { Tab } from './tab.ts';
 
 export interface ClientEventParts {
   readonly turns: Pick<Turns, 'begin' | 'find' | 'follow' | 'stop' | 'approve'>;
+  readonly feeds: FeedHolder;
   readonly conversations: Pick<Conversations, 'create' | 'find' | 'remove'>;
   readonly voice: Voice;
   readonly channel: Pick<Channel, 'watch' | 'unwatch'>;
+  readonly tracer: Tracer;
   /** Counts a completion; throws `exhausted` when its caller has none left. */
   readonly takeCompletion: (caller: Caller) => void;
 }
@@ -28,7 +36,8 @@ const wholesMax = 16;
 export function clientEventHandlers(parts: ClientEventParts): ClientEventHandlers {
   const { turns, channel } = parts;
   return {
-    chat_message: (tab, data) => chat(parts, tab, data),
+    chat_message: (tab, data) =>
+      traced(parts.tracer, (traceparent) => chat(parts, tab, { ...data, traceparent })),
     voice_command: (tab, data) => obeyVoice(parts, tab, data),
     subscribe: (tab, { agent_id }) => {
       requireRoom(tab.agents?.has(agent_id) ? 0 : (tab.agents?.size ?? 0), agentsMax);
@@ -39,7 +48,7 @@ export function clientEventHandlers(parts: ClientEventParts): ClientEventHandler
       channel.unwatch(tab, agent_id);
       return { type: 'agent_progress', agent_id };
     },
-    stop: async (tab, data) => ({ stopped: await turns.stop(tab.ownerId, toStop(data)) }),
+    stop: async (tab, data) => ({ stopped: await stopAnswer(parts, tab.ownerId, toStop(data)) }),
     approve: async (tab, { turn_id, answers }) => {
       const given = answers.map(({ call_id, approved }) => ({
         callId: call_id,
@@ -51,6 +60,7 @@ export function clientEventHandlers(parts: ClientEventParts): ClientEventHandler
     },
     resume: async (tab, { turn_id, after = 0 }) => {
       const turn = await turns.find(tab.ownerId, turn_id);
+      await requirePlaceIn(parts, turn, after);
       requireRoom(tab.replayCount, replaysMax);
       void replayTurn(tab, turn, { turns, after });
       return { id: turn.id, after, status: turn.status };
@@ -58,12 +68,33 @@ export function clientEventHandlers(parts: ClientEventParts): ClientEventHandler
   };
 }
 
+/** A message has a span, as a request has: what the models do for it is below. */
+async function traced(
+  tracer: Tracer,
+  work: (traceparent: string) => Promise<object>,
+): Promise<object> {
+  const span = tracer.start('chat_message', { kind: SpanKind.SERVER });
+  try {
+    return await work(formatTraceparent(span.spanContext()));
+  } catch (error) {
+    noteFault(span, Fault.from(error));
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+async function requirePlaceIn({ feeds }: ClientEventParts, turn: Turn, after: number) {
+  using held = await feeds.hold(turn);
+  requirePlace(held.feed, after);
+}
+
 async function chat(
   parts: ClientEventParts,
   tab: Tab,
-  data: ClientEvents['chat_message'],
+  data: ClientEvents['chat_message'] & { readonly traceparent: string },
 ): Promise<object> {
-  const { conversation_id, message, model, stream = true } = data;
+  const { conversation_id, message, model, stream = true, traceparent } = data;
   if (!stream) requireRoom(tab.wholeCount, wholesMax);
   parts.takeCompletion(tab.caller);
   const conversationId = conversation_id ?? (await create(parts, tab, model));
@@ -73,6 +104,7 @@ async function chat(
       caller: tab.caller,
       conversationId,
       messages: [{ role: 'user', content: message }],
+      traceparent,
       ...(model === undefined ? {} : { model }),
     });
     whole?.bind(turn.id);

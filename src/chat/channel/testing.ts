@@ -3,12 +3,15 @@ import type { Contract } from '../../kit/contract.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { HttpOptions } from '../../kit/http/server.ts';
 import { createTestServer, listenAnywhere, silentLog } from '../../kit/testing.ts';
+import { Tracer } from '../../kit/trace.ts';
 import type { Conversation, ConversationNews } from '../conversations/conversation.ts';
 import type { AgentProgress } from '../orchestrations/orchestration.ts';
 import { chatEnvelope } from '../envelope.ts';
 import { channelSocketHandlers } from '../routes/channel.ts';
 import { channelSockets } from '../schemas/channel.ts';
 import type { Turn, TurnEvent, TurnListener, TurnRequest } from '../turns/turn.ts';
+import { TurnFeed } from '../turns/turn-feed.ts';
+import type { LogEntry } from '../turns/turn-log.ts';
 import type { VoiceCommand } from '../voice/voice.ts';
 import { openDoors, type DoorParts } from './doors.ts';
 
@@ -76,6 +79,14 @@ export class ScriptedChat {
     listen: (listener) => listenTo(this.#turnListeners, listener),
   };
 
+  readonly feeds: DoorParts['feeds'] = {
+    hold: async ({ id }) => {
+      const feed = new TurnFeed();
+      feed.take((this.#turns.get(id)?.events ?? []).map(entryOf));
+      return { feed, [Symbol.dispose]: () => {} };
+    },
+  };
+
   readonly conversations: DoorParts['conversations'] = {
     create: async (ownerId, change = {}) => {
       const id = `cnv_${this.#conversations.size + 1}`;
@@ -95,9 +106,9 @@ export class ScriptedChat {
       this.tellNews({ type: 'created', ownerId, conversationId: id, conversation });
       return conversation;
     },
-    find: async (_ownerId, id) => {
+    find: async (ownerId, id) => {
       const found = this.#conversations.get(id);
-      if (!found)
+      if (found?.ownerId !== ownerId)
         throw new Fault('not_found', 'no such conversation', { reason: 'conversation_not_found' });
       return found;
     },
@@ -197,6 +208,11 @@ export function answerOf(pieces: readonly string[]): readonly Unnumbered[] {
   ];
 }
 
+function entryOf(event: TurnEvent): LogEntry {
+  if (event.type !== 'delta' && event.type !== 'reasoning') return event;
+  return { type: event.type, seq: event.seq, pieces: [event.content] };
+}
+
 function listenTo<L>(listeners: Set<L>, listener: L): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -214,13 +230,14 @@ export async function startChannel({
   takeCompletion = () => {},
   ...options
 }: ChannelOptions = {}) {
-  const { http, issuer } = await createTestServer(channelContract, {
+  const { http, issuer, spans } = await createTestServer(channelContract, {
     envelope: chatEnvelope,
     ...options,
   });
-  const { turns, conversations, orchestrations, voice } = chat;
-  const domain = { turns, conversations, orchestrations, voice };
-  const doors = await openDoors({ ...domain, takeCompletion, http, log: silentLog });
+  const { turns, feeds, conversations, orchestrations, voice } = chat;
+  const domain = { turns, feeds, conversations, orchestrations, voice };
+  const tracer = new Tracer((span) => spans.push(span));
+  const doors = await openDoors({ ...domain, takeCompletion, http, log: silentLog, tracer });
   http.serve(channelContract, {});
   http.serveSockets(channelContract, channelSocketHandlers(doors));
   const url = await listenAnywhere(http);
@@ -230,6 +247,7 @@ export async function startChannel({
     issuer,
     url,
     doors,
+    spans,
     [Symbol.asyncDispose]: async () => {
       await http.close(500);
       await doors[Symbol.asyncDispose]();

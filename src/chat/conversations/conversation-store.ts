@@ -119,12 +119,15 @@ export async function insertBranch(
      ), picked as (
        select *, row_number() over (order by place) as new_place from heard
        where tool_calls is null or answered_calls is not null or content <> ''
+     ), counted as (
+       select count(*), coalesce(sum((usage::json->>'totalTokens')::bigint), 0),
+         coalesce(sum((usage::json->>'cost')::double precision), 0) from picked
      ), made as (
        insert into chat.conversations as c (id, owner_id, title, model, tools,
-         branched_from_conversation, branched_from_message, message_count, created_at, updated_at)
-       select $4, owner_id, coalesce($5, title), model, tools, id, $3,
-         (select count(*) from picked), $6, $6
-       from source returning ${columns}
+         branched_from_conversation, branched_from_message, message_count, total_tokens, cost,
+         created_at, updated_at)
+       select $4, owner_id, coalesce($5, title), model, tools, id, $3, counted.*, $6, $6
+       from source, counted returning ${columns}
      ), copied as (
        insert into chat.messages (conversation_id, place, id, owner_id, role, content, parts, status,
          model, usage, tool_calls, tool_call_id, created_at)

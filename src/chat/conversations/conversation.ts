@@ -82,7 +82,7 @@ export interface Conversation {
   /** The message behind which it was branched off. */
   readonly branchedFrom?: { readonly conversationId: string; readonly messageId: string };
   readonly messageCount: number;
-  /** Of all its turns. */
+  /** Of all its answers. */
   readonly totalTokens: number;
   /** US dollars. */
   readonly cost: number;

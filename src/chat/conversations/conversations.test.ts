@@ -168,7 +168,6 @@ describe('a branch', () => {
       expect(branch).toMatchObject({
         title: 'Trunk',
         model: 'm',
-        totalTokens: 0,
         branchedFrom: { conversationId: id, messageId },
       });
       const copies = await conversations.messages('a', branch.id);
@@ -185,6 +184,28 @@ describe('a branch', () => {
     expect(whole.map(({ role }) => role)).toEqual(messages.slice(0, 6).map(({ role }) => role));
     expect(new Set([...whole, ...messages].map((one) => one.id)).size).toBe(13);
     expect(whole[0]).toMatchObject({ createdAtMs: messages[0]?.createdAtMs });
+  });
+
+  test('counts the answers that it was copied with, and its own', async () => {
+    const usage = (totalTokens: number, cost?: number) => ({
+      usage: { promptTokens: 1, completionTokens: 1, totalTokens, ...(cost && { cost }) },
+    });
+    const { id } = await conversations.create('a');
+    const answer = { role: 'assistant', content: 'yes' } as const;
+    const messages = await conversations.append('a', id, [
+      ask('one'),
+      { ...answer, ...usage(3, 0.25) },
+      { ...answer, content: '', toolCalls: [{ id: 'c', name: 'n', arguments: '{}' }], ...usage(5) },
+      { ...answer, ...usage(7, 0.5) },
+      { ...answer, ...usage(11, 0.125) },
+    ]);
+    const branchAt = (place: number) =>
+      other.branch('a', id, { messageId: messages[place - 1]?.id ?? '' });
+    expect(await branchAt(1)).toMatchObject({ totalTokens: 0, cost: 0 });
+    const branch = await branchAt(4);
+    expect(branch).toMatchObject({ totalTokens: 10, cost: 0.75 });
+    await conversations.append('a', branch.id, [{ ...answer, ...usage(2, 1) }]);
+    expect(await other.find('a', branch.id)).toMatchObject({ totalTokens: 12, cost: 1.75 });
   });
 
   test('is refused behind a message of another conversation', async () => {

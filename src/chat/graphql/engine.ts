@@ -13,6 +13,7 @@ import type { Log } from '../../kit/log.ts';
 import { allows } from '../../kit/permissions.ts';
 import { contextOf, type Asker, type GraphqlParts, type OperationContext } from './context.ts';
 import { maskError } from './errors.ts';
+import { tellingFailures } from './failing-streams.ts';
 import { schemaQuestions } from './introspection.ts';
 import { operations } from './operations.ts';
 import { chatSchemaText } from './schema-text.ts';
@@ -146,6 +147,7 @@ function openYoga(parts: GraphqlParts, { introspection, log }: EngineOptions) {
       EnvelopArmorPlugin(armor(introspection)),
       guardingSchema(introspection),
       refusingInHttp,
+      tellingFailures,
     ],
   });
 }

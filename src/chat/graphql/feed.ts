@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { readTooSlowly } from '../turns/turn-faults.ts';
 
 interface Queued<Value> {
   value: Value;
@@ -10,6 +11,8 @@ export interface FeedOptions<Value> {
   readonly queuedMax: number;
   /** Joins a value to the one that waits last, where both can be told as one. */
   readonly join?: (last: Value, next: Value) => Value | undefined;
+  /** Ends it at once: as if complete for a reader who has gone, else with the reason, which is a Fault. */
+  readonly signal: AbortSignal;
   /** Runs once, when the reader has gone or the feed has ended. */
   readonly onClose: () => void;
 }
@@ -29,6 +32,9 @@ export class Feed<Value> implements AsyncIterableIterator<Value, undefined> {
 
   constructor(options: FeedOptions<Value>) {
     this.#options = options;
+    const { signal } = options;
+    if (signal.aborted) this.#leave();
+    else signal.addEventListener('abort', this.#leave, { once: true });
   }
 
   get isClosed(): boolean {
@@ -45,7 +51,7 @@ export class Feed<Value> implements AsyncIterableIterator<Value, undefined> {
       return;
     }
     this.#keep(value, size);
-    if (this.#size > this.#options.queuedMax) this.fail(tooSlow());
+    if (this.#size > this.#options.queuedMax) this.fail(readTooSlowly());
   }
 
   /** Resolves when little waits for the reader, and when nobody reads any longer. */
@@ -64,6 +70,13 @@ export class Feed<Value> implements AsyncIterableIterator<Value, undefined> {
     this.#close();
     reader.reject(reason);
   }
+
+  readonly #leave = (): void => {
+    const { reason } = this.#options.signal;
+    if (!(reason instanceof Fault) || reason.code === 'cancelled') return this.close();
+    this.#queue.length = 0;
+    this.fail(reason);
+  };
 
   /** Ends it as if its reader had gone. */
   close(): void {
@@ -124,6 +137,7 @@ export class Feed<Value> implements AsyncIterableIterator<Value, undefined> {
     this.#isClosed = true;
     this.#size = 0;
     this.#makeRoom();
+    this.#options.signal.removeEventListener('abort', this.#leave);
     this.#options.onClose();
   }
 }
@@ -131,10 +145,4 @@ export class Feed<Value> implements AsyncIterableIterator<Value, undefined> {
 interface PromiseWithResolve<Value> {
   readonly resolve: (result: IteratorResult<Value, undefined>) => void;
   readonly reject: (reason: unknown) => void;
-}
-
-function tooSlow(): Fault {
-  return new Fault('exhausted', 'this is read too slowly: go on behind the last cursor', {
-    reason: 'slow_reader',
-  });
 }

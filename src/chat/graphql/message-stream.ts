@@ -81,18 +81,15 @@ class ConversationStream {
       if (this.#early) this.#early.push(() => this.#hear(turn, event));
       else this.#hear(turn, event);
     });
-    const close = () => this.feed.close();
     this.feed = new Feed({
       queuedMax,
       join: joinTokens,
+      signal,
       onClose: () => {
         stopListening();
-        signal.removeEventListener('abort', close);
         this.#ended.abort();
       },
     });
-    if (signal.aborted) close();
-    else signal.addEventListener('abort', close, { once: true });
   }
 
   /** Catches up with turns, each from its place on, and then tells what was heard meanwhile. */

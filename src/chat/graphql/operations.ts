@@ -4,6 +4,7 @@ import type { AgentHealth, Orchestration } from '../orchestrations/orchestration
 import { orchestrationLimits } from '../schemas/orchestrations.ts';
 import { queryLengthMax } from '../schemas/search.ts';
 import type { ConversationHit } from '../search/search.ts';
+import { stopAnswer } from '../turns/stop-answer.ts';
 import {
   invalid,
   modelOf,
@@ -60,7 +61,7 @@ const queries = {
         readonly limit?: number | null;
         readonly minScore?: number | null;
       },
-      { parts, ownerId, loader },
+      { parts, ownerId, loader, asker },
     ): Promise<readonly ConversationHit[]> => {
       const { query, minScore } = args;
       notLonger('query', query, queryLengthMax);
@@ -68,7 +69,8 @@ const queries = {
         throw invalid('minScore', 'must be from 0 to 1');
       const limit = pageLimit(args.limit, hitBounds);
       loader.spend(limit);
-      const request = { query, limit, ...(minScore == null ? {} : { minScore }) };
+      const { signal } = asker;
+      const request = { query, limit, signal, ...(minScore == null ? {} : { minScore }) };
       return await parts.search.findConversations(ownerId, request);
     },
   ),
@@ -116,8 +118,7 @@ const mutations = {
       { conversationId }: { readonly conversationId: string },
       { parts, ownerId },
     ): Promise<boolean> => {
-      await parts.conversations.find(ownerId, conversationId);
-      return await parts.turns.stop(ownerId, { conversationId });
+      return await stopAnswer(parts, ownerId, { conversationId });
     },
   ),
   orchestrate: checked(

@@ -365,14 +365,19 @@ describe('a WebSocket', () => {
 });
 
 describe('over server-sent events', () => {
-  async function listen(query: string, variables: Record<string, unknown>, method: 'GET' | 'POST') {
+  async function listen(
+    query: string,
+    variables: Record<string, unknown>,
+    method: 'GET' | 'POST',
+    url = running.url,
+  ) {
     const leaving = new AbortController();
     const token = await running.tokenOf(owner);
     const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
     const parameters = new URLSearchParams({ query, variables: JSON.stringify(variables) });
     const response = await (method === 'GET'
-      ? fetch(`${running.url}?${parameters}`, { headers, signal: leaving.signal })
-      : fetch(running.url, {
+      ? fetch(`${url}?${parameters}`, { headers, signal: leaving.signal })
+      : fetch(url, {
           method: 'POST',
           headers: { ...headers, 'content-type': 'application/json' },
           body: JSON.stringify({ query, variables }),
@@ -395,6 +400,19 @@ describe('over server-sent events', () => {
     expect(text()).toContain('"token":"Hello"');
     leave();
     await reading;
+    await noneListens();
+    await running.turns.finish(turn.id);
+  });
+
+  test('an answer that the service gives up ends with an error', async () => {
+    await using stopping = await startGraphql(ground, { world: running.world });
+    const { id, turn } = await beginTurn();
+    const { text, reading } = await listen(tokensQuery, { id }, 'POST', stopping.url);
+    running.turns.say(turn.id, 'so far');
+    await expect.poll(text).toContain('"token":"so far"');
+    await stopping[Symbol.asyncDispose]();
+    await reading;
+    expect(text()).toMatch(/"errors":\[.*"UNAVAILABLE".*\n\n[:\n]*event: complete\n/);
     await noneListens();
     await running.turns.finish(turn.id);
   });

@@ -40,19 +40,14 @@ async function openAgentProgress(
 ): Promise<Feed<AgentProgress>> {
   const { caller, signal } = asker;
   await parts.agentHealths.find(caller, agentId);
-  const close = () => feed.close();
   const stopListening = parts.orchestrations.listen((progress) => {
     const isForReader = progress.ownerId === undefined || progress.ownerId === ownerId;
     if (progress.agentId === agentId && isForReader) feed.push(progress);
   });
   const feed = new Feed<AgentProgress>({
     queuedMax: progressQueuedMax,
-    onClose: () => {
-      stopListening();
-      signal.removeEventListener('abort', close);
-    },
+    signal,
+    onClose: stopListening,
   });
-  if (signal.aborted) close();
-  else signal.addEventListener('abort', close, { once: true });
   return feed;
 }

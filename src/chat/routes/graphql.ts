@@ -1,6 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Call, Handler } from '../../kit/http/call.ts';
 import { parseJsonBody } from '../../kit/http/json-body.ts';
+import { invalidToken } from '../../kit/identity/claims.ts';
 import { sharedAbort } from '../../kit/shared-abort.ts';
 import type { Guests } from '../../kit/sockets/guests.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
@@ -83,9 +84,9 @@ class HttpAsker implements Asker {
     return formatTraceparent(this.#call.span.spanContext());
   }
 
-  /** Ends what still goes on for it. */
-  leave(): void {
-    this.#gone?.abort();
+  /** Ends what still goes on for it; tells it why, where it is still there. */
+  leave(reason?: Fault): void {
+    this.#gone?.abort(reason);
   }
 }
 
@@ -104,15 +105,20 @@ interface Keeping {
 function keep(response: Response, { guests, call, asker }: Keeping): Response {
   const { identity, credential } = call;
   const { body, status, headers } = response;
-  const end = () => asker.leave();
   try {
-    const leave = guests.keep({ close: end }, { identity, credential });
+    const close = (code: number, reason: string) => asker.leave(endingOf(code, reason));
+    const leave = guests.keep({ close }, { identity, credential });
     return new Response(body && endingWith(body, leave), { status, headers: [...headers] });
   } catch (error) {
-    end();
+    asker.leave();
     void body?.cancel();
     throw error;
   }
+}
+
+/** What a guest is closed for, as a stream can say it. */
+function endingOf(code: number, reason: string): Fault {
+  return code === 1008 ? invalidToken(reason) : new Fault('unavailable', reason, { retryAfter: 1 });
 }
 
 /** The same bytes; tells once when all are read, or nobody reads on. */

@@ -90,6 +90,9 @@ describe('a search is refused', () => {
 });
 
 describe('a search is answered', () => {
+  /** Of the caller, who may go. */
+  const signal: unknown = expect.any(AbortSignal);
+
   test('as the interface shows it', async () => {
     const { status, body } = await post({ query: 'heron' });
     expect([status, body]).toEqual([
@@ -116,7 +119,7 @@ describe('a search is answered', () => {
         query_time_ms: 1.235,
       },
     ]);
-    expect(asked).toEqual([{ ownerId: 'usr_me', request: { query: 'heron' } }]);
+    expect(asked).toEqual([{ ownerId: 'usr_me', request: { query: 'heron', signal } }]);
   });
 
   test("in one's own messages by name, and in another's to an administrator", async () => {
@@ -130,6 +133,7 @@ describe('a search is answered', () => {
     await post({ query: 'x', limit: 3, min_score: 0.5, filters: { date_range } });
     expect(asked[0]?.request).toEqual({
       query: 'x',
+      signal,
       limit: 3,
       minScore: 0.5,
       from: new Date('2026-11-01T08:00:00Z'),

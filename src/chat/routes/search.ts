@@ -10,7 +10,7 @@ type SearchHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof rou
 /** The edge of the search. */
 export function searchHandlers({ search }: { readonly search: Search }): SearchHandlers {
   return {
-    search: async ({ body, identity }) => {
+    search: async ({ body, identity, signal }) => {
       const { query, limit, min_score: minScore, filters = {} } = body;
       const ownerId = whoseMessages(identity, filters.user_id);
       const { start, end } = filters.date_range ?? {};
@@ -18,6 +18,7 @@ export function searchHandlers({ search }: { readonly search: Search }): SearchH
       const to = end === undefined ? undefined : readDate(end, 'end');
       const { hits, total, isTotalExact, queryTimeMs } = await search.find(ownerId, {
         query,
+        signal,
         ...(limit !== undefined && { limit }),
         ...(minScore !== undefined && { minScore }),
         ...(from && { from }),

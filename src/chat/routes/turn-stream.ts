@@ -4,15 +4,10 @@ import type { AnswerSink } from '../../kit/pushed-answer.ts';
 import { PushedAnswer } from '../../kit/pushed-answer.ts';
 import { describeFault } from '../envelope.ts';
 import { ChunkWriter, doneFrame } from '../turns/chunks.ts';
-import type { Turn, TurnEvent } from '../turns/turn.ts';
-import { faultOf, turnNotFound } from '../turns/turn-faults.ts';
-import type { TurnFeed } from '../turns/turn-feed.ts';
-import type { HeldFeed } from '../turns/turn-feeds.ts';
-
-/** Gives the feed of a turn, whether it runs here or elsewhere or has ended. */
-export interface FeedHolder {
-  hold(turn: Pick<Turn, 'id'>): Promise<HeldFeed>;
-}
+import type { Turn } from '../turns/turn.ts';
+import { faultOf, readTooSlowly } from '../turns/turn-faults.ts';
+import { requirePlace, type TurnFeed } from '../turns/turn-feed.ts';
+import type { FeedHolder } from '../turns/turn-feeds.ts';
 
 export interface TurnStreamOptions {
   readonly turn: Turn;
@@ -36,11 +31,6 @@ export function streamTurn(options: TurnStreamOptions): PushedAnswer {
     requirePlace(held.feed, options.after);
     await new TurnStream(sink, held.feed, options).written;
   });
-}
-
-function requirePlace({ log, isOver }: TurnFeed, after: number): void {
-  // A place that was told and never stored, because its process died, gets the failure.
-  if (isOver && after > log.lastSeq && log.last?.type !== 'failed') throw turnNotFound();
 }
 
 /** A reader's place in a feed: however slow it reads, nothing is kept for it but that. */
@@ -92,7 +82,7 @@ class TurnStream {
     const events = this.#feed.log.since(this.#last);
     let text = '';
     for (const event of events) {
-      if (event.type === 'failed') return this.#fail(event, text);
+      if (event.type === 'failed') return this.#fail(faultOf(event), { seq: event.seq, text });
       text += this.#writer.write(event);
       this.#last = event.seq;
     }
@@ -101,17 +91,19 @@ class TurnStream {
     if (!this.#feed.isOver) return;
     if (events.length > 0) return this.#finish();
     const { last: end } = this.#feed.log;
-    if (end?.type === 'failed') return this.#fail(end, '');
+    if (end?.type === 'failed') return this.#fail(faultOf(end), { seq: end.seq });
     this.#write(doneFrame);
     this.#finish();
   }
 
-  #fail(event: Extract<TurnEvent, { type: 'failed' }>, text: string): void {
-    const fault = faultOf(event);
+  /** Tells an error behind the text that was still to be written. */
+  #fail(fault: Fault, { seq, text = '' }: { readonly seq: number; readonly text?: string }): void {
+    if (this.#isOver) return;
     if (!this.#sink.isBegun && text === '') return this.#finish(fault);
     const { id } = this.#options.turn;
     const body = JSON.stringify(errorOf(fault));
-    this.#write(`${text}id: ${id}:${event.seq}\ndata: ${body}\n\n`);
+    // The last of it: nobody waits until it is read.
+    this.#sink.write(`${text}id: ${id}:${seq}\ndata: ${body}\n\n`);
     this.#finish();
   }
 
@@ -122,7 +114,7 @@ class TurnStream {
   async #waitForReader(): Promise<void> {
     this.#isBlocked = true;
     const { stalledMs = stalledMsDefault } = this.#options;
-    const timer = setTimeout(this.#leave, stalledMs);
+    const timer = setTimeout(() => this.#breakOff(readTooSlowly()), stalledMs);
     await this.#sink.drained();
     clearTimeout(timer);
     this.#isBlocked = false;
@@ -134,8 +126,16 @@ class TurnStream {
     if (!this.#isBlocked && !this.#isOver) this.#write(': keep-alive\n\n');
   }
 
-  /** The turn goes on, and can be read from here again. */
-  readonly #leave = (): void => this.#finish();
+  readonly #leave = (): void => {
+    const fault = Fault.from(this.#options.cancellation.reason);
+    if (fault.code === 'cancelled') this.#finish();
+    else this.#breakOff(fault);
+  };
+
+  /** The turn can be read from here again. */
+  #breakOff(fault: Fault): void {
+    this.#fail(fault, { seq: this.#last });
+  }
 
   #finish(fault?: Fault): void {
     if (this.#isOver) return;

@@ -133,11 +133,14 @@ describe('completions', () => {
     }
   });
 
-  it('that the service stops waiting for are to be asked for again', async () => {
+  it.each([
+    ['whole', ['so far'], false],
+    ['streamed', [], true],
+  ])('that the service gives up are to be repeated: %s', async (_, said, stream) => {
     const stopping = await openServer();
-    ground.gateway.script(saysThen(['so far'], 'hang'));
+    ground.gateway.script(saysThen(said, 'hang'));
     const before = ground.gateway.asked.length;
-    const answering = stopping.send('POST', '/api/chat/completions', question);
+    const answering = stopping.send('POST', '/api/chat/completions', { ...question, stream });
     await expect.poll(() => ground.gateway.asked.length).toBe(before + 1);
     await stopping[Symbol.asyncDispose]();
     const response = await answering;
@@ -403,7 +406,21 @@ describe('streams', () => {
     ]);
   });
 
-  it('that nobody reads are dropped, and can be read from there later', async () => {
+  it('that the service gives up tell an error and where to go on', async () => {
+    const stopping = await openServer();
+    ground.gateway.script(saysThen(['so far'], 'hang'));
+    const response = await stopping.send('POST', '/api/chat/stream', question);
+    const [events] = await Promise.all([eventsOf(response), stopping[Symbol.asyncDispose]()]);
+    expect(JSON.parse(events.at(-1)?.data ?? '')).toMatchObject({
+      error: { message: 'the service is stopping', code: 'UNAVAILABLE', type: 'unavailable' },
+    });
+    expect(textOf(events.slice(0, -1))).toBe('so far');
+    const headers = { 'last-event-id': events.at(-1)?.id ?? '' };
+    const rest = await here.send('GET', '/api/chat/stream', undefined, headers);
+    expect(await rest.json()).toMatchObject({ code: 'INTERRUPTED' });
+  });
+
+  it('that nobody reads are broken off, and can be read from there later', async () => {
     const pieces = Array.from({ length: 50 }, (_, index) => `${index} `);
     ground.gateway.script(says(pieces, { pauseMs: 2 }));
     const caller = { identity: { subject: 'usr_ada' }, credential: 'x' } as never;
@@ -422,9 +439,11 @@ describe('streams', () => {
     const cancellation = new Cancellation();
     const options = { turn, after: 0, feeds: here.turns, cancellation, stalledMs: 50 };
     await streamTurn(options).push(sink);
-    const [first] = parseEvents(written);
+    const [first, end, ...more] = parseEvents(written);
     expect(textOf([first!])).toMatch(/^0 /);
-    const headers = { 'last-event-id': first?.id ?? '' };
+    expect(JSON.parse(end?.data ?? '')).toMatchObject({ error: { code: 'SLOW_READER' } });
+    expect(more).toEqual([]);
+    const headers = { 'last-event-id': end?.id ?? '' };
     const rest = await eventsOf(await there.send('GET', '/api/chat/stream', undefined, headers));
     expect(textOf([first!, ...rest])).toBe(pieces.join(''));
   });

@@ -10,8 +10,10 @@ import type { ChatCompletionRequest, turnRoutes as routes } from '../schemas/tur
 import { CompletionWriter } from '../turns/chunks.ts';
 import type { Turn, TurnRequest, Turns } from '../turns/turn.ts';
 import { faultOf, readingEnded, turnNotFound } from '../turns/turn-faults.ts';
+import { stopAnswer } from '../turns/stop-answer.ts';
 import { readFeed } from '../turns/turn-feed.ts';
-import { streamTurn, type FeedHolder } from './turn-stream.ts';
+import type { FeedHolder } from '../turns/turn-feeds.ts';
+import { streamTurn } from './turn-stream.ts';
 
 type TurnHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
 
@@ -32,7 +34,7 @@ interface AskingCall extends Pick<Call, 'span' | 'headers' | 'cancellation' | 's
 
 /** The edge of the turns. */
 export function turnHandlers(parts: TurnHandlerParts): TurnHandlers {
-  const { turns, feeds, conversations, completionLimit } = parts;
+  const { turns, feeds, completionLimit } = parts;
   const begin = (call: AskingCall) => {
     completionLimit.takeFor(call);
     return turns.begin(toRequest(call));
@@ -58,12 +60,10 @@ export function turnHandlers(parts: TurnHandlerParts): TurnHandlers {
       const { id, conversation_id: conversationId } = call.body;
       const ownerId = ownerOf(call);
       if (id !== undefined) {
-        await turns.find(ownerId, id);
-        return { success: true, stopped: await turns.stop(ownerId, { turnId: id }) };
+        return { success: true, stopped: await stopAnswer(parts, ownerId, { turnId: id }) };
       }
       if (conversationId === undefined) throw missing('id', 'or conversation_id must be given');
-      await conversations.find(ownerId, conversationId);
-      return { success: true, stopped: await turns.stop(ownerId, { conversationId }) };
+      return { success: true, stopped: await stopAnswer(parts, ownerId, { conversationId }) };
     },
   };
 }

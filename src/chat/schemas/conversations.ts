@@ -85,8 +85,8 @@ const summaryFields = {
   model: Type.String({
     description: 'what answers where a message names none; `auto-route`: the gateway chooses',
   }),
-  total_tokens: Type.Integer({ description: 'of all its turns' }),
-  cost: Type.Number({ description: 'US dollars, of all its turns' }),
+  total_tokens: Type.Integer({ description: 'of all its answers, copied ones too' }),
+  cost: Type.Number({ description: 'US dollars, of all its answers' }),
   tools: Type.Optional(ToolRulesSchema),
   branched_from: Type.Optional(
     Type.Object({ conversation_id: Type.String(), message_id: Type.String() }),

@@ -15,7 +15,8 @@ afterAll(async () => {
   await ground[Symbol.asyncDispose]();
 });
 
-const find = (owner: string, query: string) => replica.search.find(owner, { query });
+const find = (owner: string, query: string, limit = 10) =>
+  replica.search.find(owner, { query, limit });
 
 describe('a message of a mebibyte', () => {
   const filler = (length: number) =>
@@ -44,5 +45,40 @@ describe('a message of a mebibyte', () => {
     const words = Array.from({ length: 150_000 }, (_, at) => at.toString(36).padStart(5, 'q'));
     await replica.say('usr_apart', [words.join(' ')]);
     expect((await find('usr_apart', words.at(-1) ?? '')).hits).toHaveLength(1);
+  });
+});
+
+describe('messages of a mebibyte with letters beyond ASCII', () => {
+  const tail = 'SCHLUß mit Überschrift, 針鼠 und Ende';
+  // One word, which is too long for the index: that is stored quickly.
+  const text = (at: number) => `heron${at} ${'ä'.repeat(520_000)} ${tail}`;
+
+  beforeAll(async () => {
+    const count = Array.from({ length: 20 }, (_, at) => at);
+    for (const at of count) await replica.say('usr_wide', [text(at)]);
+  });
+
+  test('are found by words, phrases and characters at their ends, and shown from there', async () => {
+    for (const query of ['überschrift', '"schluß MIT überschrift"', '針鼠']) {
+      const { hits } = await find('usr_wide', query);
+      expect(hits).toHaveLength(10);
+      expect(hits[0]?.snippet).toMatch(/<mark>(?:Überschrift|針鼠)<\/mark>/);
+    }
+  });
+
+  test('are read up to 16 MiB, and a search says that there may be more', async () => {
+    for (const query of ['"mit überschrift"', '針鼠']) {
+      const { total, isTotalExact } = await find('usr_wide', query, 100);
+      expect(isTotalExact).toBe(false);
+      expect(total).toBeGreaterThanOrEqual(16);
+      expect(total).toBeLessThan(20);
+    }
+  });
+
+  test('are shown by their beginnings behind 16 MiB', async () => {
+    const { hits } = await find('usr_wide', 'überschrift', 100);
+    expect(hits).toHaveLength(20);
+    expect(hits.filter(({ snippet }) => snippet.includes('<mark>')).length).toBeLessThan(20);
+    expect(hits.at(-1)?.snippet).toContain('heron');
   });
 });

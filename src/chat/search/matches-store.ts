@@ -1,9 +1,8 @@
-import type { Role } from '../conversations/conversation.ts';
 import type { SearchSql } from './embedders-store.ts';
 import type { Span } from './owner-index.ts';
 import type { Query, Term } from './query.ts';
 
-/** A message that has a term. */
+/** A message that has a term's words. */
 export interface Match {
   /** The term's place in the query; -1 when it has all of them. */
   readonly term: number;
@@ -11,10 +10,10 @@ export interface Match {
   readonly createdAtMs: number;
 }
 
-/** Messages that are read for a term, the latest ones; a term with so many is a common one. */
+/** Messages that are taken for a term, the latest ones; a term with so many is a common one. */
 export const matchesMax = 120;
-/** Of a message that is longer, the part around a term is read. */
-const shownCharacters = 200_000;
+/** The same where the texts tell later which of them have a term. */
+export const possibleMax = 1_000;
 
 interface Wanted {
   readonly ownerId: string;
@@ -22,7 +21,10 @@ interface Wanted {
   readonly span: Span;
 }
 
-/** For each term, and for all together, the latest messages that have it. */
+/**
+ * For each term, and for all together, the latest messages that have its words; of a term whose
+ * characters stand side by side, those that have the characters.
+ */
 export async function findMatches(
   sql: SearchSql,
   { ownerId, terms, span }: Wanted,
@@ -30,8 +32,12 @@ export async function findMatches(
   if (terms.length === 0) return [];
   const parameters: unknown[] = [ownerId, new Date(span.fromMs), new Date(span.toMs)];
   const conditions = terms.map((term) => conditionOf(term, parameters));
-  const branches = conditions.map((condition, at) => branchOf(at, condition));
-  if (conditions.length > 1) branches.push(branchOf(-1, conditions.join(' and ')));
+  const branches = conditions.map((condition, at) =>
+    branchOf(at, condition, limitOf(terms.slice(at, at + 1))),
+  );
+  if (conditions.length > 1) {
+    branches.push(branchOf(-1, conditions.join(' and '), limitOf(terms)));
+  }
   const rows = await sql.query<{ term: number; id: string; created_at: Date }>(
     branches.join(' union all '),
     parameters,
@@ -44,20 +50,21 @@ export async function findMatches(
   }));
 }
 
+function limitOf(terms: readonly Term[]): number {
+  return terms.some(({ isAdjacent }) => isAdjacent) ? possibleMax : matchesMax;
+}
+
 /** A select of its own, so that it is planned by how common its own words are. */
-function branchOf(term: number, condition: string): string {
+function branchOf(term: number, condition: string, limit: number): string {
   return `(select ${term} as term, m.id, m.created_at from chat.messages m
     where m.owner_id = $1 and m.created_at >= $2 and m.created_at <= $3
       and m.status <> 'pending' and ${condition}
-    order by m.created_at desc limit ${matchesMax})`;
+    order by m.created_at desc limit ${limit})`;
 }
 
 /** Whatever a term is, it is read as words. */
 function conditionOf({ text, isAdjacent }: Term, parameters: unknown[]): string {
-  const place = parameters.push(isAdjacent ? Array.from(text).join(' ') : text.toLowerCase());
-  const words = hasWords(place);
-  if (!isAdjacent) return words;
-  return `(${words} and strpos(m.content, $${parameters.push(text)}) > 0)`;
+  return hasWords(parameters.push(isAdjacent ? Array.from(text).join(' ') : text.toLowerCase()));
 }
 
 /** Null where the text of a parameter has no words, so that nothing is found by it. */
@@ -65,19 +72,19 @@ function hasWords(place: number): string {
   return `m.words @> nullif(chat.lexemes_of($${place}), '{}')`;
 }
 
-/** Which of some messages have which terms, of those that also fulfil the query's conditions. */
+/**
+ * Which of some messages have the words of which terms, of those without what the query excludes; in the
+ * order of the ids.
+ */
 export async function readMatches(
   sql: SearchSql,
   messageIds: readonly string[],
-  { terms, phrases, excluded }: Pick<Query, 'terms' | 'phrases' | 'excluded'>,
+  { terms, excluded }: Pick<Query, 'terms' | 'excluded'>,
 ): Promise<ReadonlyMap<string, readonly boolean[]>> {
   const parameters: unknown[] = [messageIds];
   const flags = terms.map((term) => conditionOf(term, parameters));
   const conditions = [
     'm.id = any($1)',
-    ...phrases.map(
-      (phrase) => `strpos(chat.lowered(m.content), $${parameters.push(phrase.toLowerCase())}) > 0`,
-    ),
     ...excluded.map((word) => `(${hasWords(parameters.push(word.toLowerCase()))}) is not true`),
   ];
   const rows = await sql.query<{ id: string; has: boolean[] }>(
@@ -85,60 +92,9 @@ export async function readMatches(
      where ${conditions.join(' and ')}`,
     parameters,
   );
-  return new Map(rows.map(({ id, has }) => [id, has]));
-}
-
-/** A message as a hit shows it. */
-export interface FoundMessage {
-  readonly id: string;
-  readonly conversationId: string;
-  readonly title: string;
-  readonly role: Role;
-  readonly content: string;
-  readonly model: string | undefined;
-  readonly createdAtMs: number;
-}
-
-/** Of a long text the place of the first of some stems that it has; null when it has none. */
-const placeOfStem = `(
-  select strpos(whole.text, stem) from unnest($3::text[]) with ordinality as stems (stem, n)
-  cross join (select chat.lowered(m.content) as text) whole
-  where strpos(whole.text, stem) > 0 order by n limit 1)`;
-
-/** Those of an owner's messages that are still there, by id. */
-export async function readFound(
-  sql: SearchSql,
-  ownerId: string,
-  { messageIds, stems }: { readonly messageIds: readonly string[]; readonly stems: string[] },
-): Promise<ReadonlyMap<string, FoundMessage>> {
-  const rows = await sql.query<FoundRow>(
-    `select m.id, m.conversation_id, c.title, m.role, m.model, m.created_at,
-       case when length(m.content) <= ${shownCharacters} then m.content else
-         substr(m.content, greatest(1, ${placeOfStem} - ${shownCharacters / 2}), ${shownCharacters})
-       end as content
-     from chat.messages m join chat.conversations c on c.id = m.conversation_id
-     where m.id = any($1) and m.owner_id = $2`,
-    [messageIds, ownerId, stems],
+  const order = new Map(messageIds.map((id, at) => [id, at]));
+  const ordered = rows.toSorted(
+    (one, other) => (order.get(one.id) ?? 0) - (order.get(other.id) ?? 0),
   );
-  return new Map(
-    rows.map(({ conversation_id, created_at, model, ...row }) => [
-      row.id,
-      {
-        ...row,
-        conversationId: conversation_id,
-        model: model ?? undefined,
-        createdAtMs: created_at.getTime(),
-      },
-    ]),
-  );
-}
-
-interface FoundRow {
-  readonly id: string;
-  readonly conversation_id: string;
-  readonly title: string;
-  readonly role: Role;
-  readonly content: string;
-  readonly model: string | null;
-  readonly created_at: Date;
+  return new Map(ordered.map(({ id, has }) => [id, has]));
 }

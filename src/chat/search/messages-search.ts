@@ -1,16 +1,18 @@
 import type { Topic, Subscription } from '../../kit/bus/bus.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Conversations } from '../conversations/conversation.ts';
+import { checkMatches, checkTexts, type Checked } from './checks.ts';
 import type { CurrentEmbedder, Embedding } from './embedding.ts';
 import type { SearchSql } from './embedders-store.ts';
-import { findMatches, readFound, readMatches, type FoundMessage } from './matches-store.ts';
+import { findMatches, readMatches } from './matches-store.ts';
 import type { Near, OwnerIndex, Span } from './owner-index.ts';
 import { OwnerIndexes } from './owner-indexes.ts';
 import { parseQuery, type Query } from './query.ts';
 import { collectTerms, TermWeights, type Candidate } from './ranking.ts';
 import type { ConversationHit, Search, SearchHit, SearchRequest } from './search.ts';
 import { show } from './snippet.ts';
-import { stemOf } from './words.ts';
+import { readBeginnings, type FoundMessage } from './texts-store.ts';
+import { Texts } from './texts.ts';
 
 /** What all replicas are told when messages have got vectors. */
 export interface Embeddeds {
@@ -60,11 +62,12 @@ export class MessagesSearch implements Search, AsyncDisposable {
 
   async find(ownerId: string, request: SearchRequest) {
     const startedAtMs = performance.now();
-    const { ranked, isAll } = await this.#rank(ownerId, request);
+    const texts = new Texts({ sql: this.#options.sql, ownerId, signal: request.signal });
+    const { ranked, isAll } = await this.#rank(ownerId, request, texts);
     const minScore = request.minScore ?? minScoreDefault;
     const good = ranked.filter(({ score }) => score >= minScore);
     const limit = Math.min(limitMax, request.limit ?? limitDefault);
-    const hits = await this.#show(ownerId, good.slice(0, limit), request);
+    const hits = await this.#show(ownerId, good.slice(0, limit), { request, texts });
     const queryTimeMs = performance.now() - startedAtMs;
     return { hits, total: good.length, isTotalExact: isAll, queryTimeMs };
   }
@@ -90,19 +93,21 @@ export class MessagesSearch implements Search, AsyncDisposable {
     await subscription?.close();
   }
 
-  async #rank(ownerId: string, request: SearchRequest): Promise<Ranking> {
+  async #rank(ownerId: string, request: SearchRequest, texts: Texts): Promise<Ranking> {
     const query = parseQuery(request.query);
     const span = spanOf(request);
     if (query.terms.length === 0 || span.fromMs > span.toMs) return { ranked: [], isAll: true };
-    const { sql } = this.#options;
-    const [nearness, matches] = await Promise.all([
+    request.signal?.throwIfAborted();
+    const [nearness, possible] = await Promise.all([
       this.#near(ownerId, query, span),
-      findMatches(sql, { ownerId, terms: query.terms, span }),
+      findMatches(this.#options.sql, { ownerId, terms: query.terms, span }),
     ]);
+    const { kept: matches, isAll: isChecked } = await checkMatches(texts, query.terms, possible);
     const weights = new TermWeights(matches, query.terms.length);
     const terms = collectTerms(matches, query.terms.length);
     const candidates = choose(terms, nearness, weights);
-    const kept = await this.#complete(query, { candidates, weights, terms });
+    request.signal?.throwIfAborted();
+    const { kept, isAll } = await this.#complete(query, { candidates, weights, terms, texts });
     const scores = nearness?.embedder.scores ?? this.#options.embedding.textScores;
     const ranked = kept
       .map((candidate) => ({
@@ -113,7 +118,11 @@ export class MessagesSearch implements Search, AsyncDisposable {
       .toSorted((one, other) => other.score - one.score || other.createdAtMs - one.createdAtMs);
     return {
       ranked,
-      isAll: isEverything(nearness, weights, request) && candidates.length < candidatesMax,
+      isAll:
+        isChecked &&
+        isAll &&
+        isEverything(nearness, weights, request) &&
+        candidates.length < candidatesMax,
     };
   }
 
@@ -140,36 +149,51 @@ export class MessagesSearch implements Search, AsyncDisposable {
   }
 
   /** Finds out which of the common terms the candidates have, and drops those the query excludes. */
-  async #complete(query: Query, { candidates, weights, terms }: Completing): Promise<Candidate[]> {
+  async #complete(
+    query: Query,
+    { candidates, weights, terms, texts }: Completing,
+  ): Promise<Checked<readonly Candidate[]>> {
     const { common } = weights;
     const isKnown = common.length === 0 && query.phrases.length + query.excluded.length === 0;
-    if (isKnown || candidates.length === 0) return [...candidates];
-    const ids = candidates.map(({ messageId }) => messageId);
+    if (isKnown || candidates.length === 0) return { kept: candidates, isAll: true };
+    const ids = candidates
+      .toSorted((one, other) => other.words - one.words)
+      .map(({ messageId }) => messageId);
     const asked = { ...query, terms: common.flatMap((at) => query.terms[at] ?? []) };
     const has = await readMatches(this.#options.sql, ids, asked);
-    return candidates.flatMap((candidate) => {
-      const flags = has.get(candidate.messageId);
+    const { kept, isAll } = await checkTexts(texts, has, asked);
+    const completed = candidates.flatMap((candidate) => {
+      const flags = kept.get(candidate.messageId);
       if (!flags) return [];
       const own = new Set(terms.get(candidate.messageId)?.terms);
       for (const [at, term] of common.entries()) if (flags[at]) own.add(term);
       return [{ ...candidate, words: weights.shareOf(own) }];
     });
+    return { kept: completed, isAll };
   }
 
+  /** Where the texts of the hits before are too much to be read, hits are shown by their beginnings. */
   async #show(
     ownerId: string,
     ranked: readonly Ranked[],
-    { query }: SearchRequest,
+    { request, texts }: { readonly request: SearchRequest; readonly texts: Texts },
   ): Promise<SearchHit[]> {
     if (ranked.length === 0) return [];
-    const { terms } = parseQuery(query);
-    const messageIds = ranked.map(({ messageId }) => messageId);
-    const stems = terms.map(({ text }) => stemOf(text));
-    const found = await readFound(this.#options.sql, ownerId, { messageIds, stems });
-    return ranked.flatMap((hit) => {
-      const message = found.get(hit.messageId);
-      return message ? [toHit(hit, message, show(message.content, terms, hit.near?.passage))] : [];
-    });
+    const { terms } = parseQuery(request.query);
+    const hits = new Map(ranked.map((hit) => [hit.messageId, hit]));
+    const shown = new Map<string, SearchHit>();
+    const showMessage = (message: FoundMessage) => {
+      const hit = hits.get(message.id);
+      if (!hit) return;
+      const part = show(message.content, terms, hit.near?.passage);
+      shown.set(message.id, toHit(hit, message, part));
+    };
+    const left = await texts.visit([...hits.keys()], showMessage);
+    if (left.length > 0) {
+      const messages = await readBeginnings(this.#options.sql, ownerId, left);
+      for (const message of messages) showMessage(message);
+    }
+    return ranked.flatMap(({ messageId }) => shown.get(messageId) ?? []);
   }
 
   #takeIn({ embedderId, ownerId, messageIds }: Embeddeds): void {
@@ -206,6 +230,7 @@ interface Completing {
   readonly candidates: readonly Candidate[];
   readonly weights: TermWeights;
   readonly terms: ReturnType<typeof collectTerms>;
+  readonly texts: Texts;
 }
 
 function spanOf({ from, to }: SearchRequest): Span {

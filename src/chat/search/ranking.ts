@@ -35,7 +35,7 @@ export class TermWeights {
 
 /** From 1, for what only a few have, down to a sixth for what most have. */
 function weightOf(count: number): number {
-  return 1 / (1 + Math.log2(1 + (count >= matchesMax ? 4 * count : count) / 16));
+  return 1 / (1 + Math.log2(1 + (count >= matchesMax ? 4 * matchesMax : count) / 16));
 }
 
 /** The terms that each message has, as far as the matches tell. */

@@ -82,6 +82,7 @@ describe('words', () => {
   );
 
   test.each([
+    ['"昨日、東京"', '昨日、東京タワーに行きました。'],
     ['straße gesperrt', 'Die Straße nach München war GESPERRT.'],
     ['МИР привет', 'Привет, мир! Как дела?'],
     ['東京', '昨日、東京タワーに行きました。'],
@@ -94,6 +95,15 @@ describe('words', () => {
     const { hits } = await find('usr_words', query);
     expect(texts(hits)[0]).toBe(text);
   });
+
+  test.each(['đặng', 'οδος', '"đặng quốc"', '"οδος ερμου"'])(
+    '%s is found in upper case, alone or in a phrase',
+    async (query) => {
+      const text = 'ĐẶNG QUỐC came from Việt Nam, ΟΔΟΣ ΕΡΜΟΥ 12.';
+      await replica.say(`usr_upper_${query}`, [text]);
+      expect(texts((await find(`usr_upper_${query}`, query)).hits)).toEqual([text]);
+    },
+  );
 
   test('characters that do not stand side by side are not found', async () => {
     expect((await find('usr_words', '京東')).hits).toEqual([]);
@@ -173,6 +183,15 @@ describe('a search', () => {
     expect(found.map(({ conversationId }) => conversationId)).toEqual([cats, both]);
     expect(found[0]).toMatchObject({ title: 'Cats', score: found[0]?.hits[0]?.score });
     expect(found[0]?.hits).toHaveLength(2);
+  });
+});
+
+describe('a search whose caller has gone', () => {
+  test('reads no texts', async () => {
+    await replica.say('usr_gone_away', ['the heron waits']);
+    const reason = new Error('hung up');
+    const request = { query: 'heron', signal: AbortSignal.abort(reason) };
+    await expect(find('usr_gone_away', request)).rejects.toBe(reason);
   });
 });
 

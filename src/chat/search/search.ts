@@ -8,6 +8,8 @@ export interface SearchRequest {
   readonly minScore?: number;
   readonly from?: Date;
   readonly to?: Date;
+  /** Aborted when nobody waits any longer: the search then ends behind the statement under way. */
+  readonly signal?: AbortSignal;
 }
 
 export interface SearchHit {

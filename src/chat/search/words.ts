@@ -1,6 +1,6 @@
 /** Scripts that part their words by nothing; chat.all_words_of knows the same ones. */
 const unspaced = '\\u0e00-\\u0e7f\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff';
-const wordPattern = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{M}\\p{N}])+`, 'gu');
+const wordPattern = new RegExp(`[${unspaced}]+|[[\\p{L}\\p{M}\\p{N}]--[${unspaced}]]+`, 'gv');
 const unspacedPattern = new RegExp(`^[${unspaced}]`, 'u');
 
 /** A word and where it stands in its text. */

@@ -15,7 +15,7 @@ function person(subject: string, more: Partial<Identity> = {}): Identity {
     scope: '',
     tokenId: 'tok',
     sessionId: 'ses',
-    issuedAt: 0,
+    tokenEpoch: 0,
     expiresAt: 0,
     ...more,
   };

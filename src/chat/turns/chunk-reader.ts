@@ -61,7 +61,7 @@ export class ChunkReader {
   #line(text: string, start: number, end: number): void {
     if (!text.startsWith('data:', start)) return;
     const from = start + (text[start + 5] === ' ' ? 6 : 5);
-    const data = text.slice(from, text[end - 1] === '\r' ? end - 1 : end);
+    const data = withoutNul(text.slice(from, text[end - 1] === '\r' ? end - 1 : end));
     const content = this.#head === '' ? undefined : this.#textOf(data);
     if (content !== undefined) this.#listener.text(content);
     else this.#read(data);
@@ -95,22 +95,21 @@ export class ChunkReader {
   }
 
   #choice({ delta, finish_reason: finish }: ChunkChoice, data: string): void {
-    const { content, refusal, tool_calls: calls } = delta ?? {};
+    const { tool_calls: calls } = delta ?? {};
+    const content = answerIn(delta?.content);
+    const refusal = answerIn(delta?.refusal);
     this.#thought(delta);
     if (content) {
       this.#learn(data, content);
       this.#listener.text(content);
     }
     if (refusal) this.#listener.text(refusal);
-    for (const { index = 0, id, function: called } of calls ?? []) {
-      const { name, arguments: text } = called ?? {};
-      this.#listener.call({ index, id, name, arguments: text });
-    }
+    for (const call of calls ?? []) this.#listener.call(pieceOf(call));
     if (finish) this.#listener.finish(finish);
   }
 
   #thought(delta: ChunkChoice['delta']): void {
-    const thought = delta?.reasoning_content ?? delta?.reasoning;
+    const thought = textIn(delta?.reasoning_content ?? delta?.reasoning);
     if (thought) this.#listener.thought(thought);
   }
 
@@ -133,6 +132,32 @@ function isPlainTail(data: string, tail: number): boolean {
   return !usage && !choices?.[0]?.finish_reason && !rest.includes('"content"');
 }
 
+/** Providers send what they like. */
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function pieceOf({ index = 0, id, function: called }: ChunkCall): CallPiece {
+  const { name, arguments: given } = called ?? {};
+  // Some send the arguments as an object.
+  const text = textIn(given) ?? (given ? JSON.stringify(given) : undefined);
+  return { index, id: textIn(id), name: textIn(name), arguments: text };
+}
+
+/** Of an answer nothing may be lost. */
+function answerIn(value: unknown): string | undefined {
+  const text = textIn(value);
+  if (text === undefined && value !== undefined && value !== null) throw broken();
+  return text;
+}
+
+/** JSON with U+FFFD in the place of U+0000, which no database stores: live and stored texts are the same. */
+function withoutNul(json: string): string {
+  return json.includes('\\u0000') ? json.replaceAll(everyNul, '$1\ufffd') : json;
+}
+
+const everyNul = /(?<!\\)((?:\\\\)*)\\u0000/g;
+
 function unquote(quoted: string): string | undefined {
   try {
     return JSON.parse(`"${quoted}"`) as string;
@@ -141,18 +166,20 @@ function unquote(quoted: string): string | undefined {
   }
 }
 
+interface ChunkCall {
+  readonly index?: number;
+  readonly id?: unknown;
+  readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
+}
+
 interface ChunkChoice {
   readonly index?: number;
   readonly delta?: {
-    readonly content?: string | null;
-    readonly refusal?: string | null;
-    readonly reasoning_content?: string | null;
-    readonly reasoning?: string | null;
-    readonly tool_calls?: readonly {
-      readonly index?: number;
-      readonly id?: string;
-      readonly function?: { readonly name?: string; readonly arguments?: string };
-    }[];
+    readonly content?: unknown;
+    readonly refusal?: unknown;
+    readonly reasoning_content?: unknown;
+    readonly reasoning?: unknown;
+    readonly tool_calls?: readonly ChunkCall[] | null;
   };
   readonly finish_reason?: string | null;
 }

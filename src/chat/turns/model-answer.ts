@@ -47,7 +47,9 @@ export class ModelAnswer implements ChunkListener {
     return this.#usage;
   }
 
+  /** None of an answer that was filtered: what is left of it nobody has asked for. */
   get calls(): readonly ToolCall[] {
+    if (this.#finishReason === 'content_filter') return [];
     return withOwnIds(this.#calls.filter(({ name }) => name !== ''));
   }
 

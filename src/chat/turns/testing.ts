@@ -86,7 +86,7 @@ export function callerOf(subject: string): Caller {
       scope: '',
       tokenId: 'tok_test',
       sessionId: 'ses_test',
-      issuedAt: 0,
+      tokenEpoch: 0,
       expiresAt: 4_000_000_000,
     },
   };

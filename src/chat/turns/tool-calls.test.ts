@@ -100,6 +100,71 @@ describe('calls of tools', () => {
     ]);
   });
 
+  it.each([
+    ['required', 'auto'],
+    [{ type: 'function', function: { name: 'write' } }, 'auto'],
+    [
+      { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } },
+      { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } },
+    ],
+    ['none', 'none'],
+    ['auto', 'auto'],
+    [null, null],
+  ])('are asked for with the choice %j, and behind calls with %j', async (choice, later) => {
+    const id = await open({ tools: rules });
+    ground.gateway.script(calls(['c1', 'read', {}]), calls(['c2', 'write', {}]), says(['Done.']));
+    const before = ground.gateway.asked.length;
+    const turn = await turns.begin(ask('go', id, { options: { tool_choice: choice } }));
+    await expect.poll(async () => (await turns.find(ada, turn.id)).status).toBe('waiting');
+    await turns.approve(callerOf(ada), turn.id, [{ callId: 'c2', isApproved: true }]);
+    expect((await readAll(turns, turn.id)).at(-1)).toMatchObject({ finishReason: 'stop' });
+    const choices = ground.gateway.asked.slice(before).map(({ body }) => body.tool_choice);
+    expect(choices).toEqual([choice, later, later]);
+  });
+
+  it('may have their arguments as an object', async () => {
+    const id = await open({ tools: rules });
+    const called = { name: 'read', arguments: { f: 'a' } };
+    ground.gateway.script(
+      (_asked, answer) => {
+        answer.delta({ tool_calls: [{ index: 0, id: 'c1', function: called }] });
+        answer.finish('tool_calls');
+      },
+      says(['Read.']),
+    );
+    const events = await readAll(turns, (await turns.begin(ask('go', id))).id);
+    expect(events.at(-1)).toMatchObject({ type: 'ended', finishReason: 'stop' });
+    expect(tools.made).toEqual([{ id: 'c1', name: 'read', arguments: '{"f":"a"}' }]);
+  });
+
+  it.each([
+    ["the conversation's", {}],
+    ["the caller's", { tools: [{ type: 'function', function: { name: 'read' } }] }],
+  ])('are not made in an answer that was filtered: %s tools', async (_whose, options) => {
+    const id = await open({ tools: rules });
+    ground.gateway.script((_asked, answer) => {
+      answer.say('I shall');
+      answer.call('c1', 'read', {});
+      answer.finish('content_filter');
+    });
+    const events = await readAll(turns, (await turns.begin(ask('go', id, { options }))).id);
+    expect(events.map(({ type }) => type)).toEqual(['begun', 'delta', 'ended']);
+    expect(events.at(-1)).toMatchObject({ status: 'completed', finishReason: 'content_filter' });
+    expect(tools.made).toEqual([]);
+    expect((await messagesOf(id))[1]).toMatchObject({ content: 'I shall', status: 'complete' });
+    expect((await messagesOf(id))[1]).not.toHaveProperty('toolCalls');
+  });
+
+  it('that are none are not waited for', async () => {
+    const id = await open({ tools: rules });
+    ground.gateway.script((_asked, answer) => {
+      answer.delta({ tool_calls: [{ index: 0, id: 'c1', function: { arguments: '{}' } }] });
+      answer.finish('tool_calls');
+    });
+    const events = await readAll(turns, (await turns.begin(ask('go', id))).id);
+    expect(events.at(-1)).toMatchObject({ status: 'completed', finishReason: 'stop' });
+  });
+
   it('wait for their user, who answers on another replica', async () => {
     const id = await open({ tools: rules });
     ground.gateway.script(

@@ -38,6 +38,19 @@ export function writeOffers(offers: readonly OfferedTool[]) {
   }));
 }
 
+type Options = Readonly<Record<string, unknown>>;
+
+/** What is asked for once calls were made: a model that still had to call a tool could never answer. */
+export function behindCalls(options: Options): Options {
+  const { tool_choice: choice } = options;
+  if (choice === 'required') return { ...options, tool_choice: 'auto' };
+  if (typeof choice !== 'object' || choice === null) return options;
+  const { allowed_tools: allowed } = choice as Options;
+  if (typeof allowed !== 'object') return { ...options, tool_choice: 'auto' };
+  // Still these tools and no others.
+  return { ...options, tool_choice: { ...choice, allowed_tools: { ...allowed, mode: 'auto' } } };
+}
+
 /** Whether its user has to approve a call first; what is not offered is no call at all. */
 export function needsApproval({ offers }: Toolbox, { name }: ToolCall): boolean {
   return offers.find((offer) => offer.name === name)?.needsApproval ?? false;

@@ -54,6 +54,13 @@ export function readingEnded({ aborted, reason }: AbortSignal): Fault {
   return aborted ? Fault.from(reason) : turnLost();
 }
 
+/** Why somebody is told no more: what waits for them would be too much. */
+export function readTooSlowly(): Fault {
+  return new Fault('exhausted', 'this is read too slowly: go on behind what came last', {
+    reason: 'slow_reader',
+  });
+}
+
 /** The refusal of new turns while the process stops. */
 export function turnsClosed(): Fault {
   return new Fault('unavailable', 'the service is stopping', { retryAfter: 5 });

@@ -1,4 +1,5 @@
 import type { TurnEvent } from './turn.ts';
+import { turnNotFound } from './turn-faults.ts';
 import {
   eventOf,
   isEnd,
@@ -63,6 +64,12 @@ export class TurnFeed {
     if (isEnd(event)) this.#isOver = true;
     for (const listener of this.#listeners) listener(event);
   }
+}
+
+/** Throws `not_found` for a place behind the end. */
+export function requirePlace({ log, isOver }: TurnFeed, after: number): void {
+  // A place that was told and never stored, because its process died, gets the failure.
+  if (isOver && after > log.lastSeq && log.last?.type !== 'failed') throw turnNotFound();
 }
 
 /** The events behind a number, then new ones until the turn is over or the signal aborts. */

@@ -1,4 +1,5 @@
 import { readEntries, readTurn, type TurnSql } from './turns-store.ts';
+import type { Turn } from './turn.ts';
 import { TurnFeed } from './turn-feed.ts';
 import type { LogEntry } from './turn-log.ts';
 import type { TurnTold } from './turn-news.ts';
@@ -7,6 +8,11 @@ import { failureOf, turnLost } from './turn-faults.ts';
 /** A feed that is kept as long as somebody holds it. */
 export interface HeldFeed extends Disposable {
   readonly feed: TurnFeed;
+}
+
+/** Gives the feed of a turn, whether it runs here or elsewhere or has ended. */
+export interface FeedHolder {
+  hold(turn: Pick<Turn, 'id'>): Promise<HeldFeed>;
 }
 
 interface Kept {

@@ -18,6 +18,8 @@ export type LogEntry = PieceRun | WholeEvent;
 
 type OpenRun = PieceRun & { readonly pieces: string[] };
 
+/** Of a piece of text: a few have room in one event of the bus. */
+export const pieceCharsMax = 16 * 1024;
 /** Short enough that cutting one costs nothing. */
 const runPiecesMax = 128;
 

@@ -25,8 +25,9 @@ export interface TurnNewsOptions {
   readonly onStop: (turnId: string) => void;
 }
 
-/** Below what an event of the bus holds, whatever its characters weigh. */
-const charsMax = 128 * 1024;
+/** Below what an event of the bus holds, whatever its characters weigh: in JSON six bytes at most. */
+const charsMax = 80 * 1024;
+const piecesMax = 4;
 
 /** The replicas' common topic. What is lost on it is found in the database, only later. */
 export class TurnNews implements AsyncDisposable {
@@ -79,15 +80,15 @@ export class TurnNews implements AsyncDisposable {
     for (const live of this.#dirty) {
       const entries = live.feed.log.entriesSince(live.toldSeq);
       live.toldSeq = live.feed.log.lastSeq;
-      if (entries.length === 0) continue;
-      const size = charsOf(entries);
-      if (chars + size > charsMax && batch.length > 0) {
-        this.#publish(batch);
-        batch = [];
-        chars = 0;
+      for (const part of partsOf(entries)) {
+        if (chars + part.chars > charsMax && batch.length > 0) {
+          this.#publish(batch);
+          batch = [];
+          chars = 0;
+        }
+        batch.push({ turn: live.turn, entries: part.entries });
+        chars += part.chars;
       }
-      batch.push({ turn: live.turn, entries });
-      chars += size;
     }
     this.#dirty.clear();
     if (batch.length > 0) this.#publish(batch);
@@ -105,12 +106,40 @@ export class TurnNews implements AsyncDisposable {
   }
 }
 
-function charsOf(entries: readonly LogEntry[]): number {
-  let chars = 0;
-  for (const entry of entries) {
-    if ('pieces' in entry) for (const piece of entry.pieces) chars += piece.length + 3;
-    else if (entry.type === 'tool-call') chars += entry.call.arguments.length;
-    else if (entry.type === 'tool-result') chars += entry.content.length;
+interface Part {
+  readonly entries: readonly LogEntry[];
+  readonly chars: number;
+}
+
+/** Each has room in an event of the bus; only what cannot be cut, the call of a tool, may have none. */
+function partsOf(entries: readonly LogEntry[]): Part[] {
+  const parts: Part[] = [];
+  let last: { entries: LogEntry[]; chars: number } | undefined;
+  for (const entry of entries.flatMap(cut)) {
+    const chars = charsOf(entry);
+    if (!last || last.chars + chars > charsMax) {
+      last = { entries: [], chars: 0 };
+      parts.push(last);
+    }
+    last.entries.push(entry);
+    last.chars += chars;
   }
-  return chars;
+  return parts;
+}
+
+/** A run with too much text becomes several. */
+function cut(entry: LogEntry): LogEntry[] {
+  if (!('pieces' in entry) || charsOf(entry) <= charsMax) return [entry];
+  const { type, seq, pieces } = entry;
+  const runs: LogEntry[] = [];
+  for (let at = 0; at < pieces.length; at += piecesMax) {
+    runs.push({ type, seq: seq + at, pieces: pieces.slice(at, at + piecesMax) });
+  }
+  return runs;
+}
+
+function charsOf(entry: LogEntry): number {
+  if ('pieces' in entry) return entry.pieces.reduce((sum, piece) => sum + piece.length + 3, 0);
+  if (entry.type === 'tool-call') return entry.call.arguments.length;
+  return entry.type === 'tool-result' ? entry.content.length : 0;
 }

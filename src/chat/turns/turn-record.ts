@@ -11,7 +11,7 @@ import type { CallResult } from './tool-calls.ts';
 import type { Turn, TurnEvent } from './turn.ts';
 import { conversationNotFound, turnLost } from './turn-faults.ts';
 import type { NewEvent, TurnFeed } from './turn-feed.ts';
-import type { PieceType, WholeEvent } from './turn-log.ts';
+import { pieceCharsMax, type PieceType, type WholeEvent } from './turn-log.ts';
 import type { TurnState } from './turns-store.ts';
 
 export interface RecordOptions {
@@ -53,8 +53,15 @@ export class TurnRecord implements LiveTurn {
     this.turn = { ...this.turn, model };
   }
 
+  /** A long one becomes several. */
   piece(type: PieceType, content: string): void {
-    this.#options.onEvent(this, this.feed.piece(type, content));
+    let rest = content;
+    while (rest.length > pieceCharsMax) {
+      const end = pieceCharsMax - (isHighSurrogate(rest.charCodeAt(pieceCharsMax - 1)) ? 1 : 0);
+      this.#tellPiece(type, rest.slice(0, end));
+      rest = rest.slice(end);
+    }
+    this.#tellPiece(type, rest);
   }
 
   push(event: NewEvent): void {
@@ -121,12 +128,20 @@ export class TurnRecord implements LiveTurn {
     for (const event of events) this.push(event);
   }
 
+  #tellPiece(type: PieceType, content: string): void {
+    this.#options.onEvent(this, this.feed.piece(type, content));
+  }
+
   async #append(messages: readonly NewMessage[]): Promise<void> {
     const { ownerId, conversationId, id: turnId } = this.turn;
     if (conversationId === undefined) return;
     const added = messages.map((message) => ({ ...message, turnId }));
     await this.#options.conversations.append(ownerId, conversationId, added);
   }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 function toMessage({ call, content }: CallResult): NewMessage {

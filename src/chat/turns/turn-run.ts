@@ -7,6 +7,7 @@ import type { Gateway } from './gateway.ts';
 import { roundMessages, type ModelMessage } from './history.ts';
 import { ModelAnswer } from './model-answer.ts';
 import {
+  behindCalls,
   makeCalls,
   needsApproval,
   refusedByUser,
@@ -80,7 +81,7 @@ export class TurnRun {
       for (const result of refused) this.record.tellResult(result);
       const made = await this.#make(inPhase('begun'), refused);
       await this.record.appendWithAnswer([...refused, ...made]);
-      await this.#rounds(await readMessages());
+      await this.#rounds(await readMessages(), behindCalls(this.#task.options));
     });
   }
 
@@ -113,16 +114,21 @@ export class TurnRun {
     }
   }
 
-  async #rounds(first: readonly ModelMessage[]): Promise<void> {
+  async #rounds(
+    first: readonly ModelMessage[],
+    firstOptions: RunTask['options'] = this.#task.options,
+  ): Promise<void> {
     let messages = first;
+    let options = firstOptions;
     for (let round = 0; round < roundsMax; round += 1) {
-      messages = await this.#ask(messages);
+      messages = await this.#ask(messages, options);
       const { calls, content } = this.#answer;
       const box = this.#box;
       if (calls.length === 0 || !box) return this.#complete(calls);
       const results = await this.#callTools(calls, box);
       if (!results) return;
       messages = [...messages, ...roundMessages(content, results)];
+      options = behindCalls(options);
     }
     throw new Fault('unavailable', 'the model called tools too often', {
       reason: 'too_many_tool_rounds',
@@ -130,8 +136,11 @@ export class TurnRun {
   }
 
   /** Resolves with what the model was told: in a conversation the oldest may be left out. */
-  async #ask(messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
-    const { caller, options, traceparent } = this.#task;
+  async #ask(
+    messages: readonly ModelMessage[],
+    options: RunTask['options'],
+  ): Promise<readonly ModelMessage[]> {
+    const { caller, traceparent } = this.#task;
     const box = this.#box;
     const { signal } = this.#abort;
     signal.throwIfAborted();
@@ -166,8 +175,7 @@ export class TurnRun {
       record.push({ type: 'tool-call', call, needsApproval: false, isCallers: true });
     }
     await record.completeMessage('complete', this.#answer, calls);
-    const reason = calls.length > 0 ? 'tool_calls' : this.#answer.finishReason;
-    await this.#finish('completed', reason ?? 'stop');
+    await this.#finish('completed', reasonOf(this.#answer, calls));
   }
 
   /** The results; undefined when the turn waits for its user now. */
@@ -249,6 +257,12 @@ export class TurnRun {
     this.#ground.log.warn({ err: fault }, 'the end of a turn could not be stored');
     if (!this.record.feed.isOver) this.record.push(failureOf(fault));
   }
+}
+
+/** Whoever reads `tool_calls` looks for calls. */
+function reasonOf({ finishReason = 'stop' }: ModelAnswer, calls: readonly ToolCall[]): string {
+  if (calls.length > 0) return 'tool_calls';
+  return finishReason === 'tool_calls' ? 'stop' : finishReason;
 }
 
 function refusal(call: ToolCall): CallResult {

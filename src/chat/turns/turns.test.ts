@@ -247,6 +247,20 @@ describe('a turn', () => {
     ]);
   });
 
+  it('tells the text that it stores, whatever a provider sends', async () => {
+    const id = await open();
+    ground.gateway.script(says(['a\0', 'b\0\0', '\\u0000 \\', '\0']));
+    const events = await readAll(turns, (await turns.begin(ask('hello', id))).id);
+    expect(textOf(events)).toBe('a\ufffdb\ufffd\ufffd\\u0000 \\\ufffd');
+    expect((await messagesOf(id))[1]).toMatchObject({ content: textOf(events) });
+  });
+
+  it('fails where the text of an answer is none', async () => {
+    ground.gateway.script((_asked, answer) => answer.delta({ content: [{ type: 'text' }] }));
+    const events = await readAll(turns, (await turns.begin(ask('hello'))).id);
+    expect(events.at(-1)).toMatchObject({ type: 'failed', code: 'GATEWAY_BROKEN' });
+  });
+
   it('keeps pictures with their text', async () => {
     const id = await open();
     const content = [
@@ -354,6 +368,18 @@ describe('on any replica', () => {
     expect(told.map(({ seq }) => seq)).toEqual(
       told.map(({ seq }) => seq).toSorted((a, b) => a - b),
     );
+    unlisten();
+  });
+
+  it('all of an answer is heard that comes at once and is long', async () => {
+    const text = `${'\u0001'.repeat(150_000)}${'🙂'.repeat(100_000)}${'a'.repeat(350_000)}`;
+    ground.gateway.script(says([text, 'b'.repeat(100_000)]));
+    const told: TurnEvent[] = [];
+    const unlisten = there.turns.listen((_turn, event) => void told.push(event));
+    const turn = await turns.begin(ask('hello', await open()));
+    expect((await readAll(turns, turn.id)).at(-1)).toMatchObject({ type: 'ended' });
+    await expect.poll(() => told.at(-1)?.type).toBe('ended');
+    expect(textOf(told)).toBe(text + 'b'.repeat(100_000));
     unlisten();
   });
 

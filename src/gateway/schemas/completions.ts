@@ -138,6 +138,7 @@ export const completionRoutes = {
   completions: {
     method: 'POST',
     url: '/api/v1/chat/completions',
+    isDirect: true,
     summary,
     description: `${description} The answer says \`provider\` and \`usage.cost\`.`,
     bodyCheck: 'handler',
@@ -148,6 +149,7 @@ export const completionRoutes = {
   openAiCompletions: {
     method: 'POST',
     url: '/v1/chat/completions',
+    isDirect: true,
     summary: `${summary}, for OpenAI's clients`,
     description,
     bodyCheck: 'handler',

@@ -81,6 +81,7 @@ export const otherFaceRoutes = {
   messages: {
     method: 'POST',
     url: '/v1/messages',
+    isDirect: true,
     aliases: ['/api/v1/messages'],
     summary: "Complete a chat, for Anthropic's clients",
     bodyCheck: 'handler',
@@ -91,6 +92,7 @@ export const otherFaceRoutes = {
   responses: {
     method: 'POST',
     url: '/v1/responses',
+    isDirect: true,
     aliases: ['/api/v1/responses'],
     summary: "Complete a chat, for OpenAI's Responses API",
     description: 'Nothing is stored: `previous_response_id` is refused.',
@@ -102,6 +104,7 @@ export const otherFaceRoutes = {
   embeddings: {
     method: 'POST',
     url: '/v1/embeddings',
+    isDirect: true,
     aliases: ['/api/v1/embeddings'],
     summary: 'Turn texts into vectors',
     bodyBytesMax,

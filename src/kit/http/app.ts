@@ -4,6 +4,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
@@ -31,39 +32,41 @@ export interface AppOptions {
   readonly refuse: (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
   /** Answers a connection whose request never became one. */
   readonly refuseConnection: (error: NodeJS.ErrnoException, socket: Socket) => void;
-  /** How long a client may take to send a request; 30 s when absent. */
-  readonly requestTimeoutMs: number | undefined;
+  /** Answers a request before the framework sees it; says whether it does. */
+  readonly takeDirect: (...exchange: Parameters<RequestListener>) => boolean;
+  /** How long a client may take to send a request. */
+  readonly requestTimeoutMs: number;
   /** Some routes stream their bodies: the server bounds none, the routes do. */
   readonly streamsBodies: boolean;
 }
 
 const headerBytesMax = 16 * 1024;
 const headersTimeoutMs = 10_000;
-const requestTimeoutMsDefault = 30_000;
 const keepAliveMs = 72_000;
 
 /** A Fastify instance with the suite's limits, JSON parser and validator; routes come from contracts. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const requestTimeout = options.requestTimeoutMs ?? requestTimeoutMsDefault;
+  const { requestTimeoutMs } = options;
   const app = Fastify({
     logger: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     keepAliveTimeout: keepAliveMs,
-    requestTimeout: options.streamsBodies ? 0 : requestTimeout,
+    requestTimeout: options.streamsBodies ? 0 : requestTimeoutMs,
     routerOptions: { maxParamLength: 512 },
     http: {
       maxHeaderSize: headerBytesMax,
       requireHostHeader: false,
-      headersTimeout: Math.min(headersTimeoutMs, requestTimeout),
-      connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+      headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
     },
     clientErrorHandler: options.refuseConnection,
     frameworkErrors: (error, request, reply) => void options.refuse(error, request, reply),
   });
   // Their bytes are bounded: past a count node:http would drop some in silence.
   app.server.maxHeadersCount = 0;
-  if (options.streamsBodies) boundBodies(app, requestTimeout);
+  answerFirst(app.server, options.takeDirect);
+  if (options.streamsBodies) boundBodies(app, requestTimeoutMs);
   app.setErrorHandler(options.refuse);
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
@@ -71,6 +74,19 @@ export function createApp(options: AppOptions): FastifyInstance {
   addParser(app, 'application/json', parseJsonBody);
   addParser(app, formMediaType, parseFormBody);
   return app;
+}
+
+/**
+ * Has requests answered before the framework, on its own server: to one of ours it would bind a single
+ * address of `localhost`.
+ */
+function answerFirst(server: Server, take: AppOptions['takeDirect']): void {
+  const listeners = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    if (take(request, response)) return;
+    for (const listener of listeners) listener(request, response);
+  });
 }
 
 /** Node bounds all requests of a server or none. */

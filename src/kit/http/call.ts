@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Cancellation } from '../cancellation.ts';
@@ -6,6 +5,7 @@ import { Fault } from '../errors.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Span } from '../trace.ts';
 import { readCredential } from './credential.ts';
+import type { EdgeReply, EdgeRequest } from './exchange.ts';
 import { readBody } from './streamed-body.ts';
 import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
 import type { JsonLines } from '../json-lines.ts';
@@ -65,6 +65,9 @@ export type Answer<R extends Route> =
   | WrittenBytes
   | Response;
 
+/** A handler of any route, when it is called. */
+export type AnyHandler = (call: Call) => unknown;
+
 /** Does what a route promises; throws a Fault otherwise. */
 export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<R>> | Answer<R>;
 
@@ -81,15 +84,15 @@ export interface CallContext {
   identity: Identity | undefined;
 }
 
-/** The Call of a Fastify request; the abort signal costs nothing until it is asked for. */
+/** The Call of a request; the abort signal costs nothing until it is asked for. */
 export class HttpCall {
-  readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
+  readonly #request: EdgeRequest;
+  readonly #reply: EdgeReply;
   readonly #context: CallContext;
   readonly #edge: CallEdge;
   #cancellation: Cancellation | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, edge: CallEdge) {
+  constructor(request: EdgeRequest, reply: EdgeReply, edge: CallEdge) {
     this.#request = request;
     this.#reply = reply;
     this.#context = edge.context;
@@ -160,16 +163,16 @@ export class HttpCall {
   }
 
   setHeader(name: string, value: string): void {
-    void this.#reply.header(name, value);
+    this.#reply.header(name, value);
   }
 
   setStatus(status: number): void {
-    void this.#reply.code(status);
+    this.#reply.code(status);
   }
 }
 
 /** Where a request came from. */
-export function originOf({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): Origin {
+export function originOf({ ip, headers }: Pick<EdgeRequest, 'ip' | 'headers'>): Origin {
   return { ip, userAgent: headers['user-agent'] ?? '' };
 }
 
@@ -189,7 +192,7 @@ export class OpenCalls {
   #reason: Fault | undefined;
 
   /** Cancelled when the caller has gone, or with the reason of `cancel`. */
-  open({ raw }: FastifyReply): Cancellation {
+  open({ raw }: EdgeReply): Cancellation {
     const cancellation = new Cancellation();
     if (this.#reason) cancellation.cancel(this.#reason);
     if (raw.destroyed) cancellation.cancel(callerGone());

@@ -1,12 +1,14 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Envelope } from '../envelope.ts';
 import { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { failSpan } from '../trace.ts';
+import { failSpan, type Span } from '../trace.ts';
+import { jsonType } from '../written-json.ts';
 import type { Identity } from '../identity/identity.ts';
 import { originOf, type CallContext, type Origin } from './call.ts';
+import type { EdgeReply } from './exchange.ts';
 
 /** Turns whatever was thrown into a Fault, Fastify's own errors included; too large a body is told the bound. */
 export function faultOf(error: unknown, { routeOptions }: FastifyRequest): Fault {
@@ -54,19 +56,18 @@ export class FaultReply {
     this.#watch = watch;
   }
 
-  send(reply: FastifyReply, fault: Fault, context: CallContext): FastifyReply {
+  send<R extends EdgeReply>(reply: R, fault: Fault, context: CallContext): R {
     this.record(fault, context);
     const { request } = reply;
     const route = `${request.method} ${request.routeOptions.url ?? ''}`;
     this.#watch?.({ fault, route, origin: originOf(request), identity: context.identity });
-    void reply.header('x-request-id', context.requestId);
-    for (const [name, value] of Object.entries(headersOf(fault))) void reply.header(name, value);
+    reply.header('x-request-id', context.requestId);
+    for (const [name, value] of Object.entries(headersOf(fault))) reply.header(name, value);
     if (fault.code === 'too_large') letSenderFinish(reply);
-    void reply
-      .code(this.#statusOf(fault))
-      .type('application/json; charset=utf-8')
-      .serializer(JSON.stringify);
-    return reply.send(this.body(fault, context));
+    reply.code(this.#statusOf(fault));
+    reply.header('content-type', jsonType);
+    reply.send(JSON.stringify(this.body(fault, context)));
+    return reply;
   }
 
   /** The refusal in the service's own words. */
@@ -79,9 +80,7 @@ export class FaultReply {
     if (fault.code === 'internal') {
       this.#log.error({ err: fault.cause ?? fault, requestId }, 'internal error');
     }
-    if (fault.status >= 500)
-      failSpan(span, fault.code === 'internal' ? (fault.cause ?? fault) : fault);
-    else span.setAttribute('error.type', fault.reason ?? fault.code);
+    noteFault(span, fault);
   }
 
   /** Answers a connection whose request never became one: broken syntax, huge headers, a slow sender. */
@@ -116,10 +115,10 @@ const discardedBytesMax = 64 * 1024 * 1024;
  * Lets the rest of a refused body in, to be thrown away: closing at once would reset the connection,
  * and a sender that still writes would never read why. Beyond 64 MiB it has to live with that.
  */
-function letSenderFinish(reply: FastifyReply): void {
+function letSenderFinish(reply: EdgeReply): void {
   const bytes = Number(reply.request.headers['content-length'] ?? 0);
   if (bytes > discardedBytesMax) return;
-  void reply.removeHeader('connection');
+  reply.removeHeader('connection');
   reply.request.raw.resume();
 }
 
@@ -154,7 +153,7 @@ function rawAnswer(status: number, headers: Record<string, string>, body: string
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return (
     `HTTP/1.1 ${status} ${phrases[status] ?? 'Error'}\r\n` +
-    'content-type: application/json; charset=utf-8\r\n' +
+    `content-type: ${jsonType}\r\n` +
     `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n${lines.join('')}\r\n${body}`
   );
 }
@@ -166,4 +165,11 @@ function headersOf(fault: Fault): Record<string, string> {
   if (fault.retryAfter !== undefined) headers['retry-after'] = String(fault.retryAfter);
   if (typeof fault.detail['allow'] === 'string') headers['allow'] = fault.detail['allow'];
   return headers;
+}
+
+/** Notes a fault on the span of what was asked for; only what is not the caller's makes it fail. */
+export function noteFault(span: Span, fault: Fault): void {
+  if (fault.status >= 500)
+    failSpan(span, fault.code === 'internal' ? (fault.cause ?? fault) : fault);
+  else span.setAttribute('error.type', fault.reason ?? fault.code);
 }

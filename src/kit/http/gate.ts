@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify';
 import type { Contract, Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
@@ -6,6 +5,7 @@ import type { Identity } from '../identity/identity.ts';
 import { peerPermission, requirePermission } from '../permissions.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import { peekBearer, readCredential } from './credential.ts';
+import type { EdgeReply } from './exchange.ts';
 import { noteIdentity } from './server-span.ts';
 
 export interface GateOptions {
@@ -27,7 +27,7 @@ export class Gate {
   }
 
   /** The caller's identity, or none on a public route; at once when the token is known. */
-  admit(route: Route, reply: FastifyReply): Identity | undefined | Promise<Identity> {
+  admit(route: Route, reply: EdgeReply): Identity | undefined | Promise<Identity> {
     if (isPublic(route, reply)) {
       this.#limit(route, reply, reply.request.ip);
       return undefined;
@@ -40,7 +40,7 @@ export class Gate {
     );
   }
 
-  #identify(route: Route, reply: FastifyReply): Identity | Promise<Identity> {
+  #identify(route: Route, reply: EdgeReply): Identity | Promise<Identity> {
     const { contract, authenticator } = this.#options;
     try {
       const shown = peekBearer(reply.request.raw);
@@ -57,7 +57,7 @@ export class Gate {
     }
   }
 
-  #permit(route: Route, reply: FastifyReply, identity: Identity): Identity {
+  #permit(route: Route, reply: EdgeReply, identity: Identity): Identity {
     noteIdentity(reply.request.context, identity);
     const isPeer = identity.permissions.includes(peerPermission);
     if (!isPeer) this.#limit(route, reply, payerOf(identity));
@@ -65,24 +65,24 @@ export class Gate {
     return identity;
   }
 
-  #refuse(route: Route, reply: FastifyReply, error: unknown): never {
+  #refuse(route: Route, reply: EdgeReply, error: unknown): never {
     this.#limit(route, reply, reply.request.ip);
     throw error;
   }
 
   /** Checks no credential of an address that has used up its calls by failing. */
-  #requireTries(route: Route, reply: FastifyReply): void {
+  #requireTries(route: Route, reply: EdgeReply): void {
     if (route.rateLimit === 'none') return;
     const { limiter } = this.#options;
     if (!limiter.hasTokens(reply.request.ip)) this.#limit(route, reply, reply.request.ip);
   }
 
-  #limit(route: Route, reply: FastifyReply, key: string): void {
+  #limit(route: Route, reply: EdgeReply, key: string): void {
     if (route.rateLimit === 'none') return;
     const allowance = this.#options.limiter.take(key);
-    void reply.header('x-ratelimit-limit', allowance.limit);
-    void reply.header('x-ratelimit-remaining', allowance.remaining);
-    void reply.header('x-ratelimit-reset', allowance.resetAt);
+    reply.header('x-ratelimit-limit', allowance.limit);
+    reply.header('x-ratelimit-remaining', allowance.remaining);
+    reply.header('x-ratelimit-reset', allowance.resetAt);
     if (!allowance.isAllowed) throw rateLimitFault(allowance.limit, allowance.retryAfter);
   }
 }
@@ -98,7 +98,7 @@ export function payerOf({ kind, subject, sessionId }: Identity): string {
 const loopbackAddress = /^(127\.|::1$|::ffff:127\.)/;
 
 /** Nobody has to say who they are; a token that is shown all the same is not looked at. */
-function isPublic({ auth }: Route, { request }: FastifyReply): boolean {
+function isPublic({ auth }: Route, { request }: EdgeReply): boolean {
   if (auth === 'none') return true;
   return auth === 'loopback' && loopbackAddress.test(request.ip);
 }

@@ -1,9 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ServerResponse } from 'node:http';
 import type { Route } from '../contract.ts';
 import type { Identity } from '../identity/identity.ts';
 import { SpanKind, type Span, type Tracer } from '../trace.ts';
 import { parseTraceparent } from '../trace-context.ts';
 import type { CallContext } from './call.ts';
+import type { EdgeRequest } from './exchange.ts';
 
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 
@@ -14,7 +15,7 @@ const requestIdPattern = /^[\w.:-]{1,128}$/;
 export function startServerSpan(
   tracer: Tracer,
   route: Pick<Route, 'method' | 'url' | 'trace'> | undefined,
-  request: Pick<FastifyRequest, 'headers'>,
+  request: Pick<EdgeRequest, 'headers'>,
 ): Span {
   const parent = parseTraceparent(request.headers['traceparent'] as string | undefined);
   if (!route || route.trace === 'none') return tracer.pass(parent);
@@ -26,12 +27,12 @@ export function startServerSpan(
 }
 
 /** Ends a request's span with the status that was sent; a caller who left early shows as 499. */
-export function endServerSpan(reply: FastifyReply): void {
-  const context = reply.request.context;
-  if (!context) return;
-  const status = reply.raw.writableFinished ? reply.raw.statusCode : 499;
-  context.span.setAttribute('http.response.status_code', status);
-  context.span.end();
+export function endServerSpan(
+  { span }: CallContext,
+  { writableFinished, statusCode }: ServerResponse,
+): void {
+  span.setAttribute('http.response.status_code', writableFinished ? statusCode : 499);
+  span.end();
 }
 
 export function noteIdentity(context: CallContext | undefined, identity: Identity): void {
@@ -41,10 +42,7 @@ export function noteIdentity(context: CallContext | undefined, identity: Identit
 }
 
 /** What is known of a request at its start. */
-export function contextOf(
-  request: Pick<FastifyRequest, 'headers' | 'url'>,
-  span: Span,
-): CallContext {
+export function contextOf(request: Pick<EdgeRequest, 'headers' | 'url'>, span: Span): CallContext {
   const { url } = request;
   const end = url.indexOf('?');
   const path = end < 0 ? url : url.slice(0, end);
@@ -52,7 +50,7 @@ export function contextOf(
 }
 
 /** The caller's own `X-Request-Id` when it is harmless, else one made from the span. */
-function requestIdOf(request: Pick<FastifyRequest, 'headers'>, span: Span): string {
+function requestIdOf(request: Pick<EdgeRequest, 'headers'>, span: Span): string {
   const given = request.headers['x-request-id'];
   if (typeof given === 'string' && requestIdPattern.test(given)) return given;
   return `req_${span.spanContext().spanId}`;

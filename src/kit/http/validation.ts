@@ -1,29 +1,43 @@
 import type { FastifySchemaCompiler } from 'fastify';
-import type { TSchema } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
+import type { Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import { findFlaws, type SchemaFlaw } from '../schema-flaws.ts';
 import { convertTexts } from '../text-values.ts';
 
-/**
- * Compiles a TypeBox schema into Fastify's validator. Parameters and queries arrive as text and are
- * converted; bodies are taken as they are, less the fields that the schema does not know, unless it
- * says `additionalProperties: true`. Defaults are filled in. Compiled when the first request needs it.
- */
-export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  let validate: ((value: unknown) => Validated) | undefined;
-  return (value: unknown) => {
-    validate ??= makeValidator(schema, httpPart);
-    return validate(value);
-  };
-};
+type Part = 'params' | 'query' | 'body';
 
 type Validated = { readonly value: unknown } | { readonly error: Fault };
 
-function makeValidator(schema: TSchema, httpPart: string | undefined) {
+/**
+ * Checks a part of a request against its schema. Parameters and queries arrive as text and are
+ * converted; bodies are taken as they are, less the fields that the schema does not know, unless it
+ * says `additionalProperties: true`. Defaults are filled in. Compiled when the first request needs it.
+ */
+export function validatorOf(schema: TSchema, part: Part): (value: unknown) => Validated {
+  let validate: ((value: unknown) => Validated) | undefined;
+  return (value) => {
+    validate ??= makeValidator(schema, part);
+    return validate(value);
+  };
+}
+
+/** The same as Fastify asks for it. */
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
+  validatorOf(schema, httpPart === 'querystring' ? 'query' : ((httpPart ?? 'body') as Part));
+
+const AnyObject = Type.Object({}, { additionalProperties: true });
+
+/** What the edge checks of a body: where the handler does it, only that it is an object. */
+export function checkedBody({ bodyCheck, schema: { body } }: Route): TSchema | undefined {
+  // Cheap to check, and keeps every field.
+  return body && bodyCheck === 'handler' ? AnyObject : body;
+}
+
+function makeValidator(schema: TSchema, part: Part) {
   const validator = Compile(schema);
-  const part = httpPart === 'querystring' ? 'query' : (httpPart ?? 'body');
   const isText = part !== 'body';
   const keep = isText ? (parts: unknown) => parts : keeperOf(schema);
   // Fastify says null where there is no body.

@@ -26,6 +26,8 @@ export interface AccessClaims {
   readonly client_id: string;
   /** Login session or API key that the token was issued under. */
   readonly sid: string;
+  /** Of the user's tokens; each revocation of them all begins another. 0 for services. */
+  readonly token_epoch: number;
   readonly token_use: TokenUse;
 }
 
@@ -46,9 +48,14 @@ export function identityOf(claims: JWTPayload): Identity {
     scope: isText(claims['scope']) ? claims['scope'] : '',
     tokenId: jti,
     sessionId: sid,
-    issuedAt: claims.iat ?? 0,
+    tokenEpoch: tokenEpochOf(claims),
     expiresAt: exp,
   };
+}
+
+/** The epoch that a token was issued in: the first for one that does not say. */
+export function tokenEpochOf({ token_epoch: epoch }: JWTPayload): number {
+  return Number.isSafeInteger(epoch) ? Number(epoch) : 0;
 }
 
 /** The refusal of a token; `reason` is machine-readable (`token_expired`, `token_revoked`, …). */

@@ -13,8 +13,8 @@ export interface Identity {
   readonly tokenId: string;
   /** What the token was issued under, a login session or an API key; revoking that revokes it. */
   readonly sessionId: string;
-  /** Unix seconds. */
-  readonly issuedAt: number;
+  /** Which of its subject's revocations came before the token: see `Revocation`. */
+  readonly tokenEpoch: number;
   /** Unix seconds. */
   readonly expiresAt: number;
 }

@@ -16,7 +16,7 @@ const token = (tokenId: string) => ({
   sessionId: 'ses',
   subject: 'sub',
   keyId: 'key',
-  issuedAt: now(),
+  tokenEpoch: 0,
 });
 
 const opened: AsyncDisposable[] = [];

@@ -1,12 +1,17 @@
 /** One revocation: every token that it names is refused from then on. */
 export interface Revocation {
-  /** `token`: a jti. `session`: a login session or API key. `subject`: all issued before now. `key`: a kid. */
+  /** `token`: a jti. `session`: a login session or API key. `subject`: all issued so far. `key`: a kid. */
   readonly kind: 'token' | 'session' | 'subject' | 'key';
   readonly id: string;
   /** Unix seconds. */
   readonly revokedAt: number;
   /** Unix seconds after which every token that it names has expired anyway. */
   readonly expiresAt: number;
+  /**
+   * Of a subject: the epoch of the tokens that it gets from then on, so that no clock decides what came
+   * before. Absent for one that gets no more.
+   */
+  readonly tokenEpoch?: number;
   /** True when it begins at `revokedAt` by the reader's clock; else it is in force once it is known. */
   readonly planned?: boolean;
 }
@@ -17,8 +22,7 @@ export interface RevocableToken {
   readonly sessionId: string;
   readonly subject: string;
   readonly keyId: string;
-  /** Unix seconds. */
-  readonly issuedAt: number;
+  readonly tokenEpoch: number;
 }
 
 const sweepEvery = 1_000;
@@ -53,7 +57,7 @@ export class RevocationList {
     if (this.#inForce.has(keyOf('session', token.sessionId))) return true;
     if (this.#inForce.has(keyOf('key', token.keyId))) return true;
     const subject = this.#inForce.get(keyOf('subject', token.subject));
-    return subject !== undefined && token.issuedAt <= subject.revokedAt;
+    return subject !== undefined && token.tokenEpoch < epochOf(subject);
   }
 
   /** The first revocation that covers the token; undefined while it is good. */
@@ -64,7 +68,7 @@ export class RevocationList {
       this.#inForce.get(keyOf('token', token.tokenId)),
       this.#inForce.get(keyOf('session', token.sessionId)),
       this.#inForce.get(keyOf('key', token.keyId)),
-      subject && token.issuedAt <= subject.revokedAt ? subject : undefined,
+      subject && token.tokenEpoch < epochOf(subject) ? subject : undefined,
     ];
     return found
       .filter((one) => one !== undefined)
@@ -112,11 +116,16 @@ function addTo(revocations: Map<string, Revocation>, revocation: Revocation): bo
 
 /** What two revocations of one thing come to; the known one itself when nothing is new. */
 function merge(known: Revocation, other: Revocation): Revocation {
-  if (known.kind === 'subject') return known.revokedAt >= other.revokedAt ? known : other;
+  if (known.kind === 'subject') return epochOf(known) >= epochOf(other) ? known : other;
   const revokedAt = Math.min(known.revokedAt, other.revokedAt);
   const expiresAt = Math.max(known.expiresAt, other.expiresAt);
   const isNew = revokedAt !== known.revokedAt || expiresAt !== known.expiresAt;
   return isNew ? { ...known, revokedAt, expiresAt } : known;
+}
+
+/** The first epoch whose tokens a revocation of a subject leaves. */
+function epochOf({ tokenEpoch = Number.POSITIVE_INFINITY }: Revocation): number {
+  return tokenEpoch;
 }
 
 function keyOf(kind: Revocation['kind'], id: string): string {

@@ -13,7 +13,7 @@ export function testIdentity(subject: string, permissions: readonly string[] = [
     scope: '',
     tokenId: `tok_${subject}`,
     sessionId: 'ses_test',
-    issuedAt: 1_700_000_000,
+    tokenEpoch: 0,
     expiresAt: 4_000_000_000,
   };
 }

@@ -101,7 +101,7 @@ export class Verifier {
       tokenId: identity.tokenId,
       sessionId: identity.sessionId,
       subject: identity.subject,
-      issuedAt: identity.issuedAt,
+      tokenEpoch: identity.tokenEpoch,
       generation: this.#options.revocations.generation,
     };
     this.#refuseRevoked(verified);

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { keyAlgorithm } from './keys.ts';
-import type { CertificateGrant } from './spiffe.ts';
+import { epochName, type CertificateGrant } from './spiffe.ts';
 
 /** The life of a certificate, milliseconds since the epoch. */
 export interface Validity {
@@ -102,7 +102,7 @@ function subjectOf({ commonName, grant }: LeafContent): x509.JsonName {
     name,
     { [userIdType]: [grant.ownerId] },
     { OU: [grant.sessionId] },
-    { [serialNumberType]: [String(grant.issuedAt)] },
+    { [serialNumberType]: [epochName(grant)] },
   ];
 }
 

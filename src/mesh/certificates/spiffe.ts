@@ -6,6 +6,7 @@ export const meshSpiffeId = 'spiffe://ennead/mesh';
 
 const agentPrefix = 'spiffe://ennead/agent/';
 const encodedPrefix = 'spiffe://ennead/agent-base64url/';
+const epochPrefix = 'epoch-';
 const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The token that a certificate was issued to: what ends it ends the certificate. */
@@ -14,8 +15,8 @@ export interface CertificateGrant {
   readonly ownerId: string;
   /** The login session or API key that it was issued under. */
   readonly sessionId: string;
-  /** Unix seconds. */
-  readonly issuedAt: number;
+  /** The epoch of its subject's tokens. */
+  readonly tokenEpoch: number;
 }
 
 /** What a certificate of ours says of its holder. */
@@ -83,7 +84,17 @@ function grantIn(subject: PeerCertificate['subject']): CertificateGrant | undefi
   const names = subject as unknown as Readonly<Record<string, unknown>>;
   const { UID: ownerId, OU: sessionId, serialNumber } = names;
   if (!isName(ownerId) || !isName(sessionId) || !isName(serialNumber)) return undefined;
-  return { ownerId, sessionId, issuedAt: Number(serialNumber) };
+  return { ownerId, sessionId, tokenEpoch: epochIn(serialNumber) };
+}
+
+/** What the subject of a certificate says of its grant's epoch, as its `serialNumber`. */
+export function epochName({ tokenEpoch }: CertificateGrant): string {
+  return `${epochPrefix}${tokenEpoch}`;
+}
+
+/** The first epoch for a certificate that does not say. */
+function epochIn(name: string): number {
+  return name.startsWith(epochPrefix) ? Number(name.slice(epochPrefix.length)) : 0;
 }
 
 function isName(value: unknown): value is string {

@@ -67,7 +67,7 @@ export async function issueFor(
   return { certificate, ca, privateKey, expiresAtMs: expiresAt.getTime() };
 }
 
-/** A token of a subject that was issued now. */
+/** A first token of a subject. */
 export function grantTo(ownerId: string): CertificateGrant {
-  return { ownerId, sessionId: 'ses_test', issuedAt: Math.floor(Date.now() / 1000) };
+  return { ownerId, sessionId: 'ses_test', tokenEpoch: 0 };
 }

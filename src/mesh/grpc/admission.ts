@@ -30,8 +30,8 @@ export function admit(
   if (ownerId !== undefined && ownerId !== peer.ownerId) {
     throw refuse('the client certificate is not of the agent’s owner', 'invalid_certificate');
   }
-  const { sessionId, issuedAt } = peer;
-  if (revocations.covers({ tokenId: '', keyId: '', subject: peer.ownerId, sessionId, issuedAt })) {
+  const { ownerId: subject, sessionId, tokenEpoch } = peer;
+  if (revocations.covers({ tokenId: '', keyId: '', subject, sessionId, tokenEpoch })) {
     throw refuse('the client certificate was revoked', 'certificate_revoked');
   }
   const allowance = limiter?.take(peer.ownerId);

@@ -4,6 +4,7 @@ import type { Agent, AgentDirectory } from '../agents/agent.ts';
 import type { AgentChoice } from './agent-choice.ts';
 import { CallFailure, type AgentCall, type AgentCaller } from './caller.ts';
 import type { LocalAgents } from './local-agents.ts';
+import type { TaskJournal } from './task-journal.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** The ways to reach agents. */
@@ -20,6 +21,7 @@ export interface DispatchOptions {
   readonly choice: AgentChoice;
   readonly callers: Callers;
   readonly directory: Pick<AgentDirectory, 'observe'>;
+  readonly journal: Pick<TaskJournal, 'begin'>;
 }
 
 const attemptsMax = 3;
@@ -34,7 +36,7 @@ export class Dispatch {
     this.#options = options;
   }
 
-  /** Resolves with the result; rejects with a Fault, a CallFailure or the reason of the abort. */
+  /** Resolves with the result; rejects with a Fault, a CallFailure, TaskTakenOver or the reason of the abort. */
   async execute(run: TaskRun, traceparent: string): Promise<unknown> {
     const tried = new Set<string>();
     let last: CallFailure | undefined;
@@ -62,7 +64,17 @@ export class Dispatch {
     run.isInbox = callers[0] === this.#options.callers.inbox;
     if (run.isInbox) return this.#ask(callers, call);
     const { priority } = task;
-    return this.#options.choice.inTurn(agent, { priority, signal }, () => this.#ask(callers, call));
+    return this.#options.choice.inTurn(agent, { priority, signal }, async () => {
+      await this.#begin(run);
+      return this.#ask(callers, call);
+    });
+  }
+
+  /** Nobody else asks for it from now on. */
+  async #begin(run: TaskRun): Promise<void> {
+    if (run.isDurable && !run.isBegun) await this.#options.journal.begin(run.taskId);
+    run.isBegun = true;
+    run.signal.throwIfAborted();
   }
 
   /** Asks in each way that the agent offers until one reaches it. */

@@ -160,25 +160,6 @@ test('a task whose taker says nothing within the lease is handed out again', asy
   expect(again).toMatchObject({ taskId: task.taskId, attempt: 2 });
 });
 
-test('what a process was working on when it died is known to be interrupted', async () => {
-  const agentId = putAgent();
-  const headers = { prefer: 'respond-async' };
-  const { taskId } = (await mesh.execute({ targetAgent: agentId, task: taskOf() }, { headers }))
-    .body;
-  await expect
-    .poll(
-      async () =>
-        (await mesh.call('GET', `/api/v1/agents/${agentId}/inbox`, owner)).body.tasks.length,
-    )
-    .toBe(1);
-  await ground.database.query(
-    `update mesh.tasks set is_inbox = false, lease_until = now() - interval '1 second' where id = $1`,
-    [taskId],
-  );
-  const { body } = await second.call('GET', `/api/v1/tasks/${taskId}`);
-  expect([body.status, body.error.code]).toEqual(['failed', 'TASK_INTERRUPTED']);
-});
-
 test('a task stays its owner’s when the id has gone to somebody else', async () => {
   const agentId = putAgent();
   const inbox = `/api/v1/agents/${agentId}/inbox`;

@@ -1,13 +1,16 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import type { Fault } from '../../kit/errors.ts';
+import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import {
   deadlineFault,
   failureOf,
   interruptedFault,
   isFinished,
+  TaskTakenOver,
   type TaskRecord,
 } from './task-record.ts';
+import type { TaskRun } from './task-run.ts';
 import {
   cancelTask,
   claimKey,
@@ -18,6 +21,7 @@ import {
   type TaskSql,
 } from './task-store.ts';
 import { Pause, type TaskSignals } from './task-signals.ts';
+import { adoptWaiting, beginTask, releaseWaiting, type WaitingTask } from './waiting-store.ts';
 
 export interface JournalOptions {
   readonly sql: TaskSql;
@@ -35,6 +39,7 @@ const recheckMs = 2_000;
 export const leaseMs = 15_000;
 /** How late after its deadline the end of a task may still be written. */
 const staleMs = 1_000;
+const adoptedAtOnce = 100;
 
 /** What is known of tasks after they were asked, for a day. */
 export class TaskJournal implements AsyncDisposable {
@@ -43,6 +48,8 @@ export class TaskJournal implements AsyncDisposable {
   /** Noted, and not yet written. */
   readonly #noted = new Map<string, TaskRecord>();
   readonly #sweep: NodeJS.Timeout;
+  /** This process, among all that ever had a task. */
+  readonly #holder = newId('msh');
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -53,6 +60,34 @@ export class TaskJournal implements AsyncDisposable {
       maxPending: 20_000,
     });
     this.#sweep = setInterval(() => void this.#forgetOld(), sweepMs).unref();
+  }
+
+  /** Stores a task before it begins; others take it over if this process ends before it asks an agent. */
+  open(run: TaskRun): Promise<void> {
+    return this.store(run.durableRecord(this.#holder));
+  }
+
+  /** Says that an agent is about to be asked; throws TaskTakenOver when that is not this process's any more. */
+  async begin(taskId: string): Promise<void> {
+    if (!(await beginTask(this.#options.sql, taskId, this.#holder))) throw new TaskTakenOver();
+  }
+
+  /** Takes over tasks whose processes ended before they asked an agent. */
+  adopt(): Promise<WaitingTask[]> {
+    const now = Date.now();
+    return adoptWaiting(this.#options.sql, {
+      holder: this.#holder,
+      now: new Date(now),
+      leaseUntil: new Date(now + leaseMs),
+      countMax: adoptedAtOnce,
+    });
+  }
+
+  /** Leaves a task that no agent was asked for to others; never rejects. */
+  async release(taskId: string): Promise<void> {
+    await releaseWaiting(this.#options.sql, taskId, this.#holder).catch((err: unknown) =>
+      this.#options.log.warn({ err, taskId }, 'a task is taken over only when its lease ends'),
+    );
   }
 
   /** Resolves once the record is durable. */
@@ -74,9 +109,9 @@ export class TaskJournal implements AsyncDisposable {
       });
   }
 
-  /** Takes the record's idempotency key; the record that has it already, if one has. */
-  claim(record: TaskRecord): Promise<TaskRecord | undefined> {
-    return claimKey(this.#options.sql, record);
+  /** Stores a task with its idempotency key; the record that has the key already, if one has. */
+  claim(run: TaskRun): Promise<TaskRecord | undefined> {
+    return claimKey(this.#options.sql, run.durableRecord(this.#holder));
   }
 
   /** A task whose process ended without a word reads as failed. */
@@ -91,8 +126,9 @@ export class TaskJournal implements AsyncDisposable {
 
   /** Says that this process works on the tasks. */
   async renew(taskIds: readonly string[]): Promise<void> {
-    await renewTasks(this.#options.sql, taskIds, new Date(Date.now() + leaseMs)).catch(
-      (err: unknown) => this.#options.log.warn({ err }, 'the leases of tasks were not renewed'),
+    const lease = { holder: this.#holder, leaseUntil: new Date(Date.now() + leaseMs) };
+    await renewTasks(this.#options.sql, taskIds, lease).catch((err: unknown) =>
+      this.#options.log.warn({ err }, 'the leases of tasks were not renewed'),
     );
   }
 

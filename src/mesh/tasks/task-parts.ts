@@ -74,7 +74,7 @@ export async function openTaskParts(options: TaskPartsOptions): Promise<TaskPart
       inbox,
     };
     const choice = new AgentChoice({ directory, queueLengthMax, concurrency });
-    const dispatch = new Dispatch({ choice, callers, directory });
+    const dispatch = new Dispatch({ choice, callers, directory, journal });
     const counted = onEnd && { onEnd };
     const runner = lifetime.own(
       'the tasks',

@@ -31,8 +31,20 @@ export interface TaskRecord {
   readonly createdAtMs: number;
   readonly deadlineAtMs: number;
   readonly finishedAtMs?: number | undefined;
-  /** Until when some process surely works on it; absent for tasks in an inbox. */
+  /** Until when some process surely works on it; absent for tasks in an inbox, and for those that wait. */
   readonly leaseUntilMs?: number | undefined;
+  /** What others need to take it over, written with its first record. */
+  readonly handOver?: HandOver | undefined;
+}
+
+/** What a process leaves to whoever takes over a task that no agent was asked for. */
+export interface HandOver {
+  /** The process that has it. */
+  readonly holder: string;
+  /** JSON. */
+  readonly input: string;
+  readonly capability: string | undefined;
+  readonly traceparent: string | undefined;
 }
 
 /** Whether nothing changes it any more. */
@@ -64,6 +76,9 @@ export function outcomeOf(record: TaskRecord): TaskOutcome {
     ...(reason === undefined ? {} : { reason }),
   });
 }
+
+/** Somebody else has taken the task over and tells of its end. */
+export class TaskTakenOver extends Error {}
 
 /** The refusal of a task that somebody called off. */
 export function cancelledFault(taskId: string): Fault {

@@ -5,6 +5,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { RunOptions, Task, TaskOutcome, TaskTarget } from './task.ts';
 import { leaseMs } from './task-journal.ts';
 import { CallFailure } from './caller.ts';
+import type { WaitingTask } from './waiting-store.ts';
 import {
   agentGoneFault,
   cancelledFault,
@@ -15,14 +16,14 @@ import {
 
 /** One task from its asking to its end. */
 export class TaskRun {
-  readonly taskId = newId('tsk');
+  readonly taskId: string;
   readonly target: TaskTarget;
   readonly task: Task;
   readonly askedBy: string;
   readonly idempotencyKey: string | undefined;
   readonly traceparent: string | undefined;
   readonly requestHash: string | undefined;
-  readonly createdAtMs = Date.now();
+  readonly createdAtMs: number;
   readonly deadlineAtMs: number;
   /** Settles when the run has ended; set by whoever begins it. */
   outcome: Promise<TaskOutcome> | undefined;
@@ -30,6 +31,10 @@ export class TaskRun {
   isDurable = false;
   /** Whether its agent comes for it: then it outlives this process. */
   isInbox = false;
+  /** Whether an agent was or is being asked: then nobody asks for it again. */
+  isBegun = false;
+  /** Whether it began at another process, which has ended. */
+  readonly isTakenOver: boolean;
   /** The last agent that was asked. */
   agentId = '';
   /** Whose that agent was when it was asked. */
@@ -38,7 +43,15 @@ export class TaskRun {
   #timer: NodeJS.Timeout | undefined;
   #stopListening = () => {};
 
-  constructor(target: TaskTarget, task: Omit<Task, 'taskId'>, options: RunOptions) {
+  constructor(
+    target: TaskTarget,
+    task: Omit<Task, 'taskId'>,
+    { taken, ...options }: RunOptions & { readonly taken?: WaitingTask } = {},
+  ) {
+    this.taskId = taken?.taskId ?? newId('tsk');
+    this.createdAtMs = taken?.createdAtMs ?? Date.now();
+    this.isTakenOver = taken !== undefined;
+    this.isDurable = taken !== undefined;
     this.target = target;
     this.task = { taskId: this.taskId, ...task };
     this.askedBy = options.askedBy ?? '';
@@ -50,6 +63,16 @@ export class TaskRun {
     this.deadlineAtMs = this.createdAtMs + task.timeoutMs;
     if ('agentId' in target) this.agentId = target.agentId;
     if ('agentId' in target) this.ownerId = target.ownerId ?? '';
+  }
+
+  /** A task that another process had, from where that one left it. */
+  static takeOver(taken: WaitingTask): TaskRun {
+    const { agentId, ownerId, capability, deadlineAtMs, createdAtMs } = taken;
+    const { type, input, priority, askedBy, idempotencyKey, requestHash, traceparent } = taken;
+    const target = capability === undefined ? { agentId, ownerId } : { capability };
+    const task = { type, input, priority, timeoutMs: deadlineAtMs - createdAtMs };
+    const options = { askedBy, idempotencyKey, fingerprint: requestHash, traceparent };
+    return new TaskRun(target, task, { ...options, taken });
   }
 
   /** Gives the task to an agent; throws `unavailable` when its id has gone to another owner. */
@@ -87,6 +110,14 @@ export class TaskRun {
   /** Its record before it has ended. */
   openRecord(status: 'queued' | 'running'): TaskRecord {
     return { ...this.#facts(), status, leaseUntilMs: Date.now() + leaseMs };
+  }
+
+  /** Its first record, with all that others need to take it over. */
+  durableRecord(holder: string): TaskRecord {
+    const { target, task, traceparent } = this;
+    const capability = 'capability' in target ? target.capability : undefined;
+    const input = JSON.stringify(task.input);
+    return { ...this.openRecord('running'), handOver: { holder, input, capability, traceparent } };
   }
 
   completedRecord(outcome: TaskOutcome): TaskRecord {

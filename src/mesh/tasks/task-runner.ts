@@ -7,18 +7,21 @@ import type { AgentDirectory } from '../agents/agent.ts';
 import { CallFailure } from './caller.ts';
 import { untilAborted, type Dispatch } from './dispatch.ts';
 import type { RunOptions, Task, TaskOutcome, TaskRunner, TaskTarget } from './task.ts';
-import { leaseMs, type TaskJournal } from './task-journal.ts';
+import { TaskCare } from './task-care.ts';
+import type { TaskJournal } from './task-journal.ts';
 import {
   agentGoneFault,
   cancelledFault,
   deadlineFault,
   isFinished,
   outcomeOf,
+  TaskTakenOver,
   type TaskRecord,
 } from './task-record.ts';
 import { TaskRun } from './task-run.ts';
 import type { AgentGone, TaskSignals } from './task-signals.ts';
 import { startTaskSpan } from './task-span.ts';
+import type { WaitingTask } from './waiting-store.ts';
 
 /** A task that has ended, for those who count. */
 export interface EndedTask {
@@ -51,13 +54,14 @@ const staleMs = 1_500;
 export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   readonly #options: TaskRunnerOptions;
   readonly #runs = new Map<string, TaskRun>();
-  readonly #renewal: NodeJS.Timeout;
+  readonly #care: TaskCare;
   readonly #stopListening: () => void;
   #isStopping = false;
 
   constructor(options: TaskRunnerOptions) {
     this.#options = options;
-    this.#renewal = setInterval(() => this.#tend(), leaseMs / 3).unref();
+    const takeUp = (task: WaitingTask) => this.#takeUp(task);
+    this.#care = new TaskCare({ ...options, runs: this.#runs, takeUp });
     this.#stopListening = options.signals.onGone((gone) => this.#endOf(gone));
   }
 
@@ -81,7 +85,7 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   ): Promise<StartedTask> {
     const run = new TaskRun(target, task, options);
     if (run.idempotencyKey !== undefined) return this.#startKeyed(run, undefined);
-    await this.#options.journal.store(run.openRecord('running'));
+    await this.#options.journal.open(run);
     run.isDurable = true;
     return this.#detach(run, undefined);
   }
@@ -127,10 +131,10 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     return isCancelled;
   }
 
-  /** Ends what is under way: it is answered `unavailable`; what waits in an inbox stays there. */
+  /** Ends what is under way: it is answered `unavailable`; what was accepted and not begun waits on. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopping = true;
-    clearInterval(this.#renewal);
+    this.#care[Symbol.dispose]();
     this.#stopListening();
     const reason = new Fault('unavailable', 'the service is stopping', { retryAfter: 5 });
     const runs = [...this.#runs.values()];
@@ -139,7 +143,7 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   }
 
   async #startKeyed(run: TaskRun, signal: AbortSignal | undefined): Promise<StartedTask> {
-    const held = await this.#options.journal.claim(run.openRecord('running'));
+    const held = await this.#options.journal.claim(run);
     if (held) return this.#join(held, run);
     run.isDurable = true;
     return this.#detach(run, signal);
@@ -201,9 +205,10 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
       const result = await this.#options.dispatch.execute(run, traceparent);
       return await this.#complete(run, result);
     } catch (error) {
+      if (error instanceof TaskTakenOver) return await this.#awaitHeld(run.openRecord('running'));
       const fault = run.faultOf(error);
       failSpan(span, fault);
-      await this.#fail(run, fault, isBegun(error, run));
+      await this.#fail(run, fault, mayHaveActed(error, run));
       throw fault;
     } finally {
       span.setAttribute('agent.id', run.agentId);
@@ -217,20 +222,9 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     }
   }
 
-  #tend(): void {
-    const { directory } = this.#options;
-    for (const run of this.#runs.values()) {
-      const { agentId, ownerId } = run;
-      // Nobody may have told that the agent went.
-      const isHeld = ownerId === '' || directory.find(agentId)?.ownerId === ownerId;
-      if (!isHeld) run.abort(agentGoneFault(agentId));
-    }
-    void this.#renewLeases();
-  }
-
-  async #renewLeases(): Promise<void> {
-    const runs = [...this.#runs.values()].filter(({ isDurable, isInbox }) => isDurable && !isInbox);
-    if (runs.length > 0) await this.#options.journal.renew(runs.map(({ taskId }) => taskId));
+  #takeUp(task: WaitingTask): void {
+    // Here it still waits, but its lease had run out.
+    if (!this.#runs.has(task.taskId)) this.#detach(TaskRun.takeOver(task), undefined);
   }
 
   async #complete(run: TaskRun, result: unknown): Promise<TaskOutcome> {
@@ -250,12 +244,21 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
 
   async #fail(run: TaskRun, fault: Fault, isStarted: boolean): Promise<void> {
     if (this.#isStopping && run.isInbox && fault.code === 'unavailable') return;
+    if (this.#isLeftToOthers(run, fault)) return this.#options.journal.release(run.taskId);
     const record = run.failedRecord(fault, isStarted);
     await this.#record(run, record);
     // A target that does not exist is no event of an agent.
     if (fault.code === 'not_found') return;
     const status = record.status === 'cancelled' ? 'cancelled' : 'failed';
     this.#tell(run, status, Date.now() - run.createdAtMs);
+  }
+
+  /**
+   * Whether a task that was accepted and that no agent was asked for waits on: for the next process, or for
+   * its agent, which may come back as this process did.
+   */
+  #isLeftToOthers({ isDurable, isBegun, isTakenOver }: TaskRun, { code }: Fault): boolean {
+    return isDurable && !isBegun && (this.#isStopping || isTakenOver) && code === 'unavailable';
   }
 
   /** What can be asked for by its key must be durable before anybody knows; the rest soon is. */
@@ -290,7 +293,7 @@ const eventTypes = {
 } as const;
 
 /** Whether an agent may have done something. */
-function isBegun(error: unknown, run: TaskRun): boolean {
+function mayHaveActed(error: unknown, run: TaskRun): boolean {
   if (run.signal.aborted) return true;
   if (error instanceof CallFailure) return error.progress !== 'not-started';
   return !(error instanceof Fault && ['not_found', 'unavailable'].includes(error.code));

@@ -22,14 +22,17 @@ interface TaskRow {
   readonly lease_until: Date | null;
 }
 
-const columns = `id, asked_by, idempotency_key, request_hash, agent_id, owner_id, type, priority, status,
-  result, failure, created_at, deadline_at, finished_at, lease_until`;
-const readColumns = `${columns.replace('lease_until', '')} case when not is_inbox then lease_until end
-  as lease_until`;
+const readableColumns = `id, asked_by, idempotency_key, request_hash, agent_id, owner_id, type, priority,
+  status, result, failure, created_at, deadline_at, finished_at`;
+const columns = `${readableColumns}, lease_until, input, traceparent, capability, held_by`;
+// What waits is taken over when its lease ends, and what is in an inbox has leases of its takers.
+const readColumns = `${readableColumns}, case when not is_inbox and (held_by is null or begun_at is not null)
+  then lease_until end as lease_until`;
 
 const columnTypes = `id text, asked_by text, idempotency_key text, request_hash text, agent_id text,
   owner_id text, type text, priority smallint, status text, result text, failure text, created_at timestamptz,
-  deadline_at timestamptz, finished_at timestamptz, lease_until timestamptz`;
+  deadline_at timestamptz, finished_at timestamptz, lease_until timestamptz, input text, traceparent text,
+  capability text, held_by text`;
 
 /** Writes records as they are now; what was finished before stays as it was. No id stands twice. */
 export async function writeTasks(sql: TaskSql, records: readonly TaskRecord[]): Promise<void> {
@@ -39,7 +42,8 @@ export async function writeTasks(sql: TaskSql, records: readonly TaskRecord[]): 
      on conflict (id) do update set agent_id = excluded.agent_id,
        owner_id = excluded.owner_id, status = excluded.status,
        result = excluded.result, failure = excluded.failure, finished_at = excluded.finished_at,
-       idempotency_key = excluded.idempotency_key
+       idempotency_key = excluded.idempotency_key,
+       input = case when excluded.finished_at is null then kept.input end
      where kept.finished_at is null`,
     [JSON.stringify(records.map(toRow))],
   );
@@ -73,12 +77,12 @@ export async function readTask(sql: TaskSql, taskId: string): Promise<TaskRecord
 export async function renewTasks(
   sql: TaskSql,
   taskIds: readonly string[],
-  leaseUntil: Date,
+  { holder, leaseUntil }: { readonly holder: string; readonly leaseUntil: Date },
 ): Promise<void> {
   await sql.query(
     `update mesh.tasks set lease_until = $2::timestamptz
-     where id = any($1::text[]) and finished_at is null and not is_inbox`,
-    [taskIds, leaseUntil],
+     where id = any($1::text[]) and finished_at is null and not is_inbox and held_by = $3`,
+    [taskIds, leaseUntil, holder],
   );
 }
 
@@ -110,7 +114,7 @@ export function rankOf(priority: TaskRecord['priority']): number {
 }
 
 function toRow(record: TaskRecord) {
-  const { createdAtMs, deadlineAtMs, finishedAtMs, leaseUntilMs, failure } = record;
+  const { createdAtMs, deadlineAtMs, finishedAtMs, leaseUntilMs, failure, handOver } = record;
   return {
     id: record.taskId,
     asked_by: record.askedBy,
@@ -127,6 +131,10 @@ function toRow(record: TaskRecord) {
     deadline_at: new Date(deadlineAtMs),
     finished_at: finishedAtMs === undefined ? undefined : new Date(finishedAtMs),
     lease_until: leaseUntilMs === undefined ? undefined : new Date(leaseUntilMs),
+    input: handOver?.input,
+    traceparent: handOver?.traceparent,
+    capability: handOver?.capability,
+    held_by: handOver?.holder,
   };
 }
 

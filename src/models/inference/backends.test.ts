@@ -187,6 +187,21 @@ describe.each(kinds)('a runtime that speaks as %s', (kind) => {
     }
   });
 
+  test('that cannot be bound to the schema of a tool says so, else it is bound', async () => {
+    await using ground = join(kind);
+    const tools = [{ ...weather, isStrict: true }];
+    const asked = collect(ground.backends, { ...hello, tools });
+    if (kind === 'ollama') {
+      await expect(asked).rejects.toMatchObject({
+        reason: 'unsupported_parameter',
+        detail: { param: 'tools.0.function.strict' },
+      });
+    } else {
+      await asked;
+      expect(remote.requests).toMatchObject([{ tools }]);
+    }
+  });
+
   test('makes embeddings', async () => {
     await using ground = join(kind);
     const model = await ground.backends.find('vectors');
@@ -237,6 +252,15 @@ test('the default may be a model of an external runtime', async () => {
   await using ground = join('ollama', { defaultName: 'FAR:1b' });
   expect(await ground.backends.find(undefined)).toMatchObject({ name: 'far:1b' });
   expect((await ground.backends.list())[0]).toMatchObject({ name: 'far:1b' });
+});
+
+test('a default that is not there is nobody’s fault who names none', async () => {
+  await using ground = join('ollama', { defaultName: 'gone' });
+  await expect(ground.backends.find(undefined)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'the default model gone is not there',
+  });
+  await expect(ground.backends.find('gone')).rejects.toMatchObject({ code: 'not_found' });
 });
 
 describe('a runtime that makes no sense', () => {
@@ -319,6 +343,24 @@ describe('a runtime that makes no sense', () => {
     await backends.list();
     answers = { '/api/tags': tags };
     expect(await backends.find('odd')).toMatchObject({ name: 'odd', runtime: 'ollama' });
+  });
+
+  test('is found by the file that it names a model by', async () => {
+    answers = { '/v1/models': cards };
+    await using ground = join('openai', { url });
+    for (const name of ['odd', 'odd.gguf', '/models/odd.gguf']) {
+      expect(await ground.backends.find(name)).toMatchObject({ name: 'odd' });
+    }
+  });
+
+  test('has models from us, which are not offered again and again', async () => {
+    const names = ['mine', 'ollama/mine', 'ollama/ollama/mine', 'ollama/theirs'];
+    const modified = { size: 1, modified_at: '2026-01-01T00:00:00Z' };
+    const models = names.map((name) => ({ name, ...modified }));
+    answers = { '/api/tags': JSON.stringify({ models }) };
+    await using ground = join('ollama', { url });
+    const listed = (await ground.backends.list()).map(({ name }) => name);
+    expect(listed).toEqual(['shared', 'mine', 'ollama/mine', 'ollama/theirs']);
   });
 
   test('that nobody hears at all costs the others nothing', async () => {

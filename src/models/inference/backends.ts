@@ -1,8 +1,9 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import { isSameName } from '../library/model-name.ts';
+import { findNamed, isSameName } from '../library/model-name.ts';
 import type { ExternalRuntime } from './external/external-runtime.ts';
 import { Offers } from './external/offers.ts';
+import { shownName } from './external/openai.ts';
 import { DefaultChoice, type DefaultChoiceOptions } from './default-choice.ts';
 import type { Caller, Inference, ModelInfo, RunningModel, Waiting } from './inference.ts';
 import type { Embeddings, GenerateEvent, GenerateRequest } from './request.ts';
@@ -73,9 +74,15 @@ export class Backends implements Inference {
       const found =
         wanted === undefined
           ? await this.#defaults.first(models, bounded)
-          : (findNamed(models, wanted) ?? findPrefixed(read.entries, wanted)?.model);
+          : (findNamed(models, wanted) ??
+            (await this.#findPulled(wanted)) ??
+            findOffered(read.entries, wanted)?.model);
       if (!found) continue;
       return name === undefined ? this.#defaults.mark(found, performance.now() - startedAt) : found;
+    }
+    if (name === undefined && wanted !== undefined) {
+      const message = `the default model ${wanted} is not there`;
+      throw new Fault('unavailable', message, { reason: 'model_not_found', retryAfter: 1 });
     }
     throw this.#missing(wanted, await this.list());
   }
@@ -123,6 +130,16 @@ export class Backends implements Inference {
     return entry ? entry.runtime.unload(entry.offer) : this.#options.local.unload(model);
   }
 
+  /** Files of our own are found by what they were pulled as, too. */
+  async #findPulled(name: string): Promise<ModelInfo | undefined> {
+    try {
+      return await this.#options.local.find(name);
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'not_found') return undefined;
+      throw error;
+    }
+  }
+
   async *#blamingNobody(
     model: ModelInfo,
     events: AsyncIterable<GenerateEvent>,
@@ -168,7 +185,10 @@ export class Backends implements Inference {
     const taken = models.map(({ name }) => name);
     const entries: Entry[] = [];
     for (const [index, { runtime }] of this.#offers.entries()) {
-      for (const offer of offers[index] ?? []) {
+      const offered = offers[index] ?? [];
+      const names = [...taken, ...offered.map(({ name }) => name)];
+      for (const offer of offered) {
+        if (isEcho(offer.name, { runtime: runtime.name, names })) continue;
         const isTaken = taken.some((name) => isSameName(name, offer.name));
         const name = isTaken ? `${runtime.name}/${offer.name}` : offer.name;
         taken.push(name);
@@ -222,13 +242,24 @@ function requireText(texts: readonly string[]): void {
   });
 }
 
-function findNamed(models: readonly ModelInfo[], name: string): ModelInfo | undefined {
-  const exact = models.find((model) => model.name === name);
-  return exact ?? models.find((model) => isSameName(model.name, name));
+/** By the runtime's name before its own, or by the file that a server names it by. */
+function findOffered(entries: readonly Entry[], name: string): Entry | undefined {
+  const prefixed = ({ runtime, offer }: Entry) => `${runtime.name}/${offer.name}`;
+  const file = shownName(name);
+  return (
+    entries.find((entry) => isSameName(prefixed(entry), name)) ??
+    (file === name ? undefined : entries.find(({ offer }) => isSameName(offer.name, file)))
+  );
 }
 
-function findPrefixed(entries: readonly Entry[], name: string): Entry | undefined {
-  return entries.find(({ runtime, offer }) => isSameName(`${runtime.name}/${offer.name}`, name));
+/**
+ * What an Ennead has from another that has it from the first is not offered a second time: it has
+ * the runtime's name before that of a model that is here without it.
+ */
+function isEcho(name: string, { runtime, names }: { runtime: string; names: readonly string[] }) {
+  const prefix = `${runtime}/`;
+  if (!name.startsWith(prefix)) return false;
+  return names.some((one) => isSameName(one, name.slice(prefix.length)));
 }
 
 function shownAs(model: ModelInfo, entries: readonly Entry[]): ModelInfo {

@@ -25,6 +25,8 @@ export interface Tool {
   readonly description?: string;
   /** Schema of the arguments, an object; absent when there are none. */
   readonly parameters?: JsonSchema;
+  /** Whether calls are bound to the schema; else it guides the model as far as a grammar can hold it. */
+  readonly isStrict?: boolean;
 }
 
 /** Messages go through the model's chat template; text is continued as it stands. */
@@ -67,7 +69,7 @@ export interface GenerateRequest {
   readonly stop?: readonly string[];
   /** From the call to the last token, waiting and loading included. Default ten minutes. */
   readonly deadlineMs?: number;
-  /** How long the model stays in memory after this; the runtime's setting when absent. */
+  /** How long the model stays in memory after this; as it was asked before, else the runtime's setting. */
   readonly keepAliveMs?: number;
 }
 

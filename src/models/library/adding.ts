@@ -1,4 +1,4 @@
-import { copyFile, link, open, rename, rm, stat, symlink } from 'node:fs/promises';
+import { copyFile, link, lstat, open, rename, rm, stat, symlink } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
@@ -26,13 +26,21 @@ export interface AddOptions {
   readonly isReference?: boolean;
 }
 
+/** Where the files of a model come to stand. */
+export interface Destination {
+  /** Of the model when it is one file. */
+  readonly path: string;
+  /** Whether what stands there may be lost; else Fault `conflict` for what is there. */
+  readonly isReplacing: boolean;
+}
+
 /**
- * Renames the complete files of a model to their places, once they and then their names are safe on
- * the disk. A model in several files is not there between the first rename and the last.
+ * Moves the complete files of a model to their places, once they and then their names are safe on
+ * the disk. A model in several files is not there between the first move and the last.
  */
 export async function installFiles(
   files: readonly string[],
-  path: string,
+  { path, isReplacing }: Destination,
   origin: Origin,
 ): Promise<void> {
   const [first = ''] = files;
@@ -42,10 +50,52 @@ export async function installFiles(
   const [start, ...later] = moves;
   if (!start) return;
   // The first file is what a model is seen by: it goes first and comes last.
-  if (later.length > 0) await rm(start.place, { force: true });
-  for (const { file, place } of [...later, start]) await rename(file, place);
+  if (isReplacing && later.length > 0) await rm(start.place, { force: true });
+  const move = isReplacing ? replaceAll : placeAll;
+  await move([...later, start]).catch(refuseSecond(origin.name));
   await sync(dirname(path));
   await describe(start.place, origin);
+}
+
+interface Move {
+  readonly file: string;
+  readonly place: string;
+}
+
+async function replaceAll(moves: readonly Move[]): Promise<void> {
+  for (const { file, place } of moves) await rename(file, place);
+}
+
+/** Fails with EEXIST, and nothing has changed, when there is a file at one of the places. */
+async function placeAll(moves: readonly Move[]): Promise<void> {
+  const placed: string[] = [];
+  try {
+    for (const { file, place } of moves) {
+      await linkOrRename(file, place);
+      placed.push(place);
+    }
+  } catch (error) {
+    for (const place of placed) await rm(place);
+    throw error;
+  }
+  for (const { file } of moves) await rm(file, { force: true });
+}
+
+async function linkOrRename(file: string, place: string): Promise<void> {
+  try {
+    await link(file, place);
+  } catch (error) {
+    if (!isOtherFileSystem(error)) throw error;
+    if (await isTaken(place)) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
+    await rename(file, place);
+  }
+}
+
+async function isTaken(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

@@ -14,7 +14,10 @@ export class Digests implements AsyncDisposable {
   readonly #wanted = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Manifests are kept in this folder only; digests of files elsewhere live as long as the process. */
+  /**
+   * Manifests are kept in this folder only; digests of files elsewhere, and of those that are no
+   * usable model, live as long as the process.
+   */
   constructor(folder: string, log: Log) {
     this.#folder = folder;
     this.#log = log;
@@ -70,7 +73,8 @@ export class Digests implements AsyncDisposable {
     // A file that is still being copied into the folder gets its digest once it stands still.
     if (size !== model.bytes || modifiedMs !== model.modifiedAt.getTime()) return digest;
     this.#known.set(keyOf(model), digest);
-    if (dirname(model.path) === this.#folder) {
+    // What is beside a damaged file says where it came from, and so whether it may be replaced.
+    if (dirname(model.path) === this.#folder && model.header) {
       await writeManifest(model.path, manifestOf(model, { digest, modifiedMs }));
     }
     return digest;

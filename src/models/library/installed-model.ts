@@ -3,8 +3,8 @@ import type { ModelInfo } from '../inference/inference.ts';
 import { capabilitiesOf } from './gguf/capabilities.ts';
 import type { GgufHeader } from './gguf/gguf-header.ts';
 import type { HeaderCache } from './gguf/header-cache.ts';
-import type { ManifestCache } from './manifest.ts';
-import { statModel } from './model-files.ts';
+import { readManifest, type ManifestCache } from './manifest.ts';
+import { statModelOrLink } from './model-files.ts';
 import { nameOfFile } from './model-name.ts';
 
 /** A model whose files are on this machine. */
@@ -36,7 +36,7 @@ export async function describeFile(
   { headers, manifests, isBuiltIn }: DescribeOptions,
 ): Promise<InstalledModel | undefined> {
   const name = nameOfFile(basename(path));
-  const state = await statModel(path).catch(() => undefined);
+  const state = await statModelOrLink(path).catch(() => undefined);
   if (name === undefined || !state?.isFile) return undefined;
   const { ino, size, mtimeMs, mtime } = state;
   const [header, manifest] = await Promise.all([
@@ -55,6 +55,23 @@ export async function describeFile(
     licence: manifest?.licence ?? header?.licence,
     isBuiltIn,
   };
+}
+
+/**
+ * Whether a pull may put another in its place: a pull left it as it is, or left a file here that is
+ * no usable model since. A sound file that came to be otherwise is somebody's own.
+ */
+export async function isReplaceable({ path, header, source }: InstalledModel): Promise<boolean> {
+  return header ? isAddress(source) : wasPulledTo(path);
+}
+
+/** Whether what stands at a path, or last stood there, was pulled. */
+export async function wasPulledTo(path: string): Promise<boolean> {
+  return isAddress((await readManifest(path))?.source);
+}
+
+function isAddress(source = ''): boolean {
+  return /^https?:/.test(source);
 }
 
 /** Trained models of the folder first, then those that came with Ennead, then what cannot be used. */

@@ -1,14 +1,4 @@
-import {
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -175,10 +165,9 @@ describe('a model', () => {
 });
 
 describe('a listing', () => {
-  test('passes over folders, broken links, notes and later parts of a split model', async () => {
+  test('passes over folders, notes and later parts of a split model', async () => {
     await using ground = await openGround();
     await mkdir(join(ground.folder, 'folder.gguf'));
-    await symlink(join(elsewhere, 'gone.gguf'), join(ground.folder, 'broken.gguf'));
     await writeFile(join(ground.folder, 'notes.txt'), 'notes');
     await writeFile(join(ground.folder, 'half.gguf.part'), content);
     await writeFile(join(ground.folder, 'big-00002-of-00002.gguf'), content);
@@ -186,6 +175,24 @@ describe('a listing', () => {
     expect((await ground.library.list()).map(({ name }) => name)).toEqual(['big']);
     await ground.library.delete('big');
     expect(await readdir(ground.folder)).not.toContain('big-00002-of-00002.gguf');
+  });
+
+  test('has a reference whose target is gone last, and it can be deleted', async () => {
+    await using ground = await openGround();
+    const target = join(elsewhere, 'passing.gguf');
+    await writeFile(target, content);
+    await ground.library.add(target, { name: 'a-reference', isReference: true });
+    await ground.library.add(model, { name: 'sound' });
+    await rm(target);
+    const lastOf = async () => (await ground.library.list()).at(-1);
+    await expect.poll(async () => (await lastOf())?.name).toBe('a-reference');
+    expect(await lastOf()).toMatchObject({ name: 'a-reference', bytes: 0, capabilities: [] });
+    await expect(ground.library.add(model, { name: 'a-reference' })).rejects.toMatchObject({
+      reason: 'model_exists',
+    });
+    await ground.library.delete('a-reference');
+    await ground.library.add(model, { name: 'a-reference' });
+    expect(await ground.library.list()).toHaveLength(2);
   });
 
   test('has one file of those that differ in case only, and none without a sound name', async () => {

@@ -7,9 +7,16 @@ import { addFile, installFiles, modelExists, type AddOptions, type Origin } from
 import { Digests } from './digests.ts';
 import { chooseFiles, isReserved, type Stray } from './folder-files.ts';
 import { HeaderCache } from './gguf/header-cache.ts';
-import { compareModels, describeFile, type InstalledModel } from './installed-model.ts';
+import {
+  compareModels,
+  describeFile,
+  isReplaceable,
+  wasPulledTo,
+  type InstalledModel,
+} from './installed-model.ts';
 import { ManifestCache, manifestPath } from './manifest.ts';
-import { fileNameOf, isSameName, nameOfFile, parseModelName } from './model-name.ts';
+import { fileNameOf, findNamed, isSameName, nameOfFile, parseModelName } from './model-name.ts';
+import { findPulled } from './pulled-name.ts';
 import { pathsOfParts, splitPath } from './split-files.ts';
 
 export type { InstalledModel } from './installed-model.ts';
@@ -70,14 +77,17 @@ export class ModelLibrary implements AsyncDisposable {
     );
   }
 
-  /** The model of that name, or the default when no name is given; throws `not_found`. */
+  /**
+   * The model of that name, or of what it was pulled by, or the default when no name is given;
+   * throws `not_found`.
+   */
   async find(name: string | undefined): Promise<InstalledModel> {
     const models = await this.list();
     const wanted = name ?? this.#options.defaultName;
     const found =
       wanted === undefined
         ? models.find(({ capabilities }) => capabilities.includes('completion'))
-        : findNamed(models, wanted);
+        : (findNamed(models, wanted) ?? findPulled(models, wanted));
     if (found) return found;
     throw new Fault('not_found', `there is no model ${wanted ?? ''}`.trim(), {
       reason: 'model_not_found',
@@ -127,14 +137,28 @@ export class ModelLibrary implements AsyncDisposable {
   }
 
   /**
+   * The model of this name that a pull would take the place of; Fault `conflict` when it is one that
+   * was not pulled: nobody asked to lose it.
+   */
+  async findReplaceable(name: string): Promise<InstalledModel | undefined> {
+    const present = findNamed(await this.#readFolders(), name);
+    if (!present || present.isBuiltIn) return undefined;
+    if (await isReplaceable(present)) return present;
+    const message = `there is another model ${present.name}, which is not as a pull left it; delete it first`;
+    throw new Fault('conflict', message, { reason: 'model_exists' });
+  }
+
+  /**
    * Puts the complete files of a model, which are on the same file system, into their places and
-   * takes the model of that name out which was pulled before; `invalid` when they are no model.
+   * takes the model of that name out which was pulled before; `invalid` when they are no model,
+   * `conflict` as of `findReplaceable`.
    */
   async install(files: readonly string[], origin: Origin): Promise<InstalledModel> {
-    const before = findNamed(await this.#readFolders(), origin.name);
-    await installFiles(files, this.#pathOf(origin.name), origin);
-    const [first] = this.placesOf(origin.name, files.length);
-    if (before && !before.isBuiltIn && before.path !== first) await removeFiles(before);
+    const before = await this.findReplaceable(origin.name);
+    const [first = ''] = this.placesOf(origin.name, files.length);
+    const isReplacing = before?.path === first || (await wasPulledTo(first));
+    await installFiles(files, { path: this.#pathOf(origin.name), isReplacing }, origin);
+    if (before && before.path !== first) await removeFiles(before);
     return this.find(origin.name);
   }
 
@@ -210,12 +234,6 @@ function builtInFault(name: string): Fault {
   return new Fault('conflict', `${name} is built in and cannot be deleted`, {
     reason: 'model_built_in',
   });
-}
-
-/** The very name goes before one that differs in case or in the tag `latest`. */
-function findNamed(models: readonly InstalledModel[], name: string): InstalledModel | undefined {
-  const exact = models.find((model) => model.name === name);
-  return exact ?? models.find((model) => isSameName(model.name, name));
 }
 
 async function removeFiles({ path }: InstalledModel): Promise<void> {

@@ -25,25 +25,28 @@ export interface FileState {
   readonly mtime: Date;
 }
 
-/** The manifest of a file; undefined when there is none, or none of this state of the file. */
-async function readManifest(path: string, state: FileState): Promise<Manifest | undefined> {
+/** The manifest beside a file, whatever has become of the file since. */
+export async function readManifest(path: string): Promise<Manifest | undefined> {
   const text = await readFile(manifestPath(path), 'utf8').catch(() => undefined);
   const manifest = text === undefined ? undefined : parseJson(text);
-  if (!Value.Check(Manifest, manifest)) return undefined;
-  return isOfState(manifest, state) ? manifest : undefined;
+  return Value.Check(Manifest, manifest) ? manifest : undefined;
 }
 
 /** Manifests that were found, for as long as their files stay as they are. */
 export class ManifestCache {
   readonly #found = new Map<string, Manifest>();
 
-  /** As `readManifest`; a manifest that is not there yet is looked for every time. */
+  /**
+   * The manifest of this state of a file; undefined when there is none. One that is not there yet is
+   * looked for every time.
+   */
   async read(path: string, state: FileState): Promise<Manifest | undefined> {
     const known = this.#found.get(path);
     if (known && isOfState(known, state)) return known;
-    const manifest = await readManifest(path, state);
-    if (manifest) this.#found.set(path, manifest);
-    else this.#found.delete(path);
+    this.#found.delete(path);
+    const manifest = await readManifest(path);
+    if (!manifest || !isOfState(manifest, state)) return undefined;
+    this.#found.set(path, manifest);
     return manifest;
   }
 

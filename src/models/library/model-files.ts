@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { digestOf } from './file-digest.ts';
 import { pathsOfParts } from './split-files.ts';
 
@@ -14,8 +14,13 @@ export interface FilesState {
   readonly mtimeMs: number;
 }
 
+/** The state of what stands at a path. */
+export interface PathState extends FilesState {
+  readonly isFile: boolean;
+}
+
 /** The state of the model that begins at a path; rejects as `stat` does when there is no such file. */
-export async function statModel(path: string): Promise<FilesState & { readonly isFile: boolean }> {
+export async function statModel(path: string): Promise<PathState> {
   const [, ...later] = pathsOfParts(path);
   const first = await stat(path);
   // A part that is missing is for the reader of the headers to say.
@@ -29,6 +34,18 @@ export async function statModel(path: string): Promise<FilesState & { readonly i
     mtimeMs: newest.mtimeMs,
     isFile: first.isFile(),
   };
+}
+
+/** As `statModel`; a link whose target is gone is an empty file, so that somebody sees it. */
+export async function statModelOrLink(path: string): Promise<PathState> {
+  try {
+    return await statModel(path);
+  } catch (error) {
+    const link = await lstat(path);
+    if (!link.isSymbolicLink()) throw error;
+    const { ino, mtime, mtimeMs } = link;
+    return { ino, size: 0, mtime, mtimeMs, isFile: true };
+  }
 }
 
 /** SHA-256 of a model in hex; of one in several files, see `joinDigests`. */

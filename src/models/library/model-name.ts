@@ -45,6 +45,15 @@ export function isSameName(one: string, other: string): boolean {
   return withoutLatest(one).toLowerCase() === withoutLatest(other).toLowerCase();
 }
 
+/** The model of a name: the very name goes before one that differs in case or in the tag `latest`. */
+export function findNamed<T extends { readonly name: string }>(
+  models: readonly T[],
+  name: string,
+): T | undefined {
+  const exact = models.find((model) => model.name === name);
+  return exact ?? models.find((model) => isSameName(model.name, name));
+}
+
 /** A name without the tag that every name has by itself. */
 export function withoutLatest(name: string): string {
   return name.toLowerCase().endsWith(latestTag) ? name.slice(0, -latestTag.length) : name;

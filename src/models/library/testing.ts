@@ -28,6 +28,8 @@ export interface SourceFile {
   /** Sends the first half, and the rest when this resolves. */
   readonly gate?: Promise<void>;
   readonly contentType?: string;
+  /** The header that names the next page of a listing. */
+  readonly link?: string;
   /** Does not say how much comes: the body is chunked. */
   readonly isSizeless?: boolean;
 }
@@ -111,11 +113,18 @@ function headOf(file: SourceFile, request: IncomingMessage) {
   const range = `bytes ${start}-${content.length - 1}/${content.length}`;
   const headers = {
     ...(file.isSizeless ? {} : { 'content-length': content.length - start }),
-    'content-type': file.contentType ?? 'application/octet-stream',
-    ...(etag === undefined ? {} : { etag }),
+    ...describe(file),
     ...(isRange ? { 'content-range': range } : {}),
   };
   return { status: isRange ? 206 : 200, start, headers };
+}
+
+function describe({ contentType = 'application/octet-stream', etag, link }: SourceFile) {
+  return {
+    'content-type': contentType,
+    ...(etag === undefined ? {} : { etag }),
+    ...(link === undefined ? {} : { link }),
+  };
 }
 
 async function untilSize(path: string | undefined, size: number): Promise<void> {

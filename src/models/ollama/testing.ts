@@ -43,7 +43,7 @@ export async function startDialects(inference: ScriptedInference) {
     grants: [],
     start: (host) => {
       host.http.serve(contract, {
-        ...openAiHandlers({ inference }),
+        ...openAiHandlers({ inference, contextTokensMax: 1024 }),
         ...ollamaHandlers({ host, inference, library, puller }),
         health: () => host.health(),
       });

@@ -53,8 +53,8 @@ function refuseUnsupported(body: ChatRequest): void {
   }
 }
 
-function toTool({ function: { name, description, parameters } }: RequestTool): Tool {
-  return { name, ...present({ description, parameters }) };
+function toTool({ function: { name, description, parameters, strict } }: RequestTool): Tool {
+  return { name, ...present({ description, parameters, isStrict: strict }) };
 }
 
 type RequestTool = NonNullable<ChatRequest['tools']>[number];

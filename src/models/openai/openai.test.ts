@@ -278,6 +278,16 @@ describe('chat completions', () => {
     expect(chunks.every(({ choices }) => choices.length === 1)).toBe(true);
   });
 
+  test('a strict tool is asked for as such', async () => {
+    const strict = { ...tool, function: { ...tool.function, strict: true } };
+    const loose = { ...tool, function: { ...tool.function, strict: null } };
+    const tools = [strict, loose];
+    await client.chat.completions.create({ model: 'tiny', messages: [...messages], tools });
+    const named = { name: 'weather', isStrict: true };
+    expect(inference.requests).toMatchObject([{ tools: [named, { name: 'weather' }] }]);
+    expect(inference.requests[0]?.tools?.[1]).not.toHaveProperty('isStrict');
+  });
+
   test('tool calls come whole, with arguments as text', async () => {
     const second = { ...call, id: 'call_2', arguments: {} };
     inference.events = [

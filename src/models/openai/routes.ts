@@ -13,8 +13,15 @@ type OpenAiHandlers = {
   readonly [K in keyof typeof openAiRoutes]: Handler<(typeof openAiRoutes)[K]>;
 };
 
+export interface OpenAiParts {
+  readonly inference: Inference;
+  /** The most that a model of this machine is loaded with. */
+  readonly contextTokensMax: number;
+}
+
 /** The HTTP edge of OpenAI's API. */
-export function openAiHandlers({ inference }: { readonly inference: Inference }): OpenAiHandlers {
+export function openAiHandlers({ inference, contextTokensMax }: OpenAiParts): OpenAiHandlers {
+  const describe = (model: ModelInfo) => toCard(model, contextTokensMax);
   const ask = async (model: string | undefined, call: Asker): Promise<Asked> => {
     const caller = callerOf(call);
     return { inference, model: await inference.find(model, { caller }), caller };
@@ -35,8 +42,8 @@ export function openAiHandlers({ inference }: { readonly inference: Inference })
     // Written here: a serializer that checks each of a million numbers would hold all others up.
     createEmbeddings: async (call) =>
       new WrittenJson(await embedTexts(call.body, { inference, caller: callerOf(call) })),
-    listModels: async () => ({ object: 'list', data: (await inference.list()).map(toCard) }),
-    readModel: async ({ params }) => toCard(await inference.find(params.model)),
+    listModels: async () => ({ object: 'list', data: (await inference.list()).map(describe) }),
+    readModel: async ({ params }) => describe(await inference.find(params.model)),
   };
 }
 
@@ -45,14 +52,16 @@ async function* toEvents(chunks: AsyncIterable<unknown>): AsyncGenerator<ServerE
   yield { data: '[DONE]' };
 }
 
-function toCard(model: ModelInfo): ModelCard {
+/** The context is the one that is there, which may be less than what a model was made for. */
+function toCard(model: ModelInfo, contextTokensMax: number): ModelCard {
   const { name, modifiedAt, runtime, capabilities, contextTokens } = model;
+  const bound = runtime === 'local' ? contextTokensMax : Infinity;
   return {
     id: name,
     object: 'model',
     created: toUnixSeconds(modifiedAt),
     owned_by: runtime,
     capabilities: [...capabilities],
-    ...(contextTokens === undefined ? {} : { context_length: contextTokens }),
+    ...(contextTokens === undefined ? {} : { context_length: Math.min(contextTokens, bound) }),
   };
 }

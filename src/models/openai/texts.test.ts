@@ -183,7 +183,7 @@ describe('models', () => {
         created,
         owned_by: 'local',
         capabilities: ['completion', 'json', 'tools'],
-        context_length: 2048,
+        context_length: 1024,
       },
       {
         id: 'hf.co/owner/model:Q4',

@@ -408,6 +408,7 @@ describe('a model', () => {
   test('that is asked to stay for no time leaves at once, and for all time has no end', async () => {
     await runtime.load({ modelPath: embedder, keepAliveMs: Infinity });
     const find = () => runtime.loaded().find(({ path }) => path === embedder);
+    await runtime.load({ modelPath: embedder });
     expect(find()).toMatchObject({ expiresAt: undefined });
     await runtime.load({ modelPath: embedder, keepAliveMs: 0 });
     expect(find()).toBeUndefined();

@@ -2,12 +2,13 @@ import { availableParallelism } from 'node:os';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Embeddings, GenerateEvent } from '../inference/request.ts';
+import { templateMsDefault } from './bounded.ts';
 import { assess } from './casualties.ts';
 import { closingFault, crashedFault, toFault } from './faults.ts';
 import { Job, timerMaxMs, type JobEvent } from './job.ts';
 import type { Lane } from './lanes.ts';
 import { defaultBudgetBytes } from './memory.ts';
-import { badFileFault, ModelFiles, type ModelFile } from './model-file.ts';
+import { badFileFault, ModelFiles } from './model-file.ts';
 import type { Task, TaskEnd, ToParent } from './protocol.ts';
 import { checkTexts, checkTimes, deadlineDefaultMs, resolveRequest } from './request.ts';
 import type { RuntimeRequest } from './request.ts';
@@ -43,12 +44,12 @@ export class ChildRuntime implements Contract.Runtime {
   constructor(options: Contract.RuntimeOptions) {
     const { parallel = 4, queueMax = 64, contextTokensMax = 4096 } = options;
     const { threads = Math.max(1, availableParallelism() - 1) } = options;
-    const { memoryBytes = defaultBudgetBytes() } = options;
+    const { memoryBytes = defaultBudgetBytes(), templateMs = templateMsDefault } = options;
     this.#log = options.log;
     this.#files = new ModelFiles({ parallel, contextTokensMax });
     this.#schedule = new Schedule({ parallel, queueMax, memoryBytes });
     this.#supervisor = new Supervisor(
-      { parallel, threads, contextTokensMax },
+      { parallel, threads, contextTokensMax, templateMs },
       {
         received: (message) => this.#receive(message),
         died: (death) => this.#recover(death),
@@ -197,19 +198,13 @@ export class ChildRuntime implements Contract.Runtime {
     this.#running.delete(id);
     clearTimeout(running.cancelTimer);
     running.job.settle(outcome);
-    this.#noteOutcome(running.job.file, outcome);
+    if (!(outcome instanceof Fault)) this.#supervisor.noteSuccess();
+    this.#files.noteOutcome(running.job, outcome);
     const lane = this.#schedule.finish(running.job, performance.now() - running.startedAt);
     // First the timer: starting the next request may evict this very lane, which ends its timer.
-    if (lane?.active === 0) this.#awaitIdle(lane, running.job.keepAliveMs ?? this.#idleUnloadMs);
+    if (lane?.active === 0) this.#awaitIdle(lane, lane.keepAliveMs ?? this.#idleUnloadMs);
     this.#startNext();
     if (this.#running.size === 0) this.#notifyDrained();
-  }
-
-  #noteOutcome(file: ModelFile, outcome: TaskEnd | Fault): void {
-    if (!(outcome instanceof Fault)) {
-      this.#supervisor.noteSuccess();
-      this.#files.noteSuccess(file);
-    } else if (outcome.reason === 'bad_model_file') this.#files.noteFailure(file);
   }
 
   #awaitIdle(lane: Lane, keepAliveMs: number): void {
@@ -266,12 +261,15 @@ export class ChildRuntime implements Contract.Runtime {
 
   #recover({ reason, signal, backoffMs }: Death): void {
     const inFlight = this.#takeRunning();
-    const { culprit, lost, unharmed } = assess(inFlight, this.#schedule.lanes, signal);
+    const { culprit, isCertain, lost, unharmed } = assess(inFlight, this.#schedule.lanes, {
+      signal,
+      hasAnswered: (file) => this.#files.hasAnswered(file),
+    });
     this.#log.error({ reason, inFlight: inFlight.length }, 'the model process died');
     for (const lane of this.#schedule.lanes) this.#closeLane(lane);
-    if (culprit) this.#files.condemn(culprit.file);
+    const bad = culprit && this.#files.blame(culprit.file, isCertain) ? culprit.file : undefined;
     for (const job of lost) {
-      job.settle(job.file === culprit?.file ? badFileFault() : crashedFault(backoffMs));
+      job.settle(job.file === bad ? badFileFault() : crashedFault(backoffMs));
     }
     this.#schedule.requeue(unharmed.filter((job) => !job.isSettled));
     if (backoffMs === 0) this.#startNext();

@@ -12,6 +12,7 @@ import {
 } from 'node-llama-cpp';
 import { Fault } from '../../kit/errors.ts';
 import { Beat } from './beat.ts';
+import { isOutOfTime, runBounded } from './bounded.ts';
 import { Gate } from './gate.ts';
 import type { ChildSettings, LoadedModel, ModelKey } from './protocol.ts';
 import { SequencePool } from './sequence-pool.ts';
@@ -57,6 +58,8 @@ export class Engine {
   readonly #llama: Llama;
   readonly #settings: ChildSettings;
   readonly #models = new Map<ModelKey, Promise<OpenModel>>();
+  /** Those whose chat template does not end: to find that out holds everybody up, so it is done once. */
+  readonly #endless = new Set<ModelKey>();
   /** The memory of a model that leaves is needed by the next one. */
   readonly #closing = new Set<Promise<unknown>>();
 
@@ -83,12 +86,14 @@ export class Engine {
 
   /** Loads a model once, however many ask at a time. Fault `invalid` when the file is unusable. */
   async open({ key, path, kind }: ModelRequest): Promise<OpenModel> {
+    if (this.#endless.has(key)) throw endlessFault();
     const open = this.#models.get(key) ?? this.#load(path, kind);
     this.#models.set(key, open);
     try {
       return await open;
     } catch (error) {
       this.#models.delete(key);
+      if (isOutOfTime(error)) this.#endless.add(key);
       throw toLoadFault(error);
     }
   }
@@ -109,6 +114,9 @@ export class Engine {
     const model = await this.#llama.loadModel({ modelPath: path });
     try {
       if (kind === 'embedding') return await this.#openEmbedding(model, path, startedAt);
+      // Renders the template several times.
+      const resolve = () => resolveChatWrapper(model, { warningLogs: false });
+      const wrapper = runBounded(resolve, this.#settings.templateMs);
       const context = await this.#createContext(model);
       const sequences = Array.from({ length: context.totalSequences }, () => context.getSequence());
       return {
@@ -116,7 +124,7 @@ export class Engine {
         llama: this.#llama,
         model,
         context,
-        wrapper: resolveChatWrapper(model, { warningLogs: false }),
+        wrapper,
         pool: new SequencePool(sequences),
         gate: new Gate(),
         beat: new Beat(),
@@ -187,6 +195,12 @@ function describe(model: LlamaModel, { path, contextTokens, startedAt }: Describ
 function toLoadFault(error: unknown): Fault {
   if (error instanceof InsufficientMemoryError)
     return new Fault('unavailable', 'not enough memory for this model', { cause: error });
+  if (isOutOfTime(error)) return endlessFault(error);
   const reason = 'bad_model_file';
   return new Fault('invalid', 'the model file cannot be loaded', { cause: error, reason });
+}
+
+function endlessFault(cause?: unknown): Fault {
+  const message = 'the model file cannot be loaded: its chat template does not end';
+  return new Fault('invalid', message, { cause, reason: 'bad_model_file' });
 }

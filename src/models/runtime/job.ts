@@ -14,7 +14,7 @@ export interface JobOptions {
   readonly task: Task;
   /** Shares are fair between subjects. */
   readonly subject: string;
-  /** How long the model stays after this; undefined leaves it to the runtime. */
+  /** How long the model stays after this; undefined leaves it as it is. */
   readonly keepAliveMs: number | undefined;
 }
 

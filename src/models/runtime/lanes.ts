@@ -12,6 +12,8 @@ export interface Lane {
   loaded: LoadedModel | undefined;
   /** Set once somebody wants the model out: it takes no more requests and goes when it is idle. */
   isLeaving: boolean;
+  /** How long it stays after its last request, as last asked for; undefined leaves it to the runtime. */
+  keepAliveMs: number | undefined;
   /** Until when it stays after its last request; undefined for ever, or while it has one. */
   expiresAt: Date | undefined;
   /** Runs while the lane has no request. */
@@ -78,10 +80,11 @@ export class Lanes {
     return evicted;
   }
 
-  release({ file, subject }: Job): Lane | undefined {
+  release({ file, subject, keepAliveMs }: Job): Lane | undefined {
     const lane = this.#lanes.get(file.key);
     if (!lane) return undefined;
     lane.active--;
+    lane.keepAliveMs = keepAliveMs ?? lane.keepAliveMs;
     const left = (lane.activeBySubject.get(subject) ?? 1) - 1;
     if (left > 0) lane.activeBySubject.set(subject, left);
     else lane.activeBySubject.delete(subject);
@@ -116,6 +119,7 @@ function newLane(file: ModelFile): Lane {
     activeBySubject: new Map(),
     loaded: undefined,
     isLeaving: false,
+    keepAliveMs: undefined,
     expiresAt: undefined,
     idleTimer: undefined,
   };

@@ -3,7 +3,7 @@ import { capabilitiesOf } from '../library/gguf/capabilities.ts';
 import { readGgufHeader, type GgufHeader } from '../library/gguf/gguf-header.ts';
 import { statModel } from '../library/model-files.ts';
 import { contextTokensOf, estimateMemoryBytes, type ContextShape } from './memory.ts';
-import type { ModelKey, ModelKind } from './protocol.ts';
+import type { ModelKey, ModelKind, Task, TaskEnd } from './protocol.ts';
 
 export interface ModelFile {
   readonly path: string;
@@ -15,6 +15,11 @@ export interface ModelFile {
   readonly contextTokens: number;
 }
 
+interface Attempt {
+  readonly file: ModelFile;
+  readonly task: Task;
+}
+
 /** Knows the files that were asked for; each header is read once for each content. */
 export class ModelFiles {
   readonly #shape: ContextShape;
@@ -22,6 +27,8 @@ export class ModelFiles {
   readonly #condemned = new Set<ModelKey>();
   readonly #failed = new Set<ModelKey>();
   readonly #proven = new Set<ModelKey>();
+  readonly #answered = new Set<ModelKey>();
+  readonly #suspected = new Set<ModelKey>();
 
   constructor(shape: ContextShape) {
     this.#shape = shape;
@@ -53,19 +60,32 @@ export class ModelFiles {
     return file;
   }
 
-  /** The file ended the process that loaded it: until its content changes it is `invalid`. */
-  condemn({ key }: ModelFile): void {
-    this.#condemned.add(key);
+  /**
+   * The file ended the process: where that is certain, and else the second time, it is `invalid`
+   * until its content changes. Answers whether it is.
+   */
+  blame({ key }: ModelFile, isCertain: boolean): boolean {
+    if (isCertain || this.#suspected.has(key)) this.#condemned.add(key);
+    this.#suspected.add(key);
+    return this.#condemned.has(key);
   }
 
-  /** The file could not be loaded: it is tried again by those who name it. */
-  noteFailure({ key }: ModelFile): void {
-    this.#failed.add(key);
-  }
-
-  noteSuccess({ key }: ModelFile): void {
+  /** A file that could not be loaded is tried again by those who name it. */
+  noteOutcome({ file: { key }, task }: Attempt, outcome: TaskEnd | Fault): void {
+    if (outcome instanceof Fault) {
+      if (outcome.reason === 'bad_model_file') this.#failed.add(key);
+      return;
+    }
     this.#failed.delete(key);
     this.#proven.add(key);
+    if (task.kind === 'load') return;
+    this.#suspected.delete(key);
+    this.#answered.add(key);
+  }
+
+  /** Whether a request to it has ended well, beyond its being loaded. */
+  hasAnswered({ key }: ModelFile): boolean {
+    return this.#answered.has(key);
   }
 
   hasWorked({ key }: ModelFile): boolean {

@@ -9,6 +9,7 @@ import {
 } from 'node-llama-cpp';
 import { Fault } from '../../kit/errors.ts';
 import type { ChatMessage } from '../inference/request.ts';
+import { runBounded, templateMsDefault } from './bounded.ts';
 import { toHistory } from './history.ts';
 import type { Work } from './request.ts';
 import { writeToolsAsText } from './plain-tools.ts';
@@ -62,10 +63,10 @@ function openToolFormat(model: LlamaModel, wrapper: ChatWrapper, tools: Work['to
   return knowsTools(wrapper) ? readToolFormat(model, wrapper, tools) : plainToolFormat(tools);
 }
 
-/** Some templates refuse chats, for instance those that do not alternate. */
+/** Some templates refuse chats, for instance those that do not alternate; some do not end. */
 function render(wrapper: ChatWrapper, options: ChatWrapperGenerateContextStateOptions) {
   try {
-    return wrapper.generateContextState(options);
+    return runBounded(() => wrapper.generateContextState(options), templateMsDefault);
   } catch (error) {
     const message = 'the chat template of the model does not take these messages';
     throw new Fault('invalid', message, { cause: error, detail: { param: 'messages' } });

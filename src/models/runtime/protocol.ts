@@ -9,6 +9,8 @@ export interface ChildSettings {
   readonly threads: number;
   /** Upper bound of one sequence's context; a model trained for less gets less. */
   readonly contextTokensMax: number;
+  /** How long the chat template of a model may run while the model is loaded. */
+  readonly templateMs: number;
 }
 
 /** A model that the child holds in memory. */

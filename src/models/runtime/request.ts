@@ -136,10 +136,30 @@ function resolveTools(request: GenerateRequest): CallableTool[] {
   demand(allowed.length > 0 || tools.length === 0, 'toolChoice', 'names no tool of the request');
   return allowed.map((tool, i) => ({
     ...tool,
-    // The schemas of tools come from anywhere and only guide the model: what a grammar cannot hold
-    // of them is left to the tool to check.
-    grammar: compileSchema(argumentsOf(tool), `t${i}-`, 'lenient'),
+    grammar: compileArguments(tool, { prefix: `t${i}-`, at: tools.indexOf(tool) }),
   }));
+}
+
+/**
+ * The schemas of tools come from anywhere and only guide the model, unless they are strict: what a
+ * grammar cannot hold of them is left to the tool to check.
+ */
+function compileArguments(
+  tool: Tool,
+  { prefix, at }: { readonly prefix: string; readonly at: number },
+): SchemaGrammar {
+  try {
+    return compileSchema(argumentsOf(tool), prefix, tool.isStrict ? 'strict' : 'lenient');
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const { code, message, reason = '', detail } = error;
+    const param = `tools.${at}.function.parameters`;
+    throw new Fault(code, `${tool.name}: ${message}`, {
+      cause: error,
+      reason,
+      detail: { ...detail, param },
+    });
+  }
 }
 
 function argumentsOf({ parameters }: Tool): JsonSchema {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeModel, ScriptedInference, scriptedEnd } from '../inference/testing.ts';
+import { toMcpResult } from './mcp.ts';
 import { findTool } from './tool-table.ts';
 
 function scripted(text: string) {
@@ -60,6 +61,18 @@ test('a chat takes a prompt in place of messages, or after them, and needs one o
       detail: { param: 'input.messages' },
     });
   }
+});
+
+test('the text of an MCP answer tells what the model calls', () => {
+  const toolCalls = [{ id: 'call_1', name: 'weather', arguments: { city: 'Bern' } }];
+  const answer = { model: 'tiny', toolCalls };
+  const calls = { type: 'text', text: JSON.stringify({ toolCalls }) };
+  const look = { type: 'text', text: 'I look.' };
+  expect(toMcpResult({ ...answer, output: '' }).content).toEqual([calls]);
+  expect(toMcpResult({ ...answer, output: 'I look.' }).content).toEqual([look, calls]);
+  expect(toMcpResult({ model: 'tiny', toolCalls: [], output: '' }).content).toEqual([
+    { type: 'text', text: '' },
+  ]);
 });
 
 test('a field that a tool does not know is not heeded', async () => {

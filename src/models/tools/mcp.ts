@@ -48,8 +48,14 @@ function toMcpTool({ name, title, description, inputSchema, outputSchema }: Mode
   };
 }
 
-function toMcpResult(result: ToolResult): CallToolResult {
-  const { output } = result;
+/** Whoever reads the text alone sees the calls too. */
+export function toMcpResult(result: ToolResult): CallToolResult {
+  const { output, toolCalls = [] } = result;
   const text = typeof output === 'string' ? output : JSON.stringify(output);
-  return { content: [{ type: 'text', text }], structuredContent: { ...result } };
+  const calls = toolCalls.length > 0 ? [JSON.stringify({ toolCalls })] : [];
+  const texts = text === '' && calls.length > 0 ? calls : [text, ...calls];
+  return {
+    content: texts.map((one) => ({ type: 'text', text: one })),
+    structuredContent: { ...result },
+  };
 }

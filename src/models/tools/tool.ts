@@ -21,6 +21,8 @@ export interface ToolResult {
   readonly output: unknown;
   /** The model that made it. */
   readonly model: string;
+  /** What the model wants called. */
+  readonly toolCalls?: readonly unknown[];
 }
 
 /** A tool as callers see it, and how to run it. The schemas are JSON schemas of objects. */

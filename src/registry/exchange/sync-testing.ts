@@ -20,7 +20,7 @@ const identity: Identity = {
   scope: '',
   tokenId: 'tok_1',
   sessionId: 'ses_1',
-  issuedAt: 0,
+  tokenEpoch: 0,
   expiresAt: 0,
 };
 

@@ -212,7 +212,8 @@ export function findColdStarts(scene: Scene): Finding<'cold-start'>[] {
     const laterUs = warm.length > 0 ? medianOf(warm) : undefined;
     const evidence = { operation: first.head.name, firstUs: longestOf(starts), laterUs };
     const spentUs = pathSum(scene, starts);
-    const savingUs = Math.max(0, spentUs - (laterUs ?? 0) * starts.length);
+    // Without a later one it is not known how long a warm one takes.
+    const savingUs = laterUs === undefined ? 0 : Math.max(0, spentUs - laterUs * starts.length);
     const [spanIds, remainsUs] = [idsOf(starts), spentUs - savingUs];
     return [{ shape: 'cold-start' as const, spanIds, savingUs, remainsUs, evidence }];
   });

@@ -188,6 +188,50 @@ test.each<
   expect(answer.projectedUs).toBe(projectedMs * 1_000);
 });
 
+const root = draw({ id: 'root', from: 0, to: 1_000 });
+const bg = draw({ id: 'bg', in: 'root', from: 50, to: 3_000 });
+const db = draw({ id: 'db', in: 'root', from: 100, to: 900 });
+const beside = [
+  root,
+  draw({ id: 'b', in: 'root', from: 0, to: 700 }),
+  draw({ id: 'd', in: 'root', from: 700, to: 950 }),
+  draw({ id: 'async', in: 'root', from: 900, to: 1_400 }),
+];
+const early = draw({ id: 'bg', in: 'root', from: 50, to: 1_200 });
+const produced = [
+  root,
+  db,
+  draw({ id: 'send', in: 'root', from: 100, to: 110, kind: 'producer' }),
+  draw({ id: 'take', in: 'send', from: 500, to: 2_000, kind: 'consumer' }),
+];
+const touching = [
+  root,
+  draw({ id: 'first', in: 'root', from: 0, to: 505 }),
+  draw({ id: 'bg', in: 'first', from: 50, to: 1_100 }),
+  draw({ id: 'second', in: 'root', from: 500, to: 1_000 }),
+];
+const behind = [
+  root,
+  draw({ id: 'bg', in: 'root', from: 1_000, to: 2_000 }),
+  draw({ id: 'then', in: 'root', from: 2_000, to: 2_500 }),
+];
+
+test.each<[string, ReturnType<typeof randomTrace>, string, number, number]>([
+  ['is faster, down to the end of its root', [root, early, db], 'bg', 4, 1_000],
+  ['is faster', [root, bg, db], 'bg', 2, 1_525],
+  ['does not wait for what its root waits for', [root, bg, db], 'db', 0.5, 3_000],
+  ['and makes nothing faster', [root, bg, db], 'db', 2, 3_000],
+  ['came by a queue before what is faster', produced, 'db', 2, 2_000],
+  ['began while what is slower ran', beside, 'd', 0.5, 1_400],
+  ['began while what is faster ran', beside, 'd', 2, 1_400],
+  // 300 of the path is all that the two that are faster can save.
+  ['was begun by what is faster', touching, 'first', 2, 800],
+  ['went on with more when it was done', behind, 'bg', 2, 2_000],
+])('work outlasts its root: it %s', (_title, spans, id, factor, projectedMs) => {
+  const change = { spanId: idOf(id), factor, extent: 'whole' } as const;
+  expect(project(spans, change).projectedUs).toBe(projectedMs * 1_000);
+});
+
 test('20,000 spans, each outlasting the one above it, are projected', () => {
   const chain = Array.from({ length: 20_000 }, (_, at) =>
     draw({ id: `d${at}`, ...(at > 0 ? { in: `d${at - 1}` } : {}), from: at, to: 20_000 + at }),

@@ -1,7 +1,9 @@
-import type { CriticalPath } from '../trace/critical-path.ts';
+import { criticalPathOf, lastingPath, type CriticalPath } from '../trace/critical-path.ts';
+import { intervalOf } from '../trace/summary.ts';
 import type { SpanTree } from '../trace/tree.ts';
-import type { PathTimes } from './path-times.ts';
-import { isPoint, stepsOf, topStep, type Step } from './what-if-steps.ts';
+import { pathTimes, type PathTimes } from './path-times.ts';
+import { projectedTree } from './projected-tree.ts';
+import { isPoint, stepsOf, type Step } from './what-if-steps.ts';
 
 /** One supposition: a span, or every span of an operation, is `factor` times as fast. */
 export interface Change {
@@ -21,7 +23,7 @@ export interface Projection {
   readonly projectedUs: number;
   /** How many spans each change names, in the order of the changes. */
   readonly matches: readonly number[];
-  /** Of the critical path that it would have had; with the time in which no span ran: all of it. */
+  /** Of the critical path that it would have had. */
   readonly onPath: PathTimes;
 }
 
@@ -29,79 +31,90 @@ export interface Projection {
  * Replays a trace with some spans faster or slower. Every span begins as long after the siblings that
  * had ended before it as it did, and ends as long after its children as it did; of this own work of
  * its parent's the factor is taken too. So what ran at once still does, and a span that nobody waited
- * for saves nothing. What was not waited for at all (a consumer's work, a child that outlasted its
- * parent) is cut as in the critical path, and not projected.
+ * for saves nothing. Nobody waits for what a queue delivers, nor does a parent for a child that
+ * outlasts it: it begins as it did, and the trace lasts until the last of all has ended. No more is
+ * saved than the critical path has of what is faster.
  */
 export function projectChanges(
   tree: SpanTree,
   path: CriticalPath,
   changes: readonly Change[],
 ): Projection {
-  const { tops, steps, matches } = stepsOf(tree, path, changes);
-  const top = topStep(path, tops);
+  const { steps, matches } = stepsOf(tree, path, changes);
   for (const step of steps.toReversed()) replay(step);
-  replay(top);
-  return {
-    totalUs: path.endUs - path.startUs,
-    projectedUs: Math.round(top.lastsUs),
-    matches,
-    onPath: projectedPath(top),
-  };
+  const projected = projectedTree(tree, steps);
+  const totalUs = path.endUs - path.startUs;
+  const lastsUs = totalUs + durationOf(projected) - durationOf(tree);
+  const projectedUs = Math.round(Math.max(lastsUs, totalUs - savedAtMost(steps, path)));
+  const lasting = lastingPath(criticalPathOf(projected), projectedUs);
+  return { totalUs, projectedUs, matches, onPath: pathTimes(lasting.sections) };
 }
 
-/** Of those that end at once the one on the path is last, but for one of no length. */
+function durationOf(tree: SpanTree): number {
+  const { startUs, endUs } = intervalOf(tree);
+  return endUs - startUs;
+}
+
+function savedAtMost(steps: readonly Step[], path: CriticalPath): number {
+  const onPath = pathTimes(path.sections);
+  let savedUs = 0;
+  for (const { node, factor } of steps) {
+    if (node && factor > 1) savedUs += (onPath.get(node.span.spanId) ?? 0) * (1 - 1 / factor);
+  }
+  return savedUs;
+}
+
+/** Of those that end at once one of no length is last. */
 function endsEarlier(a: Step, b: Step): number {
-  return (
-    a.toUs - b.toUs ||
-    Number(isPoint(a)) - Number(isPoint(b)) ||
-    Number(a.isOnPath) - Number(b.isOnPath) ||
-    a.fromUs - b.fromUs
-  );
+  return a.endsUs - b.endsUs || Number(isPoint(a)) - Number(isPoint(b)) || a.fromUs - b.fromUs;
 }
 
-/** Finds how long a step takes, once that is known of all below it. */
+/** What has ended when another begins is played before it. */
+function beginsEarlier(a: Step, b: Step): number {
+  return a.fromUs - b.fromUs || Number(isPoint(b)) - Number(isPoint(a));
+}
+
+/** Finds how long a step takes and when its children begin, once it is known how long they take. */
 function replay(step: Step): void {
   const { children, factor, fromUs, toUs } = step;
-  const byEnd = children.toSorted(endsEarlier);
+  const byEnd = children.filter(({ isQueued }) => !isQueued).toSorted(endsEarlier);
   let endedUs = fromUs;
-  let latest: Step | undefined;
+  let latestUs = 0;
   let next = 0;
   const takeEnded = (untilUs: number, before?: Step) => {
     for (let child = byEnd[next]; child && child !== before; child = byEnd[next]) {
-      if (child.toUs > untilUs) return;
-      endedUs = child.toUs;
-      if (endOf(child) >= endOf(latest)) latest = child;
+      if (child.endsUs > untilUs) return;
+      endedUs = Math.max(endedUs, child.endsUs);
+      latestUs = Math.max(latestUs, waitedUntil(child));
       next += 1;
     }
   };
-  for (const child of children) {
-    takeEnded(child.fromUs, child);
-    child.after = latest;
-    child.waitsUs = (child.fromUs - endedUs) / factor;
-    child.beginsUs = endOf(latest) + child.waitsUs;
-  }
-  takeEnded(toUs);
-  step.last = latest;
-  step.tailUs = (toUs - endedUs) / factor;
-  step.lastsUs = endOf(latest) + step.tailUs;
-}
-
-function endOf(step: Step | undefined): number {
-  return step ? step.beginsUs + step.lastsUs : 0;
-}
-
-/** Follows what was waited for back from the end. */
-function projectedPath(top: Step): PathTimes {
-  const times = new Map<string, number>();
-  const open = [top];
-  for (let step = open.pop(); step; step = open.pop()) {
-    let ownUs = step.tailUs;
-    for (let child = step.last; child; child = child.after) {
-      ownUs += child.waitsUs;
-      open.push(child);
+  const finish = () => {
+    takeEnded(toUs);
+    step.lastsUs = latestUs + (toUs - endedUs) / factor;
+    latestUs = step.lastsUs;
+    endedUs = toUs;
+  };
+  let isOver = false;
+  for (const child of children.toSorted(beginsEarlier)) {
+    if (!isOver && child.fromUs > toUs) {
+      finish();
+      isOver = true;
     }
-    const spanId = step.span?.spanId;
-    if (spanId !== undefined) times.set(spanId, (times.get(spanId) ?? 0) + ownUs);
+    takeEnded(child.fromUs, child);
+    const waitsUs = (child.fromUs - endedUs) / (isOver ? child.gapFactor : factor);
+    const leadUs = (fromUs - child.fromUs) * ratioOf(child);
+    child.beginsUs = child.fromUs < fromUs ? -leadUs : latestUs + waitsUs;
   }
-  return times;
+  if (!isOver) finish();
+}
+
+/** How long a step takes by how long it took. */
+function ratioOf(step: Step): number {
+  return isPoint(step) ? 1 : step.lastsUs / (step.toUs - step.fromUs);
+}
+
+/** When others went on, in the projection. */
+function waitedUntil(step: Step): number {
+  return step.beginsUs + step.lastsUs - (step.toUs - step.endsUs) * ratioOf(step);
 }

@@ -6,6 +6,7 @@ import { analyse } from '../trace/analyse.ts';
 import type { BaselineOf, TraceAnalysis, TraceSummary } from '../trace/analysis.ts';
 import type { SpanHead } from '../trace/span.ts';
 import { baselineKey, type BaselineTable } from './baseline-table.ts';
+import { dayOf } from './days.ts';
 import type { Completion, LoggedError, LoggedPlace, TraceEvent, UnfitTrace } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
 import { errorText, statusNumbers, storable } from './pending-write.ts';
@@ -124,16 +125,16 @@ export class Completing {
       count: rows.length,
       rows: JSON.stringify(rows),
       traceIds: traces.map(({ traceId }) => traceId),
-      partialIds: traces.filter(isNewPartial).map(({ traceId }) => traceId),
+      doubtfulIds: traces.filter(isDoubtful).map(({ traceId }) => traceId),
       additions: this.#deltas.drain(),
       ...told,
     };
   }
 }
 
-/** It may be the late part of a trace that is not in memory any more. */
-function isNewPartial({ hasRoot, completions }: OpenTrace): boolean {
-  return !hasRoot && completions === 0;
+/** It may be of a trace that came on another day: it has no root, or did not begin on the day it came. */
+function isDoubtful({ hasRoot, completions, startUs, day }: OpenTrace): boolean {
+  return completions === 0 && (!hasRoot || dayOf(startUs / 1_000) !== day);
 }
 
 function newDeltas(): Deltas {

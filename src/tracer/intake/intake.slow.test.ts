@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
-import { openTracerDatabase } from '../series/testing.ts';
+import { openTracerDatabase, preparePartitions } from '../series/testing.ts';
 import { baseMs, exportOf, newTraceId, startTracer, type Answer } from '../testing.ts';
 
 let database: Database;
@@ -11,6 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
+const dayMs = 86_400_000;
 const rootId = '1'.repeat(16);
 const childId = '2'.repeat(16);
 
@@ -89,6 +90,35 @@ describe('open traces', () => {
     );
     expect(statuses['error']).toBe(1);
   });
+});
+
+/** Has all complete traces as if they had come so many days ago. */
+async function age(days: number): Promise<void> {
+  await preparePartitions(database, Date.now() - days * dayMs);
+  await database.query('update tracer.trace set day = day - $1::integer', [days]);
+  await database.query('update tracer.day_total set day = day - $1::integer', [days]);
+}
+
+test.each([1, 3])('a trace that comes again %i days later is counted once', async (days) => {
+  const traceId = newTraceId();
+  const name = `again-${days}`;
+  const from = -days * dayMs;
+  const root = { traceId, spanId: rootId, from, to: from + 9, name, isError: true };
+  {
+    await using before = await startTracer({ database });
+    await before.send(exportOf('shop', [root]));
+    await before.until(`/api/v1/traces/${traceId}`, (body) => body.isComplete);
+  }
+  await age(days);
+  await using after = await startTracer({ database });
+  await after.send(exportOf('shop', [root]));
+  const isAgain = (body: Answer) => body.isComplete && body.revision === 2;
+  await after.until(`/api/v1/traces/${traceId}`, isAgain);
+  const { body: list } = await after.call('GET', `/api/v1/traces?name=${name}`);
+  expect(list).toMatchObject({ total: 1, traces: [{ traceId, spans: 1 }] });
+  const { body } = await after.call('GET', '/api/v1/metrics/aggregate?timeRange=7d');
+  const found = body.aggregations.find(({ key }: Answer) => key === name);
+  expect(found.metrics).toMatchObject({ totalRequests: 1, errorRate: 1 });
 });
 
 describe('after a time in which nobody was there', () => {

@@ -100,8 +100,8 @@ export interface Completion {
   /** JSON array of `CompleteRow`s. */
   readonly rows: string;
   readonly traceIds: readonly string[];
-  /** Those that have no root, and may belong to a trace of another day. */
-  readonly partialIds: readonly string[];
+  /** Those that may belong to a trace of another day. */
+  readonly doubtfulIds: readonly string[];
   readonly additions: Additions;
   readonly errors: readonly LoggedError[];
   /** Entries of the error log that are true no more: their traces changed. */

@@ -42,10 +42,10 @@ export class SpanWriter {
 
   /** Stores complete traces; answers undefined when done, else those to load before it can be. */
   async complete(completion: Completion): Promise<readonly string[] | undefined> {
-    const { partialIds, traceIds } = completion;
-    if (partialIds.length > 0) {
-      // Spans without a root may be late ones of a trace that was complete before.
-      const known = await findCompleted(this.#database, partialIds);
+    const { doubtfulIds, traceIds } = completion;
+    if (doubtfulIds.length > 0) {
+      // Their rows meet no row of another day.
+      const known = await findCompleted(this.#database, doubtfulIds);
       if (known.size > 0) return [...known];
     }
     const parts = completionParts(completion, 3);

@@ -60,6 +60,14 @@ function unlessKnown(column: string): string {
     then t.${column} else excluded.${column} end`;
 }
 
+const dayUs = 86_400_000_000;
+
+/**
+ * A trace of the day before may still go on for so long with spans that have no parent. To look for one
+ * behind each new trace all day would be a fifth of what it takes to store it.
+ */
+const afterMidnightUs = 6 * 3_600_000_000;
+
 const writeText = `
   with stored as (
     insert into tracer.chunk (id, body) values (
@@ -85,7 +93,8 @@ const writeText = `
     is_partial = t.is_partial and excluded.is_partial,
     chunks = t.chunks || excluded.chunks,
     revision = t.revision + 1
-  returning trace_id, revision, t.is_partial and t.revision = 1 and exists (
+  returning trace_id, revision, t.revision = 1
+    and (t.is_partial or t.start_us < t.day * ${dayUs}::bigint + ${afterMidnightUs}) and exists (
     select from tracer.trace c where c.trace_id = t.trace_id and c.day >= t.day - 1) as is_late`;
 
 interface WrittenRow {

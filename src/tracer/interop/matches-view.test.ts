@@ -75,6 +75,7 @@ test.each<[string, Partial<SpanInput>, ExportAttributes, Record<string, string>]
   ['its own', { attributes: [['k', 'v']] }, [], { k: 'v' }],
   ['its resource’s', {}, [['k', 'v']], { k: 'v' }],
   ['an event’s', { events: [{ ...event, attributes: [['k', 1.5]] }] }, [], { k: '1.5' }],
+  ['an event’s name', { events: [{ ...event, attributes: [] }] }, [], { event: 'logged' }],
   ['a link’s', { links: [{ ...link, attributes: [['k', true]] }] }, [], { k: 'true' }],
   ['its scope’s', {}, [], { scoped: '5' }],
   ['its scope’s bytes', {}, [], { blob: 'AAEC' }],

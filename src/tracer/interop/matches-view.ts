@@ -70,7 +70,7 @@ function placesOf({ attributes, resource, events, links }: Span): AttributeMap[]
   return [
     attributes,
     resource,
-    ...events.map((event) => event.attributes),
+    ...events.flatMap(({ name, attributes: fields }) => [{ event: name }, fields]),
     ...links.map((link) => link.attributes),
   ];
 }

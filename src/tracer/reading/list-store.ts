@@ -1,8 +1,16 @@
 import type { Database } from '../../kit/database/database.ts';
 import { agentTerm, serviceTerm } from '../trace/terms.ts';
 
+/** From when on traces are shown. */
+export interface ShownFrom {
+  /** Traces that came before it are past their retention. */
+  readonly receivedAfterMs: number;
+  /** The day that they came on, which says where their rows are not. */
+  readonly oldestDay: number;
+}
+
 /** What a listing is narrowed by; absent means any. */
-export interface TraceFilter {
+export interface TraceFilter extends ShownFrom {
   readonly agentId?: string | undefined;
   /** 0 success, 1 error, 2 timeout. */
   readonly status?: number | undefined;
@@ -15,11 +23,13 @@ export interface TraceFilter {
   readonly traceIds?: readonly string[] | undefined;
   /** Terms that the trace must have. */
   readonly terms?: readonly number[] | undefined;
-  /** Traces that came before it are past their retention. */
-  readonly receivedAfterMs: number;
-  /** The day that they came on, which says where their rows are not. */
-  readonly oldestDay: number;
 }
+
+/**
+ * Holds of the rows of shown traces; `$1` is the oldest day, `$2` the time. Said so, the planner does not
+ * take nearly all rows for few.
+ */
+export const isShown = '(day > $1 or (day = $1 and received_at >= $2))';
 
 export interface Page {
   readonly limit: number;
@@ -94,7 +104,7 @@ export async function countTraces(
 /** How many traces are kept, whatever they are. */
 export async function countEveryTrace(
   database: Database,
-  { oldestDay, receivedAfterMs }: TraceFilter,
+  { oldestDay, receivedAfterMs }: ShownFrom,
 ): Promise<number> {
   const { where, parameters } = conditions({ oldestDay, receivedAfterMs });
   const [row] = await database.query<{ total: number }>(
@@ -110,7 +120,7 @@ export async function countEveryTrace(
 /** How many of the traces that are kept have failed; read from the index of those. */
 export async function countEveryFailed(
   database: Database,
-  { oldestDay, receivedAfterMs }: TraceFilter,
+  { oldestDay, receivedAfterMs }: ShownFrom,
 ): Promise<number> {
   const { where, parameters } = conditions({ oldestDay, receivedAfterMs });
   const [row] = await database.query<{ failed: number }>(
@@ -161,9 +171,8 @@ function conditions(filter: TraceFilter) {
     parameters.push(value);
     parts.push(part(`$${parameters.length}`));
   };
-  // Said so, the planner does not take nearly all rows for few.
   parameters.push(filter.oldestDay, filter.receivedAfterMs);
-  parts.push('(day > $1 or (day = $1 and received_at >= $2))');
+  parts.push(isShown);
   const terms = termsOf(filter);
   add(terms.length > 0 ? terms : undefined, (at) => `terms @> ${at}::integer[]`);
   add(filter.agentId, (at) => `agents @> array[${at}::text]`);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
 import { openTracerDatabase, preparePartitions } from '../series/testing.ts';
-import { listing } from './listing.ts';
+import { listing, shownFrom } from './listing.ts';
+import { findTrace } from './stored-trace-store.ts';
 
 const nowMs = Date.parse('2026-11-21T10:30:20Z');
 const dayMs = 86_400_000;
@@ -54,6 +55,19 @@ test('all traces together are counted to the last one, and what is past its time
   expect(all.traces).toHaveLength(100);
   const last = await listing(database, { offset: 10_050 }, nowMs);
   expect(last.traces.map(({ name }) => name)).toEqual(['oldest', 'oldest', 'oldest', 'oldest']);
+});
+
+test('a trace is found by its id for as long as it is listed', async () => {
+  const idOf = async (name: string) => {
+    const [row] = await database.query<{ trace_id: string }>(
+      'select trace_id from tracer.trace where name = $1 limit 1',
+      [name],
+    );
+    return row?.trace_id ?? '';
+  };
+  const shown = shownFrom(nowMs);
+  await expect(findTrace(database, await idOf('past'), shown)).rejects.toThrow(/is stored/);
+  expect(await findTrace(database, await idOf('oldest'), shown)).toMatchObject({ revision: 1 });
 });
 
 test('traces that match a filter are counted up to 10,000', async () => {

@@ -11,6 +11,7 @@ import {
   isEveryTrace,
   listTraces,
   type ListedRow,
+  type ShownFrom,
   type TraceFilter,
 } from './list-store.ts';
 
@@ -22,14 +23,10 @@ const keptMs = 7 * 86_400_000;
 
 const pageSizeDefault = 100;
 
-/** When the oldest trace may have come that is still shown, in milliseconds since the epoch. */
-export function oldestShown(nowMs: number): number {
-  return nowMs - keptMs;
-}
-
-/** The day of the oldest row that is still shown. */
-export function oldestDayShown(nowMs: number): number {
-  return dayOf(oldestShown(nowMs));
+/** From when on traces are shown at a time. */
+export function shownFrom(nowMs: number): ShownFrom {
+  const receivedAfterMs = nowMs - keptMs;
+  return { receivedAfterMs, oldestDay: dayOf(receivedAfterMs) };
 }
 
 /** Matches are counted exactly up to here; to count more would keep others waiting. */
@@ -88,8 +85,7 @@ async function failuresOf(database: Database, filter: TraceFilter) {
 function filterOf(query: ListQuery, nowMs: number): TraceFilter {
   const { agentId, name, service, status } = query;
   return {
-    receivedAfterMs: oldestShown(nowMs),
-    oldestDay: oldestDayShown(nowMs),
+    ...shownFrom(nowMs),
     agentId,
     name,
     service,

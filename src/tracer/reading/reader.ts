@@ -4,6 +4,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import { readChunks } from '../intake/trace-store.ts';
 import { LastingThread } from '../lasting-thread.ts';
+import { shownFrom } from './listing.ts';
 import { findTrace } from './stored-trace-store.ts';
 import type { Asked, FoundTrace, ReadReply, ReadRequest } from './messages.ts';
 import type { PairViewName, ViewInputs, ViewName } from './views.ts';
@@ -78,7 +79,11 @@ export class TraceReader implements AsyncDisposable {
   }
 
   async #find(traceId: string): Promise<FoundTrace> {
-    const { chunks: ids, ...found } = await findTrace(this.#database, traceId);
+    const { chunks: ids, ...found } = await findTrace(
+      this.#database,
+      traceId,
+      shownFrom(Date.now()),
+    );
     const chunks = await readChunks(this.#database, ids);
     return { ...found, chunks: ids.flatMap((id) => chunks.get(id) ?? []) };
   }

@@ -1,5 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
-import { oldestDayShown } from './listing.ts';
+import { shownFrom } from './listing.ts';
 import { readStorage, type StorageFigures } from './storage-store.ts';
 
 const freshMs = 5_000;
@@ -17,7 +17,7 @@ export class Storage {
   figures(): Promise<StorageFigures> {
     if (!this.#counting || performance.now() - this.#countedAt > freshMs) {
       this.#countedAt = performance.now();
-      const counting = readStorage(this.#database, oldestDayShown(Date.now()));
+      const counting = readStorage(this.#database, shownFrom(Date.now()).oldestDay);
       counting.catch(() => (this.#counting = undefined));
       this.#counting = counting;
     }

@@ -127,6 +127,7 @@ test('aggregated metrics are those of the last day by operation, where nothing e
         },
       },
     ],
+    total: 1,
   });
 });
 

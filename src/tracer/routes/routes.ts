@@ -4,7 +4,7 @@ import type { Ingest } from '../interop/importer.ts';
 import type { TracerParts } from '../parts.ts';
 import { listOperations, listServices } from '../reading/catalogue-store.ts';
 import { findTraceIds } from '../reading/list-store.ts';
-import { oldestDayShown, oldestShown } from '../reading/listing.ts';
+import { shownFrom } from '../reading/listing.ts';
 import { readCalls } from '../series/calls.ts';
 import { readBaselines, readWindows } from '../series/history.ts';
 import { operationTerm, serviceTerm } from '../trace/terms.ts';
@@ -56,8 +56,7 @@ function interopParts({ host, intake, reader }: TracerParts): InteropParts {
       findTraceIds(
         database,
         {
-          receivedAfterMs: oldestShown(Date.now()),
-          oldestDay: oldestDayShown(Date.now()),
+          ...shownFrom(Date.now()),
           minDurationUs: durationUsMin,
           terms: termsOf(service, operation),
           fromUs,

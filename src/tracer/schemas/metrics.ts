@@ -36,6 +36,7 @@ const aggregatedMetrics = Type.Object(
         }),
       }),
     ),
+    total: count('entries without `limit`'),
   },
   { $id: 'AggregatedMetrics' },
 );

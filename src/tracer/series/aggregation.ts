@@ -1,6 +1,12 @@
 import { averageMs, milliseconds, rangeOf, rate, rounded, type RangeTimes } from './answers.ts';
 import type { SeriesKind } from './series.ts';
-import { readStats, type SeriesSql, type SeriesStats, type StatsQuery } from './stats-store.ts';
+import {
+  countSeries,
+  readStats,
+  type SeriesSql,
+  type SeriesStats,
+  type StatsQuery,
+} from './stats-store.ts';
 import type { TimeRange } from './time-range.ts';
 
 export type AggregateGroup = 'agent' | 'operation' | 'status';
@@ -28,6 +34,8 @@ export interface AggregateMetrics {
 
 export interface AggregatedMetrics extends RangeTimes {
   readonly aggregations: { readonly key: string; readonly metrics: AggregateMetrics }[];
+  /** How many there are without the limit. */
+  readonly total: number;
 }
 
 const kinds: Readonly<Record<AggregateGroup, SeriesKind>> = {
@@ -49,18 +57,20 @@ export async function aggregate(
   nowMs: number,
 ): Promise<AggregatedMetrics> {
   const { segments, times, seconds } = rangeOf(timeRange, nowMs);
+  const kind = kinds[groupBy];
   const rows = await readStats(sql, {
-    kind: kinds[groupBy],
+    kind,
     segments,
     quantiles: [0.5, 0.95, 0.99],
     order: orders[metric],
     limit,
   });
+  const total = rows.length < limit ? rows.length : await countSeries(sql, { kind, segments });
   const aggregations = rows.map((row) => ({
     key: row.labels[0] ?? '',
     metrics: metricsOf(row, seconds),
   }));
-  return { ...times, aggregations };
+  return { ...times, aggregations, total };
 }
 
 function metricsOf({ count, errors, sum, quantiles }: SeriesStats, seconds: number) {

@@ -44,14 +44,10 @@ export async function distributeErrors(
       const count = rows.reduce((sum, row) => sum + row.count, 0);
       // The rows come by their counts.
       const affectedAgents = rows.map(({ labels }) => labels[1] ?? '').slice(0, agentsMax);
-      return { errorCode, count, percentage: percent(count, totalErrors), affectedAgents };
+      return { errorCode, count, percentage: rate(100 * count, totalErrors), affectedAgents };
     })
     .toSorted((one, other) => other.count - one.count);
   const errorRate = rate(totalErrors, traces);
   const recommendations = recommend(errorsByType, errorRate);
   return { ...times, totalErrors, errorRate, errorsByType, recommendations };
-}
-
-function percent(part: number, whole: number): number {
-  return Math.round(rate(part, whole) * 10_000) / 100;
 }

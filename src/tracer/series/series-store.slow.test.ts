@@ -157,6 +157,8 @@ test('groups come by what was asked for', async () => {
   expect(await keys('throughput')).toEqual(['often', 'failing']);
   expect((await keys('errors'))[0]).toBe('failing');
   const { aggregations } = await byOperation('1h');
+  const one = { timeRange: '1h', groupBy: 'operation', metric: 'errors', limit: 1 } as const;
+  expect((await aggregate(database, one, nowMs)).total).toBe(aggregations.length);
   const failing = aggregations.find(({ key }) => key === 'failing')!;
   expect(failing.metrics).toMatchObject({
     successRate: 0.5,

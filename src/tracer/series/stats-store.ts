@@ -68,6 +68,21 @@ export async function readStats(sql: SeriesSql, query: StatsQuery): Promise<Seri
   return rows.map(toStats);
 }
 
+/** How many series of a kind have something in the span. */
+export async function countSeries(
+  sql: SeriesSql,
+  query: Pick<StatsQuery, 'kind' | 'segments'>,
+): Promise<number> {
+  const { text, parameters } = cellsOf(query, false);
+  if (text === undefined) return 0;
+  const [row] = await sql.query<{ total: number }>(
+    `select count(*) as total from (
+       select from (${text}) as cells group by series_id having sum(count) > 0) as filled`,
+    parameters,
+  );
+  return row?.total ?? 0;
+}
+
 /**
  * The window sum over the bins says at which each share is passed. Sums and quantiles are brought
  * together by grouping: a join would be planned by what the database knows of fresh cells, nothing.

@@ -151,7 +151,7 @@ function fillIdle<S extends SpanHead>(
 }
 
 /** How much of its parent's time a sibling may reach into the one that waited for it. */
-const tolerance = 0.01;
+export const siblingTolerance = 0.01;
 
 interface Frame<S extends SpanHead> {
   /** Undefined stands above several roots. */
@@ -191,7 +191,7 @@ function frameOf<S extends SpanHead>(node: TreeNode<S>, startUs: number, endUs: 
     startUs,
     endUs,
     candidates: lastFirst(node.children, endUs),
-    toleranceUs: (endUs - startUs) * tolerance,
+    toleranceUs: (endUs - startUs) * siblingTolerance,
     nextCandidate: 0,
     cursorUs: endUs,
   };

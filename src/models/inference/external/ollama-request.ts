@@ -1,6 +1,6 @@
 import { Fault } from '../../../kit/errors.ts';
 import type { ModelInfo } from '../inference.ts';
-import type { ChatMessage, GenerateRequest, ToolCall } from '../request.ts';
+import type { ChatMessage, GenerateRequest, Tool, ToolCall } from '../request.ts';
 
 /** The path and the body for a generation. Options that are absent are the runtime's to choose. */
 export function toOllamaRequest(
@@ -49,16 +49,23 @@ function toOptions(request: GenerateRequest) {
 
 function toTools({ tools, toolChoice = 'auto' }: GenerateRequest) {
   if (!tools || tools.length === 0 || toolChoice === 'none') return undefined;
-  if (toolChoice !== 'auto') {
-    throw new Fault('invalid', 'Ollama cannot be made to call a tool', {
-      reason: 'unsupported_parameter',
-      detail: { param: 'tool_choice' },
-    });
+  if (toolChoice !== 'auto') throw unable('Ollama cannot be made to call a tool', 'tool_choice');
+  return tools.map(toTool);
+}
+
+function toTool({ isStrict, ...tool }: Tool, at: number) {
+  if (isStrict) {
+    const message = 'Ollama cannot be bound to the schema of a tool';
+    throw unable(message, `tools.${at}.function.strict`);
   }
-  return tools.map((tool) => ({
+  return {
     type: 'function',
     function: { parameters: { type: 'object', properties: {} }, ...tool },
-  }));
+  };
+}
+
+function unable(message: string, param: string): Fault {
+  return new Fault('invalid', message, { reason: 'unsupported_parameter', detail: { param } });
 }
 
 function toMessages(messages: readonly ChatMessage[]) {

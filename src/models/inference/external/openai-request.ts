@@ -1,4 +1,4 @@
-import type { ChatMessage, GenerateRequest, ToolCall } from '../request.ts';
+import type { ChatMessage, GenerateRequest, Tool, ToolCall } from '../request.ts';
 
 /** The path and the body for a generation. Options that are absent are the server's to choose. */
 export function toOpenAiRequest(
@@ -16,7 +16,7 @@ export function toOpenAiRequest(
   if ('text' in prompt) return { path: '/completions', body: { ...common, prompt: prompt.text } };
   const called = tools &&
     tools.length > 0 && {
-      tools: tools.map((tool) => ({ type: 'function', function: tool })),
+      tools: tools.map(toTool),
       ...(toolChoice !== undefined && { tool_choice: toToolChoice(toolChoice) }),
     };
   const messages = prompt.messages.map(toMessage);
@@ -43,6 +43,11 @@ function toOptions(request: GenerateRequest) {
 function toResponseFormat(schema: Readonly<Record<string, unknown>> | undefined) {
   if (!schema) return { type: 'json_object' };
   return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } };
+}
+
+function toTool({ isStrict, ...tool }: Tool) {
+  const strict = isStrict === undefined ? {} : { strict: isStrict };
+  return { type: 'function', function: { ...tool, ...strict } };
 }
 
 function toToolChoice(choice: NonNullable<GenerateRequest['toolChoice']>) {

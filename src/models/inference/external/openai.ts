@@ -203,6 +203,6 @@ function capabilitiesOf({ id, capabilities }: Card): readonly Capability[] {
 }
 
 /** llama-server names a model by the path of its file. */
-function shownName(id: string): string {
+export function shownName(id: string): string {
   return /\.gguf$/i.test(id) ? (id.split('/').at(-1) ?? id).replace(/\.gguf$/i, '') : id;
 }

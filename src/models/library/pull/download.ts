@@ -64,6 +64,7 @@ async function fetchRest(
   options: DownloadOptions,
 ): Promise<void> {
   const { web, signal, onProgress } = options;
+  if (remote.bytes === 0) throw brokenPromise('no bytes');
   if (remote.bytes !== undefined && part.bytes === remote.bytes) return;
   if (isUseless(remote, part)) await part.clear();
   const { secretHeaders } = remote;

@@ -10,6 +10,7 @@ import { download, type DownloadOptions } from './download.ts';
 import { partExtension, PartFile, partPath, removePart } from './part-file.ts';
 import type { PullPlan, RemoteFile } from './plan.ts';
 import type { PullProgress } from './puller.ts';
+import { withoutQuery } from './reference.ts';
 
 export interface FetchOptions extends Omit<DownloadOptions, 'onProgress' | 'onRetry'> {
   readonly library: ModelLibrary;
@@ -53,7 +54,7 @@ async function requireSpaceFor(
   await requireSpace(dirname(parts[0] ?? ''), wanted - present);
 }
 
-/** Fault `conflict` for a model of that name that was not pulled: nobody asked to lose it. */
+/** Fault `conflict` for another model of that name that was not pulled. */
 async function isInstalled(plan: PullPlan, library: ModelLibrary): Promise<boolean> {
   const models = await library.list();
   const present = models.find((model) => isSameName(model.name, plan.name) && !model.isBuiltIn);
@@ -62,9 +63,8 @@ async function isInstalled(plan: PullPlan, library: ModelLibrary): Promise<boole
   // A model that lacks a file has none.
   const presentDigest = digest && (await library.digestOf(present).catch(() => undefined));
   if (digest !== undefined && presentDigest === digest) return true;
-  if (/^https?:/.test(present.source ?? '')) return false;
-  const message = `there is another model ${present.name} that was not pulled; delete it first`;
-  throw new Fault('conflict', message, { reason: 'model_exists' });
+  await library.findReplaceable(plan.name);
+  return false;
 }
 
 /** Undefined when the source does not name that of every file. */
@@ -125,11 +125,6 @@ function nameOfPart(path: string): string {
 function reportRetryTo(publish: FetchOptions['publish']) {
   return ({ message }: Fault, delayMs: number): void =>
     publish({ status: `${message}: trying again in ${Math.ceil(delayMs / 1000)} s` });
-}
-
-/** A query may hold a signature that nobody else should have. */
-function withoutQuery(url: string): string {
-  return url.replace(/\?.*$/, '');
 }
 
 /** All that is left to write then is the manifest, a block at most. */

@@ -40,11 +40,11 @@ export async function planHuggingFace(
 ): Promise<PullPlan> {
   const { repository, revision } = reference;
   const secretHeaders = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const tree = await web.document(
-    `${origin}/api/models/${repository}/tree/${revision}?recursive=true`,
-    { secretHeaders, signal },
-  );
-  const listed = readTree(tree);
+  const address = `${origin}/api/models/${repository}/tree/${revision}?recursive=true`;
+  const listed: TreeFile[] = [];
+  for await (const page of web.pages(address, { secretHeaders, signal })) {
+    listed.push(...readTree(page));
+  }
   const chosen = chooseFile(listed, reference);
   return {
     name: reference.name ?? nameOf(reference, chosen.path),
@@ -85,7 +85,7 @@ function chooseFile(files: readonly TreeFile[], reference: HuggingFaceReference)
   const { repository, selector } = reference;
   // A projector for pictures is no model by itself.
   const models = files.filter(({ path }) => !/(^|\/)mmproj/i.test(path));
-  const chosen = selector === undefined ? chooseDefault(models) : findSelected(models, selector);
+  const chosen = findFile(models, selector);
   if (!chosen) {
     const message = `hf.co/${repository} has no GGUF file ${selector ?? ''}`.trimEnd();
     const available = models.slice(0, namedMax).map(({ path }) => path);
@@ -94,12 +94,23 @@ function chooseFile(files: readonly TreeFile[], reference: HuggingFaceReference)
   return chosen;
 }
 
-function chooseDefault(models: readonly TreeFile[]): TreeFile | undefined {
+/** The file of a repository that a selector means; without one, the best guess. */
+export function findFile<T extends { readonly path: string }>(
+  files: readonly T[],
+  selector: string | undefined,
+): T | undefined {
+  return selector === undefined ? chooseDefault(files) : findSelected(files, selector);
+}
+
+function chooseDefault<T extends { readonly path: string }>(models: readonly T[]): T | undefined {
   const ranked = preferred.map((quantisation) => findSelected(models, quantisation));
   return ranked.find((file) => file !== undefined) ?? models[0];
 }
 
-function findSelected(models: readonly TreeFile[], selector: string): TreeFile | undefined {
+function findSelected<T extends { readonly path: string }>(
+  models: readonly T[],
+  selector: string,
+): T | undefined {
   const wanted = selector.toLowerCase();
   if (wanted.endsWith('.gguf')) {
     return models.find(({ path }) => {

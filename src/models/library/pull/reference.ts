@@ -110,6 +110,11 @@ function urlsOfParts(url: URL): readonly string[] {
   });
 }
 
+/** A query may hold a signature that nobody else should have. */
+export function withoutQuery(url: string): string {
+  return url.replace(/\?.*$/, '');
+}
+
 function lastOf({ pathname }: URL): string {
   return pathname.split('/').at(-1) ?? '';
 }

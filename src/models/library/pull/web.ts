@@ -26,7 +26,14 @@ export interface PullWebOptions {
   readonly stallMs: number;
 }
 
+interface Document {
+  readonly value: unknown;
+  /** Where the next part of the listing is that this is a part of (RFC 8288). */
+  readonly next: string | undefined;
+}
+
 const redirectsMax = 5;
+const pagesMax = 32;
 const documentBytesMax = 8 * 1024 * 1024;
 
 /** GET requests to allowed hosts only, also behind redirects, by connections that are guarded. */
@@ -54,6 +61,27 @@ export class PullWeb {
 
   /** A JSON document; Faults `not_found`, `forbidden`, `upstream` for any answer but 200. */
   async document(address: string, wanted: WebRequest): Promise<unknown> {
+    return (await this.#document(address, wanted)).value;
+  }
+
+  /** As `document`, of a listing that may come in pages; all pages are of one origin. */
+  async *pages(address: string, wanted: WebRequest): AsyncGenerator {
+    const { origin } = new URL(address);
+    let next: string | undefined = address;
+    for (let count = 0; next !== undefined; count++) {
+      if (count === pagesMax) {
+        throw new Fault('upstream', `${hostOf(address)} lists more than ${pagesMax} pages`);
+      }
+      const page: Document = await this.#document(next, wanted);
+      yield page.value;
+      next = page.next === undefined ? undefined : pageOf(page.next, next);
+      if (next !== undefined && new URL(next).origin !== origin) {
+        throw new Fault('upstream', `${hostOf(address)} lists pages of another host`);
+      }
+    }
+  }
+
+  async #document(address: string, wanted: WebRequest): Promise<Document> {
     try {
       return await this.#readDocument(address, wanted);
     } catch (error) {
@@ -61,7 +89,7 @@ export class PullWeb {
     }
   }
 
-  async #readDocument(address: string, wanted: WebRequest): Promise<unknown> {
+  async #readDocument(address: string, wanted: WebRequest): Promise<Document> {
     const { status, headers, body } = await this.open(address, wanted);
     if (status !== 200) {
       body.destroy();
@@ -75,7 +103,7 @@ export class PullWeb {
         throw new Fault('upstream', `${hostOf(address)} answers too much`);
       chunks.push(chunk);
     }
-    return parse(Buffer.concat(chunks), address);
+    return { value: parse(Buffer.concat(chunks), address), next: findNext(headers) };
   }
 
   #check(address: string): URL {
@@ -156,6 +184,17 @@ export function connectionFault(error: unknown, address: string, signal: AbortSi
 
 function hostOf(address: string): string {
   return new URL(address).host;
+}
+
+/** The target of the link to the next page. */
+function findNext(headers: Headers): string | undefined {
+  const links = headers.get('link') ?? '';
+  return /<([^>]*)>[^<]*;\s*rel="?next"?/i.exec(links)?.[1];
+}
+
+function pageOf(target: string, current: string): string {
+  if (URL.canParse(target, current)) return new URL(target, current).href;
+  throw new Fault('upstream', `${hostOf(current)} lists a page at what is no address`);
 }
 
 function parse(body: Buffer, address: string): unknown {

@@ -1,0 +1,88 @@
+import { possibleMax, type Match } from './matches-store.ts';
+import type { Query, Term } from './query.ts';
+import { collectTerms } from './ranking.ts';
+import type { Texts } from './texts.ts';
+
+/** What is left of what was to be checked. */
+export interface Checked<Kept> {
+  readonly kept: Kept;
+  /** False when there may be more: not all that should have been checked was. */
+  readonly isAll: boolean;
+}
+
+/** Drops matches whose term has its characters in the text, but nowhere side by side. */
+export async function checkMatches(
+  texts: Texts,
+  terms: readonly Term[],
+  matches: readonly Match[],
+): Promise<Checked<readonly Match[]>> {
+  const isDoubtful = (at: number) => terms[at]?.isAdjacent === true;
+  if (!terms.some(({ isAdjacent }) => isAdjacent)) return { kept: matches, isAll: true };
+  const found = collectTerms(matches, terms.length);
+  const doubtful = [...found]
+    .filter(([, { terms: own }]) => [...own].some(isDoubtful))
+    .toSorted(
+      ([, one], [, other]) =>
+        other.terms.size - one.terms.size || other.createdAtMs - one.createdAtMs,
+    )
+    .map(([id]) => id);
+  const drop = (id: string, hasTerm: (term: Term) => boolean) => {
+    const own = found.get(id)?.terms;
+    for (const [at, term] of terms.entries()) {
+      if (isDoubtful(at) && !hasTerm(term)) own?.delete(at);
+    }
+  };
+  const left = await texts.visit(doubtful, ({ id, content }) =>
+    drop(id, ({ text }) => content.includes(text)),
+  );
+  for (const id of left) drop(id, () => false);
+  const kept = [...found].flatMap(([messageId, { createdAtMs, terms: own }]) =>
+    Array.from(own, (term) => ({ term, messageId, createdAtMs })),
+  );
+  const isAll = left.length === 0 && !terms.some((_, at) => countOf(matches, at) >= possibleMax);
+  return { kept, isAll };
+}
+
+function countOf(matches: readonly Match[], at: number): number {
+  return matches.filter(({ term }) => term === at).length;
+}
+
+/**
+ * Of messages that have the words of some terms, those that have all phrases, and which of the terms
+ * they have; checked in the map's order.
+ */
+export async function checkTexts(
+  texts: Texts,
+  has: ReadonlyMap<string, readonly boolean[]>,
+  { terms, phrases }: Pick<Query, 'terms' | 'phrases'>,
+): Promise<Checked<ReadonlyMap<string, readonly boolean[]>>> {
+  const wanted = phrases.map((phrase) => phrase.toLowerCase());
+  const isDoubtful = (flags: readonly boolean[]) =>
+    flags.some((flag, at) => flag && terms[at]?.isAdjacent === true);
+  const doubtful = [...has].filter(([, flags]) => wanted.length > 0 || isDoubtful(flags));
+  const kept = new Map(has);
+  const keepTerms = (id: string, hasTerm: (term: Term) => boolean) => {
+    const flags = terms.map((term, at) => kept.get(id)?.[at] === true && hasTerm(term));
+    kept.set(id, flags);
+  };
+  const left = await texts.visit(
+    doubtful.map(([id]) => id),
+    ({ id, content }) => {
+      if (hasAll(content, wanted)) {
+        keepTerms(id, ({ text, isAdjacent }) => !isAdjacent || content.includes(text));
+      } else kept.delete(id);
+    },
+  );
+  for (const id of left) {
+    if (wanted.length > 0) kept.delete(id);
+    else keepTerms(id, ({ isAdjacent }) => !isAdjacent);
+  }
+  return { kept, isAll: left.length === 0 };
+}
+
+/** Whether a text has all phrases, which are in lower case. */
+function hasAll(text: string, phrases: readonly string[]): boolean {
+  if (phrases.length === 0) return true;
+  const lower = text.toLowerCase();
+  return phrases.every((phrase) => lower.includes(phrase));
+}

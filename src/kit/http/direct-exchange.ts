@@ -1,0 +1,89 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { CallContext } from './call.ts';
+import type { EdgeReply, EdgeRequest } from './exchange.ts';
+
+/** A request that nothing stands before; its query and its body come to be known as they are read. */
+export class DirectRequest implements EdgeRequest {
+  readonly raw: IncomingMessage;
+  readonly url: string;
+  readonly routeOptions: { readonly url: string };
+  readonly params = {};
+  query: unknown = undefined;
+  body: unknown = undefined;
+  text: string | undefined = undefined;
+  context: CallContext | undefined = undefined;
+
+  constructor(raw: IncomingMessage, url: string, path: string) {
+    this.raw = raw;
+    this.url = url;
+    this.routeOptions = { url: path };
+  }
+
+  get method(): string {
+    return this.raw.method ?? '';
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.raw.headers;
+  }
+
+  get ip(): string {
+    return this.raw.socket.remoteAddress ?? '';
+  }
+
+  /** Reads the body as UTF-8; one whose sender leaves is never there. */
+  readText(take: (text: string) => void): void {
+    const pieces: Buffer[] = [];
+    this.raw.on('data', (piece: Buffer) => pieces.push(piece));
+    this.raw.on('end', () => {
+      const [first] = pieces;
+      take((first && pieces.length === 1 ? first : Buffer.concat(pieces)).toString());
+    });
+  }
+}
+
+/** The answer to it, written with its head in one piece. */
+export class DirectReply implements EdgeReply {
+  readonly request: DirectRequest;
+  readonly raw: ServerResponse;
+  status = 200;
+  /** Names and values in turn, as node:http takes them fastest. */
+  readonly #head: string[] = [];
+
+  constructor(request: DirectRequest, raw: ServerResponse) {
+    this.request = request;
+    this.raw = raw;
+  }
+
+  header(name: string, value: string | number): void {
+    const at = this.#find(name);
+    if (at < 0) this.#head.push(name, String(value));
+    else this.#head[at + 1] = String(value);
+  }
+
+  removeHeader(name: string): void {
+    const at = this.#find(name);
+    if (at >= 0) this.#head.splice(at, 2);
+  }
+
+  code(status: number): void {
+    this.status = status;
+  }
+
+  send(body: string | Buffer): void {
+    this.header('content-length', Buffer.byteLength(body));
+    this.raw.writeHead(this.status, this.#head);
+    this.raw.end(body);
+  }
+
+  /** Writes the head of an answer that comes piece by piece. */
+  begin(head: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(head)) this.header(name, value);
+    this.raw.writeHead(200, this.#head);
+  }
+
+  #find(name: string): number {
+    for (let at = 0; at < this.#head.length; at += 2) if (this.#head[at] === name) return at;
+    return -1;
+  }
+}

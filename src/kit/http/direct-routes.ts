@@ -1,0 +1,170 @@
+import { parse as parseQuery } from 'fast-querystring';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyBytesMaxOf, successStatus, type Route } from '../contract.ts';
+import { Fault } from '../errors.ts';
+import { jsonType, WrittenBytes } from '../written-json.ts';
+import type { AnyHandler, Call } from './call.ts';
+import { DirectReply, DirectRequest } from './direct-exchange.ts';
+import type { Edge } from './edge.ts';
+import { parseJsonBody } from './json-body.ts';
+import type { PiecewiseAnswers } from './piecewise-answers.ts';
+import { writerOf } from './serializer.ts';
+import { boundBody } from './streamed-body.ts';
+import { checkedBody, validatorOf } from './validation.ts';
+
+type Check = ReturnType<typeof validatorOf>;
+
+interface DirectRoute {
+  readonly route: Route;
+  readonly handler: AnyHandler;
+  readonly status: number;
+  readonly bodyBytesMax: number;
+  readonly checkQuery: Check | undefined;
+  readonly checkBody: Check | undefined;
+  readonly write: (answer: unknown) => string;
+}
+
+interface DirectExit {
+  readonly direct: DirectRoute;
+  readonly reply: DirectReply;
+  readonly call: Call;
+}
+
+export interface DirectOptions {
+  readonly edge: Edge;
+  readonly pieces: PiecewiseAnswers;
+  /** How long a client may take to send a body; absent where the server bounds all requests. */
+  readonly bodyTimeoutMs: number | undefined;
+}
+
+const plainTypes = new Set(['application/json', jsonType]);
+
+/**
+ * Answers the routes that are asked for most past the framework. It has the same routes, and gets
+ * every request that is not plain in all of its parts.
+ */
+export class DirectRoutes {
+  readonly #options: DirectOptions;
+  readonly #routes = new Map<string, Map<string | undefined, DirectRoute>>();
+  #isClosed = false;
+
+  constructor(options: DirectOptions) {
+    this.#options = options;
+  }
+
+  add(path: string, route: Route, handler: AnyHandler): void {
+    const { query, response } = route.schema;
+    const body = checkedBody(route);
+    const status = successStatus(route);
+    const methods = this.#routes.get(path) ?? new Map<string | undefined, DirectRoute>();
+    this.#routes.set(path, methods);
+    methods.set(route.method, {
+      route,
+      handler,
+      status,
+      bodyBytesMax: bodyBytesMaxOf(route),
+      checkQuery: query && validatorOf(query, 'query'),
+      checkBody: body && validatorOf(body, 'body'),
+      write: writerOf(response[status] ?? {}),
+    });
+  }
+
+  /** Leaves to the framework whatever comes: it knows how to end. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Answers a request if it is one of these; says whether it does. */
+  take(raw: IncomingMessage, response: ServerResponse): boolean {
+    const url = raw.url ?? '';
+    const end = url.indexOf('?');
+    const path = end < 0 ? url : url.slice(0, end);
+    const direct = this.#routes.get(path)?.get(raw.method);
+    if (!direct || this.#isClosed || !isPlain(raw, direct)) return false;
+    const request = new DirectRequest(raw, url, path);
+    this.#admit(direct, new DirectReply(request, response));
+    return true;
+  }
+
+  #admit(direct: DirectRoute, reply: DirectReply): void {
+    try {
+      const admitted = this.#options.edge.admit(direct.route, reply);
+      if (!(admitted instanceof Promise)) return this.#read(direct, reply);
+      admitted.then(
+        () => this.#read(direct, reply),
+        (error: unknown) => this.#refuse(reply, error),
+      );
+    } catch (error) {
+      this.#refuse(reply, error);
+    }
+  }
+
+  #read(direct: DirectRoute, reply: DirectReply): void {
+    const { request } = reply;
+    const { checkBody, checkQuery, route } = direct;
+    if (checkQuery) {
+      const end = request.url.indexOf('?');
+      request.query = end < 0 ? {} : parseQuery(request.url.slice(end + 1));
+    }
+    if (!checkBody) return this.#handle(direct, reply);
+    const { bodyTimeoutMs } = this.#options;
+    if (bodyTimeoutMs) boundBody(request.raw, bodyTimeoutMs);
+    request.readText((text) => {
+      if (route.keepsText) request.text = text;
+      this.#handle(direct, reply, text);
+    });
+  }
+
+  #handle(direct: DirectRoute, reply: DirectReply, text = ''): void {
+    try {
+      const { request } = reply;
+      const { route, handler, checkBody, checkQuery } = direct;
+      if (checkBody) request.body = valueOf(checkBody(parseJsonBody(text)));
+      if (checkQuery) request.query = valueOf(checkQuery(request.query));
+      reply.code(direct.status);
+      const call = this.#options.edge.callOf(route, reply);
+      const exit = { direct, reply, call };
+      const answer = handler(call);
+      const sent =
+        answer instanceof Promise
+          ? answer.then((given: unknown) => this.#send(given, exit))
+          : this.#send(answer, exit);
+      sent?.catch((error: unknown) => this.#refuse(reply, error));
+    } catch (error) {
+      this.#refuse(reply, error);
+    }
+  }
+
+  /** Resolves when an answer that comes piece by piece is sent. */
+  #send(answer: unknown, { direct, reply, call }: DirectExit): Promise<void> | undefined {
+    if (answer instanceof WrittenBytes) {
+      reply.header('content-type', answer.mediaType);
+      reply.send(answer.bytes);
+      return undefined;
+    }
+    const begin = (head: Readonly<Record<string, string>>) => reply.begin(head);
+    const sent = this.#options.pieces.send(answer, { reply, call, begin });
+    if (sent) return sent;
+    reply.header('content-type', jsonType);
+    reply.send(direct.write(answer));
+    return undefined;
+  }
+
+  #refuse(reply: DirectReply, error: unknown): void {
+    this.#options.edge.refuse(reply, Fault.from(error));
+  }
+}
+
+/** What can be read without more ado: anything else is the framework's. */
+function isPlain({ headers }: IncomingMessage, direct: DirectRoute): boolean {
+  if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return false;
+  const length = Number(headers['content-length'] ?? 0);
+  if (!direct.checkBody) return length === 0;
+  if (length === 0 || length > direct.bodyBytesMax) return false;
+  return !headers['content-encoding'] && plainTypes.has(headers['content-type'] ?? '');
+}
+
+function valueOf(checked: ReturnType<Check>): unknown {
+  if ('error' in checked) throw checked.error;
+  return checked.value;
+}

@@ -1,0 +1,98 @@
+import { priorities, type Priority } from './task.ts';
+import type { TaskSql } from './task-store.ts';
+
+/** A task that no agent was asked for yet, as whoever takes it over needs it. */
+export interface WaitingTask {
+  readonly taskId: string;
+  readonly askedBy: string;
+  readonly idempotencyKey: string | undefined;
+  readonly requestHash: string | undefined;
+  /** The agent that was named; empty where a capability was. */
+  readonly agentId: string;
+  readonly ownerId: string;
+  readonly capability: string | undefined;
+  readonly type: string;
+  readonly priority: Priority;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly traceparent: string | undefined;
+  readonly createdAtMs: number;
+  readonly deadlineAtMs: number;
+}
+
+interface WaitingRow {
+  readonly id: string;
+  readonly asked_by: string;
+  readonly idempotency_key: string | null;
+  readonly request_hash: string | null;
+  readonly agent_id: string;
+  readonly owner_id: string;
+  readonly capability: string | null;
+  readonly type: string;
+  readonly priority: number;
+  readonly input: string;
+  readonly traceparent: string | null;
+  readonly created_at: Date;
+  readonly deadline_at: Date;
+}
+
+const isWaiting = `held_by is not null and begun_at is null and finished_at is null and not is_inbox`;
+
+/** Says that an agent is about to be asked; false when the task is finished or somebody else's by now. */
+export async function beginTask(sql: TaskSql, taskId: string, holder: string): Promise<boolean> {
+  const rows = await sql.query(
+    `update mesh.tasks set begun_at = now() where id = $1 and held_by = $2 and ${isWaiting}
+     returning id`,
+    [taskId, holder],
+  );
+  return rows.length > 0;
+}
+
+export interface AdoptOptions {
+  readonly holder: string;
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  readonly countMax: number;
+}
+
+/** Takes over the most urgent tasks whose holders have said nothing for too long. */
+export async function adoptWaiting(sql: TaskSql, options: AdoptOptions): Promise<WaitingTask[]> {
+  const { holder, now, leaseUntil, countMax } = options;
+  const rows = await sql.query<WaitingRow>(
+    `update mesh.tasks set held_by = $1, lease_until = $3::timestamptz
+     where id in (
+       select id from mesh.tasks
+       where ${isWaiting} and lease_until < $2::timestamptz and deadline_at > $2::timestamptz
+       order by priority desc, created_at, id limit $4 for update skip locked)
+     returning id, asked_by, idempotency_key, request_hash, agent_id, owner_id, capability, type,
+       priority, input, traceparent, created_at, deadline_at`,
+    [holder, now, leaseUntil, countMax],
+  );
+  return rows.map(toWaiting);
+}
+
+/** Lets others take over what this holder does not come to any more. */
+export async function releaseWaiting(sql: TaskSql, taskId: string, holder: string): Promise<void> {
+  await sql.query(
+    `update mesh.tasks set lease_until = to_timestamp(0)
+     where id = $1 and held_by = $2 and ${isWaiting}`,
+    [taskId, holder],
+  );
+}
+
+function toWaiting(row: WaitingRow): WaitingTask {
+  return {
+    taskId: row.id,
+    askedBy: row.asked_by,
+    idempotencyKey: row.idempotency_key ?? undefined,
+    requestHash: row.request_hash ?? undefined,
+    agentId: row.agent_id,
+    ownerId: row.owner_id,
+    capability: row.capability ?? undefined,
+    type: row.type,
+    priority: priorities[row.priority] ?? 'normal',
+    input: JSON.parse(row.input) as Readonly<Record<string, unknown>>,
+    traceparent: row.traceparent ?? undefined,
+    createdAtMs: row.created_at.getTime(),
+    deadlineAtMs: row.deadline_at.getTime(),
+  };
+}

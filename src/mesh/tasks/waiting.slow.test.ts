@@ -1,0 +1,154 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  agentOf,
+  openTasksGround,
+  reply,
+  startAgent,
+  startTasks,
+  type TasksGround,
+} from './testing.ts';
+
+type Replica = Awaited<ReturnType<typeof startTasks>>;
+
+let ground: TasksGround;
+let second: Replica;
+
+beforeAll(async () => {
+  ground = await openTasksGround();
+  second = await startTasks(ground);
+});
+afterAll(async () => {
+  await second?.[Symbol.asyncDispose]();
+  await ground?.[Symbol.asyncDispose]();
+});
+beforeEach(() => ground.directory.agents.clear());
+
+const later = { prefer: 'respond-async' };
+const patience = { timeout: 20_000, interval: 100 };
+
+/** An agent that does one task at a time, and keeps the first of them until it is told. */
+async function startBusyAgent(agentId: string) {
+  let held: ServerResponse | undefined;
+  const agent = await startAgent((_request, response) => {
+    if (agent.requests.length === 1) held = response;
+    else reply(response, 200, { result: 'done' });
+  });
+  const put = (over: object = {}) =>
+    ground.directory.put(
+      agentOf(agentId, {
+        endpoints: { rest: agent.url },
+        metadata: { maxConcurrency: 1 },
+        ...over,
+      }),
+    );
+  put();
+  return { ...agent, put, letGo: () => held && reply(held, 200, { result: 'first' }) };
+}
+
+/** One task that the agent has, and one behind it that waits for its turn. */
+async function askTwice(replica: Replica, target: object, headers: Record<string, string> = {}) {
+  const ask = (name: string, given: Record<string, string> = {}) =>
+    replica.execute(
+      { ...target, task: { type: 'chat', input: { name }, timeout: 60_000 } },
+      { headers: { ...later, ...given } },
+    );
+  const first = await ask('first');
+  const waits = await ask('second', headers);
+  expect([first.status, waits.status]).toEqual([202, 202]);
+  return { first: String(first.body.taskId), waits: String(waits.body.taskId) };
+}
+
+const statusOf = async (replica: Replica, taskId: string) => {
+  const { body } = await replica.call('GET', `/api/v1/tasks/${taskId}`);
+  return [body.status, body.error?.code ?? body.result];
+};
+
+async function expireLease(taskId: string): Promise<void> {
+  const sql = `update mesh.tasks set lease_until = now() - interval '1 second' where id = $1`;
+  await ground.database.query(sql, [taskId]);
+}
+
+test.each([
+  ['an agent by its name', { targetAgent: 'busy' }],
+  ['any able agent', { capability: 'chat' }],
+])('what waits for %s when its process stops is done by another', async (_name, target) => {
+  await using agent = await startBusyAgent('busy');
+  const first = await startTasks(ground);
+  const tasks = await askTwice(first, target);
+  await expect.poll(() => agent.requests.length).toBe(1);
+  await first[Symbol.asyncDispose]();
+  expect((await statusOf(second, tasks.waits))[0]).toBe('running');
+  await expect.poll(() => statusOf(second, tasks.waits), patience).toEqual(['completed', 'done']);
+  const asked = agent.requests.filter(({ method }) => method === 'POST');
+  expect(asked.map(({ body }) => body.input.name)).toEqual(['first', 'second']);
+  expect((await statusOf(second, tasks.first))[0]).toBe('failed');
+});
+
+test('a process that lost what waited at it asks nobody, and tells what came of it', async () => {
+  await using agent = await startBusyAgent('busy');
+  await using first = await startTasks(ground);
+  const { waits } = await askTwice(first, { targetAgent: 'busy' });
+  await expect.poll(() => agent.requests.length).toBe(1);
+  // As if it had hung for longer than its lease.
+  await expect
+    .poll(async () => {
+      await expireLease(waits);
+      return agent.requests.length;
+    }, patience)
+    .toBe(2);
+  agent.letGo();
+  await expect.poll(() => statusOf(first, waits), patience).toEqual(['completed', 'done']);
+  expect(agent.requests).toHaveLength(2);
+});
+
+test('a key gets the outcome of what another process took over', async () => {
+  await using agent = await startBusyAgent('busy');
+  const first = await startTasks(ground);
+  const key = { 'idempotency-key': 'once' };
+  const { waits } = await askTwice(first, { targetAgent: 'busy' }, key);
+  await expect.poll(() => agent.requests.length).toBe(1);
+  await first[Symbol.asyncDispose]();
+  const { status, body } = await second.execute(
+    { targetAgent: 'busy', task: { type: 'chat', input: { name: 'second' }, timeout: 60_000 } },
+    { headers: key },
+  );
+  expect([status, body.taskId, body.result]).toEqual([200, waits, 'done']);
+});
+
+test('what was taken over waits for an agent that is not back yet', async () => {
+  await using agent = await startBusyAgent('busy');
+  const first = await startTasks(ground);
+  const { waits } = await askTwice(first, { targetAgent: 'busy' });
+  await expect.poll(() => agent.requests.length).toBe(1);
+  agent.put({ status: 'offline' });
+  await first[Symbol.asyncDispose]();
+  const holders = `select held_by from mesh.tasks where id = $1`;
+  const holder = async () =>
+    (await ground.database.query<{ held_by: string }>(holders, [waits]))[0];
+  const before = await holder();
+  await expect.poll(holder, patience).not.toEqual(before);
+  expect((await statusOf(second, waits))[0]).toBe('running');
+  agent.put();
+  await expect.poll(() => statusOf(second, waits), patience).toEqual(['completed', 'done']);
+});
+
+test('what its agent had when the process died is known to be interrupted, and asked once', async () => {
+  await using agent = await startBusyAgent('busy');
+  await using first = await startTasks(ground);
+  const { first: begun } = await askTwice(first, { targetAgent: 'busy' });
+  await expect.poll(() => agent.requests.length).toBe(1);
+  await expireLease(begun);
+  expect(await statusOf(second, begun)).toEqual(['failed', 'TASK_INTERRUPTED']);
+  expect(agent.requests).toHaveLength(1);
+});
+
+test('what waits can be called off at any process', async () => {
+  await using agent = await startBusyAgent('busy');
+  const first = await startTasks(ground);
+  const { waits } = await askTwice(first, { targetAgent: 'busy' });
+  await expect.poll(() => agent.requests.length).toBe(1);
+  await first[Symbol.asyncDispose]();
+  expect((await second.call('DELETE', `/api/v1/tasks/${waits}`)).status).toBeLessThan(300);
+  expect((await statusOf(second, waits))[0]).toBe('cancelled');
+});

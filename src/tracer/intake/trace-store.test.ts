@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../kit/database/database.ts';
+import { openTracerDatabase, preparePartitions } from '../series/testing.ts';
+import { newTraceId } from '../testing.ts';
+import { completeTraces, writeSpans, type OpenRow } from './trace-store.ts';
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTracerDatabase();
+  await preparePartitions(database, today * dayMs);
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+const dayMs = 86_400_000;
+const hourUs = 3_600_000_000;
+const today = 20_000;
+
+/** A trace with a root that begins some hours after midnight. */
+function rowOf(traceId: string, day: number, hour: number): OpenRow {
+  return {
+    trace_id: traceId,
+    day,
+    received_at: day * dayMs,
+    start_us: (day * 24 + hour) * hourUs,
+    end_us: (day * 24 + hour) * hourUs + 1,
+    name: 'work',
+    service: 'shop',
+    agent: 'shop',
+    agents: [],
+    terms: [],
+    status: 0,
+    span_count: 1,
+    error_count: 0,
+    tags: null,
+    is_partial: false,
+    error: null,
+  };
+}
+
+async function write(row: OpenRow) {
+  const body = new Uint8Array();
+  return writeSpans(database, { day: row.day, body, rows: JSON.stringify([row]) });
+}
+
+async function complete(row: OpenRow): Promise<void> {
+  const counts = { network_us: 0, processing_us: 0, bottlenecks: 0 };
+  const known = { known_revision: 1, known_completions: 0, known_spans: 0 };
+  const rows = JSON.stringify([{ ...row, ...counts, ...known }]);
+  await write(row);
+  expect(await completeTraces(database, { rows, count: 1 }, { ctes: [], parameters: [] })).toBe(
+    true,
+  );
+}
+
+test.each([0, 5])('a second root %i hours after midnight is of yesterday’s trace', async (hour) => {
+  const traceId = newTraceId();
+  await complete(rowOf(traceId, today - 1, 23));
+  expect(await write(rowOf(traceId, today, hour))).toEqual([
+    { traceId, revision: 1, isLate: true },
+  ]);
+});
+
+test('a new trace after midnight is none of yesterday’s', async () => {
+  await complete(rowOf(newTraceId(), today - 1, 23));
+  const traceId = newTraceId();
+  expect(await write(rowOf(traceId, today, 0))).toEqual([{ traceId, revision: 1, isLate: false }]);
+});
