@@ -16,8 +16,9 @@ export function failureOf(thrown: unknown, group?: ComponentGroup): NodeFailure 
   return { error: { message: fault.message, code: codeOf(fault, group) }, isRetryable };
 }
 
-function codeOf({ code, reason }: Fault, group: ComponentGroup | undefined): string {
-  if (code === 'deadline' && group === 'ai') return 'MODEL_TIMEOUT';
+function codeOf(fault: Fault, group: ComponentGroup | undefined): string {
+  const { code, reason } = fault;
+  if (code === 'deadline' && group === 'ai' && fault !== overdue) return 'MODEL_TIMEOUT';
   return (reason ?? code).toUpperCase();
 }
 
@@ -41,8 +42,12 @@ export const deadlock: NodeError = {
   code: 'DEADLOCK',
 };
 
+/** What stops a node because the time of its whole execution is over. */
+export const overdue = new Fault('deadline', 'the execution took longer than its timeout', {
+  reason: 'workflow_timeout',
+});
+
 /** Of an execution whose time is over while it is at a node. */
 export function overdueAt(nodeId: string): NodeError {
-  const message = 'the execution took longer than its timeout';
-  return { nodeId, attempt: 1, message, code: 'WORKFLOW_TIMEOUT' };
+  return { nodeId, attempt: 1, ...failureOf(overdue).error };
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from './clock.ts';
 import { attemptsOf, delayBefore } from './node-runner.ts';
+import { makeComponent, makePlan, openEngineGround, openTestEngine, startOf } from './testing.ts';
 
 const retry = { enabled: true, maxAttempts: 5, backoff: 'exponential', initialDelay: 100 } as const;
 
@@ -25,3 +27,29 @@ describe('the wait before another attempt', () => {
     expect(attemptsOf(retry)).toBe(5);
   });
 });
+
+it.each(['logic', 'ai'] as const)(
+  'a node of %s that runs when the time of its execution is over says so, and not that itself was late',
+  async (group) => {
+    await using ground = await openEngineGround();
+    const hang = makeComponent('Hang', { group, run: () => new Promise(() => {}) });
+    const settings = { timeout: 30_000 };
+    ground.plans.set('hang', makePlan({ nodes: { h: hang }, edges: [], settings }));
+    // The newest alarm is the node's; the execution's own, set before, never rings.
+    const alarms: (() => void)[] = [];
+    const after = (delayMs: number, ring: () => void) => {
+      if (delayMs < 20_000) return systemClock.after(delayMs, ring);
+      alarms.push(ring);
+      return () => {};
+    };
+    const { engine } = await openTestEngine(ground, { clock: { ...systemClock, after } });
+    await using _ = engine;
+    const { id } = await engine.start(startOf('hang'));
+    await expect.poll(() => alarms.length).toBe(2);
+    alarms.at(-1)?.();
+    expect(await engine.wait(id, { timeoutMs: 10_000 })).toMatchObject({
+      status: 'failed',
+      error: { nodeId: 'h', code: 'WORKFLOW_TIMEOUT' },
+    });
+  },
+);

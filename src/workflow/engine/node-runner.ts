@@ -6,7 +6,7 @@ import { findFlaws } from '../../kit/schema-flaws.ts';
 import type { Component, NodeContext, NodeOutcome, Rest } from '../components/component.ts';
 import type { Retry } from '../flow/flow.ts';
 import type { Clock } from './clock.ts';
-import { failureOf, type NodeFailure } from './node-failure.ts';
+import { failureOf, overdue, type NodeFailure } from './node-failure.ts';
 import type { Underway } from './open-nodes.ts';
 import type { Step } from './walk-frame.ts';
 import { inputsFor } from './walk-edges.ts';
@@ -106,7 +106,8 @@ async function runAttempt(work: NodeWork, attempt: number): Promise<NodeOutcome>
     const isStopped = new Promise<never>((_resolve, reject) => {
       stopping.signal.addEventListener('abort', () => reject(Fault.from(stopping.signal.reason)));
     });
-    callOff = clock.after(timeoutMs, () => stopping.abort(late(timeoutMs)));
+    const reason = left < own ? overdue : late(timeoutMs);
+    callOff = clock.after(timeoutMs, () => stopping.abort(reason));
     const outcome = await Promise.race([planned.component.run(checked, context), isStopped]);
     return timeout === undefined ? outcome : boundWait(outcome, timeout, clock.nowMs());
   } catch (error) {
