@@ -14,12 +14,10 @@ import { framed, RawGrpcClient, type GrpcLimit, type RawCall } from './grpc-clie
 export async function measureGrpc(depth: Depth): Promise<Figure[]> {
   await using ours = await Contestant.ours('full');
   const { DiscoverAgents, ExecuteTask } = (await loadDefinition()).services.AgentCommunication;
-  const request = toTaskRequest(echoAgent, {
-    ...task,
-    taskId: '',
-    timeoutMs: 30_000,
-    priority: 'normal',
-  });
+  const asked = { ...task, taskId: '', timeoutMs: 30_000, priority: 'normal' } as const;
+  // A caller's, who gives no id and no key: each is a task of its own.
+  const anew = { taskId: undefined, idempotencyKey: undefined };
+  const request = { ...toTaskRequest(echoAgent, asked), ...anew };
   return [
     await measureCall('DiscoverAgents', callOf(DiscoverAgents, queryOf(1)), { ours, depth }),
     await measureCall('ExecuteTask by an agent of the process', callOf(ExecuteTask, request), {

@@ -1,4 +1,5 @@
 import type { FailureKind } from '../failure.ts';
+import { kindOfStatus } from '../status-kinds.ts';
 
 /** What an error answer says, in lower case where it is text. */
 export interface ErrorWords {
@@ -10,7 +11,7 @@ export interface ErrorWords {
 
 /** Which kind of failure an error is: by what it says where that is more telling than its status. */
 export function kindOf(words: ErrorWords): FailureKind {
-  return kindByWords(words) ?? kindsByStatus[words.status] ?? kindOfClass(words.status);
+  return kindByWords(words) ?? kindOfStatus(words.status);
 }
 
 function kindByWords(words: ErrorWords): FailureKind | undefined {
@@ -21,28 +22,6 @@ function kindByWords(words: ErrorWords): FailureKind | undefined {
   if (status === 200) return kindByName(words) ?? kindByMessage(words);
   if (status === 400 || status === 422) return kindByMessage(words);
   return undefined;
-}
-
-const kindsByStatus: Readonly<Record<number, FailureKind | undefined>> = {
-  401: 'refused',
-  402: 'refused',
-  403: 'refused',
-  404: 'missing',
-  408: 'late',
-  409: 'limited',
-  413: 'too-long',
-  // Groq's flex tier has no capacity left.
-  498: 'limited',
-  425: 'limited',
-  429: 'limited',
-  499: 'broken',
-  504: 'late',
-  // Cloudflare waited in vain.
-  524: 'late',
-};
-
-function kindOfClass(status: number): FailureKind {
-  return status >= 400 && status < 500 ? 'rejected' : 'broken';
 }
 
 /** Names of errors inside a stream or an answer of status 200, where no status tells. */
