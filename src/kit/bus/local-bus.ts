@@ -152,11 +152,13 @@ class LocalTopic<T> implements Topic<T> {
     }
   }
 
+  /** By number: a map that is walked from its front steps over all that was ever deleted there. */
   #prune(): void {
     const { retainCount, retainSeconds } = this.#retention;
     const oldest = this.#now() - retainSeconds * 1000;
-    for (const [seq, event] of this.#events) {
-      if (this.#events.size <= retainCount && event.publishedAt >= oldest) return;
+    for (let seq = this.#first; seq <= this.#last; seq += 1) {
+      const isFresh = (this.#events.get(seq)?.publishedAt ?? 0) >= oldest;
+      if (isFresh && this.#events.size <= retainCount) return;
       this.#events.delete(seq);
     }
   }
