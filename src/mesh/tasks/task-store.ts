@@ -4,7 +4,8 @@ import type { TaskFailure, TaskRecord, TaskStatus } from './task-record.ts';
 
 export type TaskSql = Pick<Database, 'query'>;
 
-interface TaskRow {
+/** What was asked for, as every row of a task has it. */
+export interface AskedRow {
   readonly id: string;
   readonly asked_by: string;
   readonly idempotency_key: string | null;
@@ -13,11 +14,14 @@ interface TaskRow {
   readonly owner_id: string;
   readonly type: string;
   readonly priority: number;
+  readonly created_at: Date;
+  readonly deadline_at: Date;
+}
+
+interface TaskRow extends AskedRow {
   readonly status: TaskStatus;
   readonly result: string | null;
   readonly failure: string | null;
-  readonly created_at: Date;
-  readonly deadline_at: Date;
   readonly finished_at: Date | null;
   readonly lease_until: Date | null;
 }
@@ -138,7 +142,7 @@ function toRow(record: TaskRecord) {
   };
 }
 
-function toRecord(row: TaskRow): TaskRecord {
+export function askedOf(row: AskedRow) {
   return {
     taskId: row.id,
     askedBy: row.asked_by,
@@ -148,11 +152,17 @@ function toRecord(row: TaskRow): TaskRecord {
     ownerId: row.owner_id,
     type: row.type,
     priority: priorities[row.priority] ?? 'normal',
+    createdAtMs: row.created_at.getTime(),
+    deadlineAtMs: row.deadline_at.getTime(),
+  };
+}
+
+function toRecord(row: TaskRow): TaskRecord {
+  return {
+    ...askedOf(row),
     status: row.status,
     result: row.result ?? undefined,
     failure: row.failure === null ? undefined : (JSON.parse(row.failure) as TaskFailure),
-    createdAtMs: row.created_at.getTime(),
-    deadlineAtMs: row.deadline_at.getTime(),
     finishedAtMs: row.finished_at?.getTime(),
     leaseUntilMs: row.lease_until?.getTime(),
   };

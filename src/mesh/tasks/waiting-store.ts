@@ -1,5 +1,5 @@
-import { priorities, type Priority } from './task.ts';
-import type { TaskSql } from './task-store.ts';
+import type { Priority } from './task.ts';
+import { askedOf, type AskedRow, type TaskSql } from './task-store.ts';
 
 /** A task that no agent was asked for yet, as whoever takes it over needs it. */
 export interface WaitingTask {
@@ -19,20 +19,10 @@ export interface WaitingTask {
   readonly deadlineAtMs: number;
 }
 
-interface WaitingRow {
-  readonly id: string;
-  readonly asked_by: string;
-  readonly idempotency_key: string | null;
-  readonly request_hash: string | null;
-  readonly agent_id: string;
-  readonly owner_id: string;
+interface WaitingRow extends AskedRow {
   readonly capability: string | null;
-  readonly type: string;
-  readonly priority: number;
   readonly input: string;
   readonly traceparent: string | null;
-  readonly created_at: Date;
-  readonly deadline_at: Date;
 }
 
 const isWaiting = `held_by is not null and begun_at is null and finished_at is null and not is_inbox`;
@@ -81,18 +71,9 @@ export async function releaseWaiting(sql: TaskSql, taskId: string, holder: strin
 
 function toWaiting(row: WaitingRow): WaitingTask {
   return {
-    taskId: row.id,
-    askedBy: row.asked_by,
-    idempotencyKey: row.idempotency_key ?? undefined,
-    requestHash: row.request_hash ?? undefined,
-    agentId: row.agent_id,
-    ownerId: row.owner_id,
+    ...askedOf(row),
     capability: row.capability ?? undefined,
-    type: row.type,
-    priority: priorities[row.priority] ?? 'normal',
     input: JSON.parse(row.input) as Readonly<Record<string, unknown>>,
     traceparent: row.traceparent ?? undefined,
-    createdAtMs: row.created_at.getTime(),
-    deadlineAtMs: row.deadline_at.getTime(),
   };
 }
