@@ -6,6 +6,7 @@ import { CallFailure, type AgentCall, type AgentCaller } from './caller.ts';
 import type { LocalAgents } from './local-agents.ts';
 import type { TaskJournal } from './task-journal.ts';
 import type { TaskRun } from './task-run.ts';
+import { untilAborted } from './waits.ts';
 
 /** The ways to reach agents. */
 export interface Callers {
@@ -72,9 +73,11 @@ export class Dispatch {
 
   /** Nobody else asks for it from now on. */
   async #begin(run: TaskRun): Promise<void> {
-    if (run.isDurable && !run.isBegun) await this.#options.journal.begin(run.taskId);
-    run.isBegun = true;
     run.signal.throwIfAborted();
+    if (run.isDurable && !run.isBegun) await this.#options.journal.begin(run.taskId);
+    // Ended meanwhile, it was not begun: its agent is not asked.
+    run.signal.throwIfAborted();
+    run.isBegun = true;
   }
 
   /** Asks in each way that the agent offers until one reaches it. */
@@ -133,24 +136,4 @@ async function backOff(run: TaskRun, failure: CallFailure, attempt: number): Pro
   const ms = retryAfter === undefined ? backoffMs * 2 ** (attempt - 1) : retryAfter * 1_000;
   if (ms > backoffMsMax || Date.now() + ms >= run.deadlineAtMs) throw failure;
   await sleep(ms, undefined, { signal: run.signal }).catch(() => run.signal.throwIfAborted());
-}
-
-/** The work's end, or the signal's, for work that does not heed it. */
-export async function untilAborted<T>(
-  work: Promise<T>,
-  signal: AbortSignal,
-  reasonOf: () => Error = () => signal.reason as Error,
-): Promise<T> {
-  let stop: (() => void) | undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    const refuse = () => reject(reasonOf());
-    stop = () => signal.removeEventListener('abort', refuse);
-    signal.addEventListener('abort', refuse, { once: true });
-    if (signal.aborted) refuse();
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    stop?.();
-  }
 }

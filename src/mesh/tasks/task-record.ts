@@ -110,6 +110,11 @@ export function interruptedFault(taskId: string): Fault {
   );
 }
 
+/** The refusal of what nobody was asked for yet, or somebody still waits for. */
+export function stoppingFault(): Fault {
+  return new Fault('unavailable', 'the service is stopping', { retryAfter: 5 });
+}
+
 /** The refusal of a task that took longer than it may. */
 export function deadlineFault(taskId: string): Fault {
   return new Fault('deadline', 'the task was not done in time', {

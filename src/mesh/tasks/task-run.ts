@@ -158,6 +158,13 @@ export class TaskRun {
     });
   }
 
+  /** Whether an agent may have done something before it went wrong. */
+  mayHaveActed(error: unknown): boolean {
+    if (this.signal.aborted) return true;
+    if (error instanceof CallFailure) return error.progress !== 'not-started';
+    return !(error instanceof Fault && ['not_found', 'unavailable'].includes(error.code));
+  }
+
   #facts() {
     const { taskId, askedBy, idempotencyKey, requestHash, agentId, ownerId } = this;
     const { createdAtMs, deadlineAtMs, task } = this;

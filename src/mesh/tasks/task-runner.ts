@@ -4,8 +4,7 @@ import { failSpan, type Tracer } from '../../kit/trace.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { AgentDirectory } from '../agents/agent.ts';
-import { CallFailure } from './caller.ts';
-import { untilAborted, type Dispatch } from './dispatch.ts';
+import type { Dispatch } from './dispatch.ts';
 import type { RunOptions, Task, TaskOutcome, TaskRunner, TaskTarget } from './task.ts';
 import { TaskCare } from './task-care.ts';
 import type { TaskJournal } from './task-journal.ts';
@@ -13,14 +12,17 @@ import {
   agentGoneFault,
   cancelledFault,
   deadlineFault,
+  interruptedFault,
   isFinished,
   outcomeOf,
+  stoppingFault,
   TaskTakenOver,
   type TaskRecord,
 } from './task-record.ts';
 import { TaskRun } from './task-run.ts';
 import type { AgentGone, TaskSignals } from './task-signals.ts';
 import { startTaskSpan } from './task-span.ts';
+import { endOrLate, untilAborted } from './waits.ts';
 import type { WaitingTask } from './waiting-store.ts';
 
 /** A task that has ended, for those who count. */
@@ -49,6 +51,8 @@ export interface StartedTask {
 
 /** A task has ended so long after its deadline at the latest. */
 const staleMs = 1_500;
+/** How long agents that were asked may still answer when the process stops. */
+const farewellMs = 3_000;
 
 /** Has agents do tasks; each is a span, an activity event and, for a day, a record. */
 export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
@@ -104,12 +108,10 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     const { waitMs, signal } = options;
     const run = this.#runs.get(taskId);
     if (run && !run.isDurable) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, waitMs);
-      });
-      await Promise.race([run.outcome?.catch(() => {}), late]);
-      clearTimeout(timer);
+      await endOrLate(
+        run.outcome?.catch(() => {}),
+        waitMs,
+      );
       return this.read(taskId);
     }
     return this.#options.journal.finished(taskId, { untilMs: Date.now() + waitMs, signal });
@@ -131,15 +133,22 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     return isCancelled;
   }
 
-  /** Ends what is under way: it is answered `unavailable`; what was accepted and not begun waits on. */
+  /**
+   * Leaves what was accepted and not begun to others. Agents that were asked may answer for a few seconds
+   * more; what they do not come to ends as interrupted, or as `unavailable` where somebody still waits.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopping = true;
     this.#care[Symbol.dispose]();
     this.#stopListening();
-    const reason = new Fault('unavailable', 'the service is stopping', { retryAfter: 5 });
     const runs = [...this.#runs.values()];
-    for (const run of runs) run.abort(reason);
-    await Promise.allSettled(runs.map(async ({ outcome }) => outcome));
+    const ended = Promise.allSettled(runs.map(async ({ outcome }) => outcome));
+    for (const run of runs) if (!run.isBegun) run.abort(stoppingFault());
+    await endOrLate(ended, farewellMs);
+    for (const run of this.#runs.values()) {
+      run.abort(run.isDurable ? interruptedFault(run.taskId) : stoppingFault());
+    }
+    await ended;
   }
 
   async #startKeyed(run: TaskRun, signal: AbortSignal | undefined): Promise<StartedTask> {
@@ -182,6 +191,7 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     const { taskId } = run;
     this.#runs.set(taskId, run);
     run.begin(signal);
+    if (this.#isStopping) run.abort(stoppingFault());
     const stopListening = run.isDurable ? this.#listenForCancel(run) : undefined;
     run.outcome = this.#work(run).finally(() => {
       stopListening?.();
@@ -208,7 +218,7 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
       if (error instanceof TaskTakenOver) return await this.#awaitHeld(run.openRecord('running'));
       const fault = run.faultOf(error);
       failSpan(span, fault);
-      await this.#fail(run, fault, mayHaveActed(error, run));
+      await this.#fail(run, fault, run.mayHaveActed(error));
       throw fault;
     } finally {
       span.setAttribute('agent.id', run.agentId);
@@ -291,10 +301,3 @@ const eventTypes = {
   failed: 'task-failed',
   cancelled: 'task-cancelled',
 } as const;
-
-/** Whether an agent may have done something. */
-function mayHaveActed(error: unknown, run: TaskRun): boolean {
-  if (run.signal.aborted) return true;
-  if (error instanceof CallFailure) return error.progress !== 'not-started';
-  return !(error instanceof Fault && ['not_found', 'unavailable'].includes(error.code));
-}

@@ -60,11 +60,14 @@ export async function adoptWaiting(sql: TaskSql, options: AdoptOptions): Promise
   return rows.map(toWaiting);
 }
 
-/** Lets others take over what this holder does not come to any more. */
+/**
+ * Lets others take over what this holder does not come to any more; what it was about to begin too, if no
+ * agent was asked for it.
+ */
 export async function releaseWaiting(sql: TaskSql, taskId: string, holder: string): Promise<void> {
   await sql.query(
-    `update mesh.tasks set lease_until = to_timestamp(0)
-     where id = $1 and held_by = $2 and ${isWaiting}`,
+    `update mesh.tasks set lease_until = to_timestamp(0), begun_at = null
+     where id = $1 and held_by = $2 and finished_at is null and not is_inbox`,
     [taskId, holder],
   );
 }

@@ -76,20 +76,58 @@ test.each([
   await using agent = await startBusyAgent('busy');
   const first = await startTasks(ground);
   const tasks = await askTwice(first, target);
-  await expect.poll(() => agent.requests.length).toBe(1);
+  await expect.poll(() => agent.requests.length, patience).toBe(1);
   await first[Symbol.asyncDispose]();
-  expect((await statusOf(second, tasks.waits))[0]).toBe('running');
   await expect.poll(() => statusOf(second, tasks.waits), patience).toEqual(['completed', 'done']);
   const asked = agent.requests.filter(({ method }) => method === 'POST');
   expect(asked.map(({ body }) => body.input.name)).toEqual(['first', 'second']);
-  expect((await statusOf(second, tasks.first))[0]).toBe('failed');
+  expect(await statusOf(second, tasks.first)).toEqual(['failed', 'TASK_INTERRUPTED']);
+});
+
+test('an agent that was asked may still answer when its process stops; another is not asked', async () => {
+  await using agent = await startBusyAgent('busy');
+  const first = await startTasks(ground);
+  const tasks = await askTwice(first, { targetAgent: 'busy' });
+  await expect.poll(() => agent.requests.length, patience).toBe(1);
+  const stopped = first[Symbol.asyncDispose]();
+  agent.letGo();
+  await stopped;
+  expect(await statusOf(second, tasks.first)).toEqual(['completed', 'first']);
+  await expect.poll(() => statusOf(second, tasks.waits), patience).toEqual(['completed', 'done']);
+});
+
+test('what was about to begin when its process stopped, and no agent was asked for, waits on', async () => {
+  await using agent = await startBusyAgent('busy');
+  let goOn = () => {};
+  const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
+  let isBegun = false;
+  const query: typeof ground.database.query = async (text, ...rest) => {
+    const rows = await ground.database.query<never>(text, ...rest);
+    if (!text.includes('set begun_at = now()')) return rows;
+    isBegun = true;
+    await mayGoOn;
+    return rows;
+  };
+  const database = Object.assign(Object.create(ground.database), { query });
+  const first = await startTasks({ ...ground, database });
+  const task = { type: 'chat', input: {}, timeout: 60_000 };
+  const asked = await first.execute({ targetAgent: 'busy', task }, { headers: later });
+  await expect.poll(() => isBegun, patience).toBe(true);
+  const stopped = first[Symbol.asyncDispose]();
+  goOn();
+  await stopped;
+  expect(agent.requests).toHaveLength(0);
+  await expect.poll(() => agent.requests.length, patience).toBe(1);
+  agent.letGo();
+  const { taskId } = asked.body;
+  await expect.poll(() => statusOf(second, taskId), patience).toEqual(['completed', 'first']);
 });
 
 test('a process that lost what waited at it asks nobody, and tells what came of it', async () => {
   await using agent = await startBusyAgent('busy');
   await using first = await startTasks(ground);
   const { waits } = await askTwice(first, { targetAgent: 'busy' });
-  await expect.poll(() => agent.requests.length).toBe(1);
+  await expect.poll(() => agent.requests.length, patience).toBe(1);
   // As if it had hung for longer than its lease.
   await expect
     .poll(async () => {
@@ -107,7 +145,7 @@ test('a key gets the outcome of what another process took over', async () => {
   const first = await startTasks(ground);
   const key = { 'idempotency-key': 'once' };
   const { waits } = await askTwice(first, { targetAgent: 'busy' }, key);
-  await expect.poll(() => agent.requests.length).toBe(1);
+  await expect.poll(() => agent.requests.length, patience).toBe(1);
   await first[Symbol.asyncDispose]();
   const { status, body } = await second.execute(
     { targetAgent: 'busy', task: { type: 'chat', input: { name: 'second' }, timeout: 60_000 } },
@@ -120,7 +158,7 @@ test('what was taken over waits for an agent that is not back yet', async () => 
   await using agent = await startBusyAgent('busy');
   const first = await startTasks(ground);
   const { waits } = await askTwice(first, { targetAgent: 'busy' });
-  await expect.poll(() => agent.requests.length).toBe(1);
+  await expect.poll(() => agent.requests.length, patience).toBe(1);
   agent.put({ status: 'offline' });
   await first[Symbol.asyncDispose]();
   const holders = `select held_by from mesh.tasks where id = $1`;
@@ -137,7 +175,7 @@ test('what its agent had when the process died is known to be interrupted, and a
   await using agent = await startBusyAgent('busy');
   await using first = await startTasks(ground);
   const { first: begun } = await askTwice(first, { targetAgent: 'busy' });
-  await expect.poll(() => agent.requests.length).toBe(1);
+  await expect.poll(() => agent.requests.length, patience).toBe(1);
   await expireLease(begun);
   expect(await statusOf(second, begun)).toEqual(['failed', 'TASK_INTERRUPTED']);
   expect(agent.requests).toHaveLength(1);
@@ -147,7 +185,8 @@ test('what waits can be called off at any process', async () => {
   await using agent = await startBusyAgent('busy');
   const first = await startTasks(ground);
   const { waits } = await askTwice(first, { targetAgent: 'busy' });
-  await expect.poll(() => agent.requests.length).toBe(1);
+  await expect.poll(() => agent.requests.length, patience).toBe(1);
+  agent.put({ status: 'offline' });
   await first[Symbol.asyncDispose]();
   expect((await second.call('DELETE', `/api/v1/tasks/${waits}`)).status).toBeLessThan(300);
   expect((await statusOf(second, waits))[0]).toBe('cancelled');

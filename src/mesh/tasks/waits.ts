@@ -1,0 +1,29 @@
+/** The work's end, or the signal's, for work that does not heed it. */
+export async function untilAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  reasonOf: () => Error = () => signal.reason as Error,
+): Promise<T> {
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const refuse = () => reject(reasonOf());
+    stop = () => signal.removeEventListener('abort', refuse);
+    signal.addEventListener('abort', refuse, { once: true });
+    if (signal.aborted) refuse();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    stop?.();
+  }
+}
+
+/** Resolves when the work has ended, which rejects nothing, or so many milliseconds later. */
+export async function endOrLate(work: Promise<unknown> | undefined, waitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, waitMs);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
