@@ -16,7 +16,8 @@ import { LocalAgents } from './local-agents.ts';
 import { RestCaller } from './rest-caller.ts';
 import { TaskAccess } from './task-access.ts';
 import { TaskJournal } from './task-journal.ts';
-import { MeshTaskRunner, type EndedTask } from './task-runner.ts';
+import { MeshTaskRunner } from './task-runner.ts';
+import type { EndedTask } from './task-record.ts';
 import { TaskSignals, taskTopic, type AgentGone, type TaskSignal } from './task-signals.ts';
 
 export interface TaskPartsOptions {

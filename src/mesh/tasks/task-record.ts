@@ -77,6 +77,13 @@ export function outcomeOf(record: TaskRecord): TaskOutcome {
   });
 }
 
+/** A task that has ended, for those who count. */
+export interface EndedTask {
+  readonly agentId: string;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly durationMs: number;
+}
+
 /** Somebody else has taken the task over and tells of its end. */
 export class TaskTakenOver extends Error {}
 

@@ -17,6 +17,7 @@ import {
   outcomeOf,
   stoppingFault,
   TaskTakenOver,
+  type EndedTask,
   type TaskRecord,
 } from './task-record.ts';
 import { TaskRun } from './task-run.ts';
@@ -24,13 +25,6 @@ import type { AgentGone, TaskSignals } from './task-signals.ts';
 import { startTaskSpan } from './task-span.ts';
 import { endOrLate, untilAborted } from './waits.ts';
 import type { WaitingTask } from './waiting-store.ts';
-
-/** A task that has ended, for those who count. */
-export interface EndedTask {
-  readonly agentId: string;
-  readonly status: 'completed' | 'failed' | 'cancelled';
-  readonly durationMs: number;
-}
 
 export interface TaskRunnerOptions {
   readonly dispatch: Dispatch;
