@@ -89,3 +89,61 @@ test('a Loop or a Parallel takes no timeout and no onError, which nothing would 
     .map(({ name }) => name);
   expect(timeless.toSorted()).toEqual(['Approval', 'Loop', 'Parallel', 'SubWorkflow', 'Wait']);
 });
+
+test.each([
+  [{ node: 'a', path: 'merged.x', equal: 'no' }, /additional properties/i],
+  [{ node: 'a', Equals: 'no' }, /additional properties/i],
+  [{ node: 'a', path: 'merged.x' }, /expectation 0 of the test “vain” says neither equals/],
+  [{}, /says neither equals nor contains nor cel/],
+  [{ cel: 'true', equals: 1 }, /cel, which stands by itself/],
+])('an expectation that says nothing is refused: %j', async (expectation, message) => {
+  const id = await create({ nodes: [merge('a', { x: 'yes' })] });
+  const tests = [{ name: 'vain', expect: [expectation] }];
+  const { status, body } = await ada('PUT', `${root}/${id}/tests`, { tests });
+  expect(status).toBe(400);
+  expect(JSON.stringify(body.error)).toMatch(message);
+});
+
+test('a test with a misspelt field is refused: what it pins would really run', async () => {
+  const id = await create({ nodes: [merge('a', { x: 'yes' })] });
+  const tests = [{ name: 'vain', pined: { a: {} }, expect: [] }];
+  expect((await ada('PUT', `${root}/${id}/tests`, { tests })).status).toBe(400);
+});
+
+test.each([
+  ['Wait', { duration: 1, until: '2026-12-24T18:00:00Z' }, false],
+  ['Wait', { until: 'tomorrow' }, false],
+  ['Wait', { until: '2027-02-30T00:00:00Z' }, false],
+  ['Wait', { until: '2026-12-24T18:00:00Z' }, true],
+  ['Wait', { until: '{{ inputs.when }}', duration: '{{ inputs.ms }}' }, true],
+  // It may come with the inputs, as any setting may.
+  ['Wait', {}, true],
+  ['Transform', { expression: '$sum(' }, false],
+])('whether a %s of %j can be saved: %s', async (type, data, valid) => {
+  const flow = { nodes: [{ id: 'a', type, data }], edges: [] };
+  const { body } = await ada('POST', `${root}/validate`, { flow });
+  expect(body).toMatchObject({
+    valid,
+    faults: valid ? [] : [{ code: 'BAD_SETTING', nodeId: 'a' }],
+  });
+});
+
+test('a placeholder that finds nothing gives nothing, and not what came before', async () => {
+  const id = await create({
+    nodes: [
+      merge('a', { secret: 1 }),
+      { id: 't', type: 'Transform', data: { input: '{{ inputs.x }}', expression: '$' } },
+      { id: 'all', type: 'Transform', data: { expression: '$' } },
+      merge('m', '{{ inputs.x }}'),
+    ],
+    edges: ['t', 'm', 'all'].map((target) => ({ source: 'a', target })),
+  });
+  const run = async (inputs: object) => {
+    const body = { inputs, options: { async: false } };
+    const { result } = (await ada('POST', `${root}/${id}/execute`, body)).body;
+    return [result.t.result, result.m.merged, result.all.result.a.merged];
+  };
+  expect(await run({})).toEqual([null, {}, { secret: 1 }]);
+  expect(await run({ x: null })).toEqual([null, {}, { secret: 1 }]);
+  expect(await run({ x: { y: 2 } })).toEqual([{ y: 2 }, { y: 2 }, { secret: 1 }]);
+});

@@ -260,6 +260,16 @@ describe('a redirect', () => {
     expect(answer.status).toBe(304);
   });
 
+  test('is an answer where the request takes its status for one, and nothing is sent on', async () => {
+    const call = { isRedirectFollowed: false, answeredRedirects: [302] };
+    const answer = await egress.fetch(go(302, `${other.origin}/echo`), call);
+    expect(answer.status).toBe(302);
+    expect(answer.headers.get('location')).toBe(`${other.origin}/echo`);
+    expect(other.arrivals).toEqual([]);
+    const refused = egress.fetch(go(307, `${other.origin}/echo`), call);
+    await expect(refused).rejects.toMatchObject({ reason: 'redirect_refused' });
+  });
+
   test('shares one deadline with the first call', async () => {
     const call = egress.fetch(go(307, '/never'), { timeoutMs: 200 });
     await expect(call).rejects.toMatchObject({ code: 'deadline' });

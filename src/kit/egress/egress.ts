@@ -32,6 +32,8 @@ export interface EgressRequest {
    * that carry secrets in their body, which 307 and 308 would send on to wherever they point.
    */
   readonly isRedirectFollowed?: boolean;
+  /** Statuses of redirects that are answers as they came, neither followed nor refused; none unless told. */
+  readonly answeredRedirects?: readonly number[] | undefined;
 }
 
 export interface EgressResponse {
@@ -134,14 +136,15 @@ class GuardedEgress implements Egress {
 
   async #follow(url: string, request: EgressRequest, signal: AbortSignal): Promise<EgressResponse> {
     const { method = 'GET', body = null, responseBytesMax = defaultBytesMax } = request;
-    const { isRedirectFollowed = true } = request;
+    const { isRedirectFollowed = true, answeredRedirects = [] } = request;
     const headers = readHeaders(request.headers);
     let hop: Hop = { url: this.checkUrl(url), method: method.toUpperCase(), headers, body };
     for (let count = 0; count <= redirectsMax; count++) {
       const { dispatcher } = this;
       const answer = await exchange({ ...hop, dispatcher, responseBytesMax, signal });
       const location = findRedirect(answer.status, answer.headers);
-      if (location === undefined) return toResponse(answer);
+      const isAnswer = location === undefined || answeredRedirects.includes(answer.status);
+      if (isAnswer) return toResponse(answer);
       if (!isRedirectFollowed) throw redirectRefused();
       hop = redirectHop(hop, answer.status, this.#checkLocation(location, hop.url));
     }

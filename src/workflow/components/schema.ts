@@ -7,9 +7,10 @@ import type { Component, NodeContext, NodeOutcome } from './component.ts';
  * when the flow is saved and handed to `run` as its result; `code`: a text in another language; both
  * are never rendered as Liquid. `secret`: kept out of journals, events and logs. `multiline`: a text
  * that an editor gives room. `dense`: a list that leaves out items whose placeholder finds nothing,
- * where any other list has null in their places.
+ * where any other list has null in their places. `nullable`: null where its placeholder finds nothing,
+ * where any other setting is then as if it were not given; for settings whose absence means something.
  */
-export type Marker = 'cel' | 'code' | 'secret' | 'multiline' | 'dense';
+export type Marker = 'cel' | 'code' | 'secret' | 'multiline' | 'dense' | 'nullable';
 
 /** The marker of a setting's schema. */
 export function markerOf(schema: TSchema): Marker | undefined {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Fault } from '../../kit/errors.ts';
 import type { Scope } from '../flow/flow.ts';
 
-/** Something that must hold after a run. */
+/** Something that must hold after a run: `equals`, `contains` or both of a value, else `cel`. */
 export interface Expectation {
   /** The node whose output is looked at; the whole result, by node id, when absent. */
   readonly node?: string;
@@ -30,6 +30,15 @@ export type HoldsCel = (condition: string, scope: Scope) => boolean;
 export interface Finished {
   readonly scope: Scope;
   readonly result: unknown;
+}
+
+/** Why an expectation can say nothing of a run, or not what it seems to; undefined for a sound one. */
+export function faultOf(expectation: Expectation): string | undefined {
+  const { cel, node, path } = expectation;
+  const isValue = 'equals' in expectation || 'contains' in expectation;
+  if (cel === undefined) return isValue ? undefined : 'says neither equals nor contains nor cel';
+  const isMixed = isValue || node !== undefined || path !== undefined;
+  return isMixed ? 'has cel, which stands by itself, beside other fields' : undefined;
 }
 
 /** The expectations that do not hold of a run. */

@@ -5,6 +5,7 @@ import type { Flow, FlowFault } from '../flow/flow.ts';
 import type { Plan } from '../flow/plan.ts';
 import { readFlow, type FlowInput } from '../flow/schema.ts';
 import { readShape } from './flow-shape.ts';
+import { findRefusedSettings } from './setting-checks.ts';
 import { findVainRules } from './vain-rules.ts';
 
 /** A flow that holds, or all that is wrong with it. */
@@ -35,14 +36,17 @@ export class FlowCompiler {
 
   #compileInput(input: FlowInput): CompiledFlow {
     const flow = readFlow(input);
-    const vain = findVainRules(flow, this.#components);
+    const refused = [
+      ...findVainRules(flow, this.#components),
+      ...findRefusedSettings(flow, this.#components),
+    ];
     try {
       const plan = this.compile(flow);
-      return vain.length > 0 ? { faults: vain } : { flow, plan, faults: [] };
+      return refused.length > 0 ? { faults: refused } : { flow, plan, faults: [] };
     } catch (error) {
       const { faults } = Fault.from(error).detail;
       if (!Array.isArray(faults)) throw error;
-      return { faults: [...(faults as readonly FlowFault[]), ...vain] };
+      return { faults: [...(faults as readonly FlowFault[]), ...refused] };
     }
   }
 }

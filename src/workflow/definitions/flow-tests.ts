@@ -3,7 +3,7 @@ import type { Engine, Execution, NodeRun } from '../engine/execution.ts';
 import type { Flow } from '../flow/flow.ts';
 import type { Definitions } from './definitions.ts';
 import { readShown, seesDrafts } from './drafts.ts';
-import { findMisses, type HoldsCel, type Miss } from './expectation.ts';
+import { faultOf, findMisses, type HoldsCel, type Miss } from './expectation.ts';
 import type { FlowTest } from './flow-test.ts';
 import * as store from './flow-test-store.ts';
 import type { Actor } from './workflow.ts';
@@ -58,7 +58,7 @@ export class FlowTests {
 
   /**
    * Puts these in place of all that were there; throws `forbidden` for others than the owner, `invalid`
-   * for tests that name a node which the newest version has not.
+   * for tests that are not sound.
    */
   async write(workflowId: string, tests: readonly FlowTest[], actor: Actor): Promise<void> {
     const { sql, definitions } = this.#options;
@@ -161,11 +161,25 @@ export class FlowTests {
   }
 }
 
-/** Throws `invalid` for tests that cannot be told apart, or name nodes which the flow has not. */
+/**
+ * Throws `invalid` for tests that cannot be told apart, name nodes which the flow has not, or expect
+ * nothing where they seem to.
+ */
 export function requireSound(tests: readonly FlowTest[], flow: Flow): void {
   const names = tests.map(({ name }) => name);
   if (new Set(names).size !== names.length) throw invalidTest('two tests have the same name');
-  for (const test of tests) for (const fault of lostNodes(test, flow)) throw invalidTest(fault);
+  for (const test of tests) {
+    for (const fault of [...lostNodes(test, flow), ...vainExpectations(test)]) {
+      throw invalidTest(fault);
+    }
+  }
+}
+
+function vainExpectations({ name, expect }: FlowTest): string[] {
+  return expect.flatMap((expectation, index) => {
+    const fault = faultOf(expectation);
+    return fault === undefined ? [] : [`expectation ${index} of the test “${name}” ${fault}`];
+  });
 }
 
 /** Nodes that a test names and the flow has not: what was meant to be pinned would really run. */

@@ -146,8 +146,10 @@ class SettingsReader {
     if (!template) return undefined;
     const isText = schemas.length > 0 && schemas.every(takesTextOnly);
     const isNullable = schemas.length === 0 || schemas.some(takesNull);
+    const none = schemas.some((schema) => markerOf(schema) === 'nullable') ? null : undefined;
     return (scope, budget) => {
-      const value = atPath(path, () => template.render(scope, budget));
+      const rendered = atPath(path, () => template.render(scope, budget));
+      const value = rendered === undefined ? none : rendered;
       // Where null can never stand, it means that the setting is not given.
       if (value === undefined || (value === null && !isNullable)) return undefined;
       return isText ? textOf(value) : value;

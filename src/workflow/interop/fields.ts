@@ -40,3 +40,8 @@ export function numberOf(value: unknown): number | undefined {
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;
 }
+
+/** A table that is looked up by names which a document gives. */
+export function withoutPrototype<Table extends object>(table: Table): Table {
+  return Object.assign(Object.create(null) as Table, table);
+}

@@ -7,6 +7,7 @@ import { requireSound, type FlowTests } from '../definitions/flow-tests.ts';
 import type { Actor, Workflow } from '../definitions/workflow.ts';
 import type { Flow } from '../flow/flow.ts';
 import { readDocument, recogniseFormat } from './document.ts';
+import { bareDraft } from './draft-credentials.ts';
 import type { Draft } from './draft.ts';
 import { exportOwn, readOwn, type OwnDocument } from './ennead/document.ts';
 import type { Fields } from './fields.ts';
@@ -115,7 +116,7 @@ export class Interop {
   }
 
   #foreign(format: Exclude<InteropFormat, 'ennead'>, document: Fields): Reading {
-    const draft = importers[format](document);
+    const draft = bareDraft(importers[format](document));
     const own = format === 'serverless-workflow' ? this.#ownExport(document) : undefined;
     const check = (flow: Flow) => this.#options.compiler.read(flow).faults;
     const made = own ? { flow: own, steps: ownSteps(own), warnings: [] } : mendDraft(draft, check);

@@ -1,12 +1,12 @@
-import { isFields, type Fields } from './fields.ts';
 import { forbiddenKeys } from '../flow/limits.ts';
+import { isSecretName, withoutCredentials } from './credentials.ts';
+import { isFields, textOf, type Fields } from './fields.ts';
 
 /** Characters of JSON that are kept of one step. */
 const keptLengthMax = 32_768;
 const depthMax = 12;
-
-const secretName =
-  /pass(word|phrase)?$|secret|token$|api[-_]?key|credential|authorization|private[-_]?key|bearer|cookie/i;
+/** Where lists of headers and parameters have the name of a `value`. */
+const pairNames = ['name', 'key'];
 
 /**
  * What is kept of a foreign step's settings for whoever replaces it: without secrets, without program
@@ -18,23 +18,21 @@ export function keepSettings(value: unknown): unknown {
   return length > keptLengthMax ? { leftOut: `${length} characters of settings` } : kept;
 }
 
-/** Whether a setting of that name is a secret as a rule. */
-export function isSecretName(name: string): boolean {
-  return secretName.test(name);
-}
-
 function keep(value: unknown, depth: number): unknown {
   if (depth > depthMax) return '…';
   if (Array.isArray(value)) return value.map((one: unknown) => keep(one, depth + 1));
+  if (typeof value === 'string') return withoutCredentials(value);
   if (!isFields(value)) return value;
   return keepFields(value, depth);
 }
 
 function keepFields(fields: Fields, depth: number): Fields {
+  const isSecretPair = pairNames.some((name) => isSecretName(textOf(fields[name])));
   const kept = Object.entries(fields)
     .filter(([name]) => !forbiddenKeys.has(name))
     .map(([name, value]) => {
-      const isHidden = isSecretName(name) && value !== '' && value !== undefined && value !== null;
+      const isSecret = isSecretName(name) || (isSecretPair && name === 'value');
+      const isHidden = isSecret && value !== '' && value !== undefined && value !== null;
       return [name, isHidden ? '(left out)' : keep(value, depth + 1)] as const;
     });
   return Object.fromEntries(kept);

@@ -138,6 +138,11 @@ describe('n8n', () => {
     const get = post('/status/302', { method: 'GET', options });
     expect((await run(documentOf({ Start: manual, P: get }, 'Start > P'))).status).toBe('failed');
     expect(received).toHaveLength(1);
+    const response = { response: { neverError: true, fullResponse: true } };
+    const told = post('/status/302', { method: 'GET', options: { ...options, response } });
+    const made = await run(documentOf({ Start: manual, P: told }, 'Start > P'));
+    expect(made.result.p).toMatchObject({ status: 302, headers: { location: '/moved' } });
+    expect(received).toHaveLength(1);
   });
 
   const rule = (operation: string, rightValue: unknown, type = 'string') => ({

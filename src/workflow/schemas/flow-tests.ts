@@ -5,15 +5,29 @@ import { line, workflowParams as params } from './workflow-answers.ts';
 
 const path = '/api/v1/workflows/:id/tests';
 
-const expectation = Type.Object({
-  node: Type.Optional(line(64, 'the node whose output is looked at, else the result')),
-  path: Type.Optional(line(1_000, 'where in it: `a.b[0].c`')),
-  equals: Type.Optional(Type.Unknown()),
-  contains: Type.Optional(Type.Unknown({ description: 'of a text a part, of a list an element' })),
-  cel: Type.Optional(
-    Type.String({ maxLength: 4_096, description: 'a condition on nodes and inputs' }),
-  ),
-});
+// Closed, as is the test: a misspelt name would be an expectation that always holds.
+const expectation = Type.Object(
+  {
+    node: Type.Optional(line(64, 'the node whose output is looked at, else the result')),
+    path: Type.Optional(line(1_000, 'where in it: `a.b[0].c`')),
+    equals: Type.Optional(Type.Unknown()),
+    contains: Type.Optional(
+      Type.Unknown({ description: 'of a text a part, of a list an element' }),
+    ),
+    cel: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4_096,
+        description: 'a condition on nodes and inputs',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'says `equals` or `contains` or both, of `path` in the output of `node`; or `cel`, by itself',
+  },
+);
 
 const test = Type.Object(
   {
@@ -36,7 +50,7 @@ const test = Type.Object(
     ),
     expect: Type.Array(expectation, { maxItems: 100 }),
   },
-  { $id: 'FlowTest' },
+  { $id: 'FlowTest', additionalProperties: false },
 );
 
 /** The tests of one workflow. */

@@ -119,6 +119,16 @@ describe('An HttpRequest', () => {
     });
   });
 
+  test('gives a redirect that it does not follow, where its status is accepted', async () => {
+    const settings = { url: `${target.origin}/chain/2`, acceptStatus: [302] };
+    const { status, headers } = await request({ ...settings, followRedirects: false });
+    expect({ status, location: headers['location'] }).toEqual({
+      status: 302,
+      location: '/chain/1',
+    });
+    expect(await request(settings)).toMatchObject({ status: 200, body: 'arrived' });
+  });
+
   test.each([
     ['more than it may take', 'large', { code: 'too_large', reason: 'response_too_large' }],
     ['what inflates beyond that', 'bomb/gzip', { code: 'too_large', reason: 'response_too_large' }],

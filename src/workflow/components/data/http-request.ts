@@ -42,7 +42,8 @@ const input = Type.Object(
     acceptStatus: Type.Optional(
       Type.Array(Type.Integer({ minimum: 100, maximum: 599 }), {
         maxItems: 100,
-        description: 'statuses beside 2xx that are an answer and no failure',
+        description:
+          'statuses beside 2xx that are an answer and no failure; those of redirects only where they are not followed',
       }),
     ),
     maxBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: bytesMax, default: bytesDefault })),
@@ -143,6 +144,7 @@ function readRequest(settings: Settings, context: NodeContext): EgressRequest {
     signal,
     responseBytesMax: maxBytes,
     isRedirectFollowed: followRedirects,
+    answeredRedirects: followRedirects ? [] : settings.acceptStatus,
     ...(body.text !== undefined && { body: body.text }),
   };
 }

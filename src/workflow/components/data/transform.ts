@@ -1,7 +1,7 @@
 import jsonata from 'jsonata';
 import { Type } from 'typebox';
 import type { Component } from '../component.ts';
-import { defineComponent } from '../schema.ts';
+import { defineComponent, type Marker } from '../schema.ts';
 import type { Transformer } from './transformer.ts';
 
 const timeoutDefault = 500;
@@ -17,7 +17,11 @@ const input = Type.Object(
         'JSONata over `input`; placeholders have no meaning in it, and neither has $eval',
     }),
     input: Type.Optional(
-      Type.Unknown({ description: 'the outputs of the nodes before, by id, when absent' }),
+      Type.Unknown({
+        'x-ennead': 'nullable' satisfies Marker,
+        description:
+          'the outputs of the nodes before, by id, where this is not given; null where its placeholder finds nothing',
+      }),
     ),
     timeout: Type.Optional(
       Type.Integer({

@@ -17,9 +17,10 @@ export const merge = defineComponent({
   input: Type.Object(
     {
       inputs: Type.Optional(
-        Type.Union([Type.Record(Type.String(), Type.Unknown()), list], {
+        Type.Union([Type.Record(Type.String(), Type.Unknown()), list, Type.Null()], {
+          'x-ennead': 'nullable' satisfies Marker,
           description:
-            'an object gives an object, a list a list; the outputs of the nodes before, by id, when absent',
+            'an object gives an object, a list a list; the outputs of the nodes before, by id, where this is not given; nothing where its placeholder finds nothing',
         }),
       ),
       mode: Type.Optional(
@@ -41,7 +42,7 @@ export const merge = defineComponent({
   effect: 'none',
   typicalMs: 1,
   run: async ({ inputs, mode = 'collect' }, { predecessors }) => {
-    const present = leaveOutAbsent(inputs ?? predecessors);
+    const present = leaveOutAbsent(inputs === undefined ? predecessors : (inputs ?? {}));
     return { kind: 'done', output: { merged: modes[mode](present) } };
   },
 });

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Fault } from '../../../kit/errors.ts';
-import type { Component } from '../component.ts';
+import { isTemplate } from '../../flow/expressions/templates.ts';
+import type { Component, SettingFault } from '../component.ts';
 import { defineComponent } from '../schema.ts';
 
 /** Milliseconds; a year. */
@@ -30,6 +31,7 @@ export function createWait(now: () => number): Component {
     description:
       'Goes on after a time, or at a time. It takes no memory while it waits and outlives restarts. One of `duration` and `until` is needed.',
     input,
+    check: findFaults,
     output: Type.Object({ until: Type.String({ description: 'when it went on (ISO 8601)' }) }),
     effect: 'none',
     parks: true,
@@ -46,17 +48,30 @@ export function createWait(now: () => number): Component {
 
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
+/** What can be said before anything is rendered: a setting that is missing may come with the inputs. */
+function findFaults({ duration, until }: Readonly<Record<string, unknown>>): SettingFault[] {
+  if (typeof until !== 'string' || isTemplate(until)) return [];
+  if (typeof duration === 'number') return [{ path: '', message: oneNeeded }];
+  return Number.isNaN(readTime(until)) ? [{ path: '/until', message: badTime }] : [];
+}
+
+const oneNeeded = 'one of duration and until is needed, and not both';
+const badTime = 'until must be a time such as 2026-12-24T18:00:00Z';
+
 function readWake(startedAtMs: number, duration?: number, until?: string): number {
   if ((duration === undefined) === (until === undefined)) {
-    throw badWait('one of duration and until is needed, and not both');
+    throw badWait(oneNeeded);
   }
   if (until === undefined) return startedAtMs + (duration ?? 0);
-  const wakeAtMs = timePattern.test(until) && isDay(until) ? Date.parse(until) : Number.NaN;
-  if (Number.isNaN(wakeAtMs)) {
-    throw badWait('until must be a time such as 2026-12-24T18:00:00Z');
-  }
+  const wakeAtMs = readTime(until);
+  if (Number.isNaN(wakeAtMs)) throw badWait(badTime);
   if (wakeAtMs - startedAtMs > waitMax) throw badWait('until must not be more than a year away');
   return wakeAtMs;
+}
+
+/** Unix milliseconds; NaN for what is no time. */
+function readTime(until: string): number {
+  return timePattern.test(until) && isDay(until) ? Date.parse(until) : Number.NaN;
 }
 
 /** Dates roll over: February 30th would be a day in March. */

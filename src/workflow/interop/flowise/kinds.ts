@@ -1,10 +1,10 @@
-import { Fault } from '../../../kit/errors.ts';
 import type { DraftNode } from '../draft.ts';
-import { fieldsOf, listOf, numberOf, present, textOf, type Fields } from '../fields.ts';
-import { pathText, placeholderText, type DataPlace } from '../paths.ts';
+import { fieldsOf, listOf, numberOf, present, textOf } from '../fields.ts';
+import { placeholderText, type DataPlace } from '../paths.ts';
 import type { StepStatus } from '../report.ts';
 import type { FlowiseNode } from './node.ts';
-import { placeOf, readRichText, schemaOf, type FindPlace } from './texts.ts';
+import { conditionOf } from './conditions.ts';
+import { readRichText, schemaOf, type FindPlace } from './texts.ts';
 
 export interface FlowiseReading {
   readonly node: FlowiseNode;
@@ -123,45 +123,16 @@ function http({ node, find }: FlowiseReading): MappedFlowise {
 }
 
 function condition({ node, find }: FlowiseReading): MappedFlowise {
-  const cases = listOf(node.inputs['conditions']).map((one, at) => ({
-    when: compare(fieldsOf(one), find),
-    handle: `case_${at}`,
-  }));
-  const data = { cases, default: 'else' };
-  return { node: { type: 'Switch', data }, status: 'exact' };
-}
-
-function compare({ value1, value2, operation, type }: Fields, find: FindPlace): string {
-  const write = operations[textOf(operation)];
-  if (write) return write(operand(value1, type, find), operand(value2, type, find));
-  throw new Fault('invalid', `the comparison ${textOf(operation)} has no counterpart`, {
-    reason: 'not_translatable',
+  const notes = new Set<string>();
+  const cases = listOf(node.inputs['conditions']).map((one, at) => {
+    const { when, note } = conditionOf(fieldsOf(one), find);
+    if (note !== undefined) notes.add(note);
+    return { when, handle: `case_${at}` };
   });
+  const drawn = { type: 'Switch', data: { cases, default: 'else' } };
+  if (notes.size === 0) return { node: drawn, status: 'exact' };
+  return { node: drawn, status: 'adapted', note: [...notes].join('; ') };
 }
-
-function operand(value: unknown, type: unknown, find: FindPlace): string {
-  if (typeof value !== 'string') return JSON.stringify(value ?? '');
-  const plain = value.replaceAll(/<[^>]*>/g, '').trim();
-  const [, variable] = /^\{\{([^{}]*)\}\}$/.exec(plain) ?? [];
-  if (variable !== undefined) return pathText(placeOf(variable, find));
-  const number = type === 'number' ? numberOf(plain) : undefined;
-  return number === undefined ? JSON.stringify(plain) : String(number);
-}
-
-const operations: Readonly<Record<string, (left: string, right: string) => string>> = {
-  equal: (left, right) => `${left} == ${right}`,
-  notEqual: (left, right) => `${left} != ${right}`,
-  larger: (left, right) => `${left} > ${right}`,
-  largerEqual: (left, right) => `${left} >= ${right}`,
-  smaller: (left, right) => `${left} < ${right}`,
-  smallerEqual: (left, right) => `${left} <= ${right}`,
-  contains: (left, right) => `${left}.contains(${right})`,
-  notContains: (left, right) => `!${left}.contains(${right})`,
-  startsWith: (left, right) => `${left}.startsWith(${right})`,
-  endsWith: (left, right) => `${left}.endsWith(${right})`,
-  isEmpty: (left) => `(${left} == null || ${left} == "")`,
-  notEmpty: (left) => `!(${left} == null || ${left} == "")`,
-};
 
 function parseJson(text: string): unknown {
   try {

@@ -1,5 +1,5 @@
-import { numberOf } from '../fields.ts';
-import { pathText, presenceOf } from '../paths.ts';
+import { numberOf, withoutPrototype } from '../fields.ts';
+import { existenceOf, guardedPath, orElse, type Guarded } from '../guards.ts';
 import { notTranslatable } from '../translation.ts';
 import { isExpression, placeOf, untranslatable, type Sight } from './expressions.ts';
 
@@ -15,12 +15,9 @@ export interface Comparison {
 }
 
 /** One side of a comparison as CEL. */
-interface Side {
-  readonly text: string;
+interface Side extends Guarded {
   /** What it is, where it is written out. */
   readonly fixed?: unknown;
-  /** CEL: whether a path leads to something; absent for what is written out. */
-  readonly isThere?: string;
   readonly isStrict: boolean;
 }
 
@@ -46,7 +43,7 @@ function sideOf(
   sight: Sight,
 ): Side {
   const place = placeOf(value, sight);
-  if (place) return { text: pathText(place), isThere: presenceOf(place), isStrict };
+  if (place) return { ...guardedPath(place), isStrict };
   if (isExpression(value)) throw untranslatable(String(value));
   const given = typeof value === 'string' && value.startsWith('=') ? value.slice(1) : value;
   const fixed = (type === 'number' ? numberOf(given) : undefined) ?? given ?? '';
@@ -54,16 +51,10 @@ function sideOf(
   return { text: isWord ? fixed : JSON.stringify(fixed), fixed, isStrict };
 }
 
-/** CEL: whether there is a value. */
-function exists({ text, isThere }: Side): string {
-  if (isThere === undefined) return 'true';
-  return [...(isThere === '' ? [] : [isThere]), `${text} != null`].join(' && ');
-}
-
 /** A side, or what stands in for a value that is not there; `typed` fails for other types. */
 function valueOf(side: Side, none: string, typed: string): string {
-  if (side.isThere === undefined) return side.text;
-  return `(${exists(side)} ? ${side.isStrict ? typed : side.text} : ${none})`;
+  const isFixed = side.isThere === undefined || !side.isStrict;
+  return orElse(side, none, isFixed ? side.text : typed);
 }
 
 const stringOf = (side: Side): string => valueOf(side, '""', `${side.text} + ""`);
@@ -126,8 +117,8 @@ const equality = (of: (side: Side) => string) => ({
   notEquals: infix('!=', of),
 });
 const existence = {
-  exists: (left: Side) => `(${exists(left)})`,
-  notExists: (left: Side) => `!(${exists(left)})`,
+  exists: (left: Side) => `(${existenceOf(left)})`,
+  notExists: (left: Side) => `!(${existenceOf(left)})`,
 };
 const absence = { empty: existence.notExists, notEmpty: existence.exists };
 
@@ -174,8 +165,8 @@ const byType: Readonly<Record<string, Readonly<Record<string, Write>>>> = withou
     notEmpty: (left: Side) => `size(${listOf(left)}) > 0`,
   }),
   object: withoutPrototype({
-    empty: (left: Side) => `!(${exists(left)} && size(${left.text}) > 0)`,
-    notEmpty: (left: Side) => `(${exists(left)} && size(${left.text}) > 0)`,
+    empty: (left: Side) => `!(${existenceOf(left)} && size(${left.text}) > 0)`,
+    notEmpty: (left: Side) => `(${existenceOf(left)} && size(${left.text}) > 0)`,
   }),
 });
 
@@ -189,8 +180,3 @@ const oldNames: Readonly<Record<string, string>> = withoutPrototype({
   isEmpty: 'empty',
   isNotEmpty: 'notEmpty',
 });
-
-/** Looked up by names that a document gives. */
-function withoutPrototype<Table extends object>(table: Table): Table {
-  return Object.assign(Object.create(null) as Table, table);
-}

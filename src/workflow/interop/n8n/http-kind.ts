@@ -71,10 +71,6 @@ function differencesOf(reading: N8nReading, method: string, body: Body): readonl
       'a form has a list or an object as one text, and what is not there as an empty one',
     ],
     [neverError === true, 'statuses that no standard names are failures all the same'],
-    [
-      neverError === true && answerSettings(reading, method)['followRedirects'] === false,
-      'a redirect that is not followed is a failure',
-    ],
     [fullResponse === true, 'the answer as a whole has the names status, headers and body'],
     [
       responseFormat === 'file' || responseFormat === 'text',

@@ -104,7 +104,7 @@ test('a task that only runs sometimes stands behind a Condition', async () => {
   expect(edges).toContain('raise_error_if_underage_if:false > place_bet');
 });
 
-test('a loop sees its item, and what follows sees the results', async () => {
+test('a loop sees its item, and what follows sees what the last round made', async () => {
   const { node, edges } = await convert(
     documentOf(
       `  - each:
@@ -117,10 +117,15 @@ test('a loop sees its item, and what follows sees the results', async () => {
   expect(node('each')?.data).toEqual({ items: '{{ inputs.pets }}' });
   expect(node('call')?.data['body']).toEqual({ name: '{{ loop.item.name | json | parse_json }}' });
   expect(node('after')?.data['input']).toEqual({
-    all: '{{ each.results }}',
-    first: '{{ each.results[0].id | default: "none" }}',
+    all: '{{ each_output.merged }}',
+    first: '{{ each_output.merged[0].id | default: "none" }}',
   });
-  expect(edges).toEqual(['each:body > call', 'each:done > after', 'call > each']);
+  expect(edges).toEqual([
+    'each:body > call',
+    'each:done > each_output',
+    'call > each',
+    'each_output > after',
+  ]);
 });
 
 test('a task that nothing leads to is left out', async () => {

@@ -1,7 +1,7 @@
 import type { Draft } from '../draft.ts';
 import { fieldsOf, textOf, type Fields } from '../fields.ts';
 import { toIdentifier } from '../node-ids.ts';
-import { placeholderText } from '../paths.ts';
+import { placeholderText, type DataPlace } from '../paths.ts';
 import { translateAs } from '../translation.ts';
 import { inputsOf, noteHead } from './head.ts';
 import { conditionOfJq, placeOfJq, type JqSight } from './jq.ts';
@@ -217,9 +217,22 @@ class ServerlessImport {
     };
     const body = this.#list(task['do'], { ...sight, variables });
     this.#link({ from: id, handle: 'body', place: sight.own }, body.entry);
-    for (const tail of body.tails) this.#sections.link(tail, id);
-    const place = { root: id, steps: ['results'] };
-    return { entry: id, tails: [{ from: id, handle: 'done', place }] };
+    const round = this.#sections.carry(name, body.tails);
+    if (round) this.#sections.link(round, id);
+    return { entry: id, tails: [this.#lastRound({ id, name, sight }, round?.place)] };
+  }
+
+  /** What comes out of a loop is the data of its last round; without any round what came in. */
+  #lastRound({ id, name, sight }: Omit<TaskGiven, 'task'>, round: DataPlace | undefined): Tail {
+    const done = { from: id, handle: 'done' };
+    if (!round) return { ...done, place: sight.own };
+    const last = { root: id, steps: ['results', 'last', ...round.steps] };
+    const key = this.#sections.ids.unused(`${name}_output`);
+    const known = { key, source: `${name} (output)`, type: 'for', settings: {} };
+    const data = { mode: 'first', inputs: [last, sight.own].map(placeholderText) };
+    this.#sections.add(key, known, { node: { type: 'Merge', data }, status: 'exact' });
+    this.#sections.link(done, key);
+    return { from: key, place: { root: key, steps: ['merged'] } };
   }
 
   #fork({ id, name, task, sight }: TaskGiven): Section {

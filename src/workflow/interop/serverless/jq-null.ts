@@ -1,8 +1,7 @@
-/** A part of a condition as CEL. In jq what is not there is null; in CEL asking for it fails. */
-export interface Operand {
-  readonly text: string;
-  /** CEL: whether a path leads to something; absent for what always is there. */
-  readonly isThere?: string;
+import { orElse, type Guarded } from '../guards.ts';
+
+/** A part of a condition as CEL. In jq what is not there is null. */
+export interface Operand extends Guarded {
   /** What is known of its kind beforehand. */
   readonly rank?: number;
 }
@@ -53,10 +52,8 @@ export function truthOf({ text, isThere }: Operand): string {
 }
 
 /** The length of null is 0. */
-export function lengthOf({ text, isThere }: Operand): Operand {
-  const length = `size(${text})`;
-  const known = isThere ? `(${isThere} && ${text} != null ? ${length} : 0)` : length;
-  return { text: known, rank: ranks.number };
+export function lengthOf(operand: Operand): Operand {
+  return { text: orElse(operand, '0', `size(${operand.text})`), rank: ranks.number };
 }
 
 function valueOf({ text, isThere }: Operand): string {

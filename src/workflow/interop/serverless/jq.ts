@@ -1,13 +1,7 @@
 import type { Fault } from '../../../kit/errors.ts';
 import { isFields } from '../fields.ts';
-import {
-  literalText,
-  pathText,
-  placeholderText,
-  presenceOf,
-  within,
-  type DataPlace,
-} from '../paths.ts';
+import { guardedPath } from '../guards.ts';
+import { literalText, pathText, placeholderText, within, type DataPlace } from '../paths.ts';
 import { notTranslatable } from '../translation.ts';
 import { compareJq, lengthOf, ranks, truthOf, type Operand } from './jq-null.ts';
 
@@ -177,8 +171,7 @@ class JqParser {
       this.#at += 1;
       return { text: next, rank: rankOfLiteral(next) };
     }
-    const place = this.place();
-    return { text: pathText(place), isThere: presenceOf(place) };
+    return guardedPath(this.place());
   }
 
   #index(): string | number {

@@ -101,6 +101,20 @@ export class Sections {
     const place = { root: id, steps: ['merged'] };
     return { tails: [{ from: id, place }], place };
   }
+
+  /** One way out of several, from the node that gives the data which they bring. */
+  carry(source: string, ends: readonly Tail[]): Tail | undefined {
+    const { tails, place } = this.meet(source, ends);
+    const [only] = tails;
+    if (!place || !only) return undefined;
+    if (tails.length === 1 && only.handle === undefined && only.from === place.root) return only;
+    const id = this.ids.unused(`${source}_round`);
+    const known = { key: id, source: `${source} (round)`, type: 'data', settings: {} };
+    const data = { mode: 'first', inputs: [placeholderText(place)] };
+    this.add(id, known, { node: { type: 'Merge', data }, status: 'exact' });
+    for (const tail of tails) this.link(tail, id);
+    return { from: id, place: { root: id, steps: ['merged'] } };
+  }
 }
 
 /** Tasks stand in lists of objects with one name each. */
