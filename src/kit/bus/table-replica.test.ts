@@ -20,6 +20,8 @@ let table: Map<string, Row>;
 let bus: Bus;
 let isBusAway: boolean;
 let published: News[];
+/** The newest revision that was given out. */
+let last: number;
 const replicas: TableReplica<Row, Version, Version>[] = [];
 
 beforeEach(() => {
@@ -27,6 +29,7 @@ beforeEach(() => {
   bus = new LocalBus({ log: silentLog });
   isBusAway = false;
   published = [];
+  last = 0;
 });
 
 afterEach(async () => {
@@ -34,9 +37,9 @@ afterEach(async () => {
   await bus[Symbol.asyncDispose]();
 });
 
-async function open() {
+async function open(ownBus = bus) {
   const memory = new Map<string, Row>();
-  const topic = bus.topic<News>('notes', newsRetention);
+  const topic = ownBus.topic<News>('notes', newsRetention);
   const own: Topic<News> = {
     publish: async (news) => {
       if (isBusAway) throw new Error('away');
@@ -50,6 +53,15 @@ async function open() {
   const replica = new TableReplica<Row, Version, Version>(
     {
       what: 'notes',
+      hasUnheardWriters: false,
+      get size() {
+        return memory.size;
+      },
+      readLastRevision: async () => last,
+      readChanges: async (after) => {
+        const changed = [...table.values()].filter(({ revision }) => revision > after);
+        return { news: { large: changed }, count: table.size };
+      },
       idOf: ({ id }) => id,
       versionOf: ({ id, revision }) => ({ id, revision }),
       held: () => memory.values(),
@@ -84,6 +96,7 @@ async function open() {
 function write(id: string, revision = 1, text = ''): Row {
   const row = { id, revision, text };
   table.set(id, row);
+  last = Math.max(last, revision);
   return row;
 }
 
@@ -106,6 +119,21 @@ test('news reach the others, and what the bus had not taken is told again from t
   published.length = 0;
   await one.replica.catchUp();
   expect(published).toEqual([]);
+});
+
+test('where no bus connects them replicas take over what changed and went, from the table', async () => {
+  await using elsewhere = new LocalBus({ log: silentLog });
+  for (const id of ['a', 'b', 'c']) write(id);
+  const [one, two] = [await open(), await open(elsewhere)];
+  await two.replica.reread();
+  one.replica.tell({ rows: [write('a', 2), write('d', 3)] });
+  table.delete('b');
+  last = 4;
+  one.replica.tell({ removals: [{ id: 'b', revision: 4 }] });
+  expect(two.shown()).toEqual(['a1', 'b1', 'c1']);
+  await two.replica.reread();
+  expect(two.shown()).toEqual(['a2', 'c1', 'd3']);
+  expect(two.shown()).toEqual(one.shown());
 });
 
 test('a replica begins with what the table holds, page by page', async () => {

@@ -1,5 +1,7 @@
+import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
-import type { Retention, Subscription, Topic } from './bus.ts';
+import type { Bus, Retention, Subscription, Topic } from './bus.ts';
+import { RevisionMarks } from './revision-marks.ts';
 
 /** What a replica has written to a table, for the others to take over. */
 export interface TableNews<Row, State, Version> {
@@ -10,15 +12,26 @@ export interface TableNews<Row, State, Version> {
   readonly removals?: readonly Version[];
 }
 
+/** What a table holds that a replica may not have heard of. */
+export interface TableChanges<Row, State, Version> {
+  /** Its states, and as `large` the rows that memory must have. */
+  readonly news: TableNews<Row, State, Version>;
+  /** How many rows there are. */
+  readonly count: number;
+}
+
 /** A table of which every replica holds all rows in memory. Of two versions the newer one holds. */
 export interface ReplicatedTable<Row extends Version, State, Version> {
   /** What its rows are, for the log: `agents`. */
   readonly what: string;
+  /** Whether others may write to it and the bus does not tell of it: then it is read every 2 s. */
+  readonly hasUnheardWriters: boolean;
   idOf(item: State | Version): string;
   /** As it is now, apart from what may change. */
   versionOf(item: Version): Version;
   /** All that is in memory. */
   held(): Iterable<Version>;
+  readonly size: number;
   /** Whether this version or a newer one is in memory. */
   holds(version: Version): boolean;
   /** Takes over a row, unless a newer version is known. */
@@ -29,6 +42,21 @@ export interface ReplicatedTable<Row extends Version, State, Version> {
   read(ids: readonly string[]): Promise<readonly Row[]>;
   /** The next rows behind an id, by id. */
   readPage(afterId: string): Promise<readonly Row[]>;
+  /** The newest revision that was given out, to a change or a removal; a cheap question. */
+  readLastRevision(): Promise<number>;
+  /** What has a higher revision. */
+  readChanges(afterRevision: number): Promise<TableChanges<Row, State, Version>>;
+}
+
+/** How often memory is brought up to date with a table whose other writers no bus tells of. */
+export const rereadMs = 2_000;
+
+/** Whether other processes may write to the tables, and no bus connects this one with them. */
+export function hasUnheardWriters(
+  bus: Pick<Bus, 'kind'>,
+  database: Pick<Database, 'dialect'>,
+): boolean {
+  return bus.kind === 'local' && database.dialect === 'postgres';
 }
 
 /** How much of its news a topic has to keep: little, because who has missed more reads the table again. */
@@ -43,6 +71,7 @@ const removalsMax = 500;
 /**
  * Keeps a table's rows in memory like those of every other replica: it begins with what the table
  * holds, takes over what others tell, and tells again, from the table, what the bus had not taken.
+ * Where no bus connects the replicas, `reread` brings what changed.
  */
 export class TableReplica<Row extends Version, State, Version> implements AsyncDisposable {
   readonly #table: ReplicatedTable<Row, State, Version>;
@@ -51,6 +80,9 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
   /** What the bus had not taken of this replica's news. */
   readonly #untold = new Set<string>();
   readonly #untoldRemovals = new Map<string, Version>();
+  readonly #marks = new RevisionMarks();
+  #timer: NodeJS.Timeout | undefined;
+  #rereading: Promise<void> | undefined;
   #subscription: Subscription | undefined;
   #working: Promise<void> = Promise.resolve();
 
@@ -72,6 +104,8 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
       onGap: () => this.#queue(() => this.#reload()),
     });
     await this.#reload();
+    if (!this.#table.hasUnheardWriters) return;
+    this.#timer = setInterval(() => void this.reread(), rereadMs).unref();
   }
 
   /** Takes news over here and tells the others; what they missed is told by the next `catchUp`. */
@@ -98,7 +132,19 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
     return this.#working;
   }
 
+  /** Takes over what changed in the table, removals included; one reading at a time. */
+  reread(): Promise<void> {
+    if (!this.#rereading) {
+      this.#queue(() => this.#readChanges());
+      this.#rereading = this.#working.finally(() => {
+        this.#rereading = undefined;
+      });
+    }
+    return this.#rereading;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
     await this.#subscription?.close();
     await this.#working;
   }
@@ -134,17 +180,52 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
     this.takeOver(rows);
     for (const state of states) table.apply(state);
     for (const removal of removals) table.remove(removal);
-    const ids = large.filter((version) => !table.holds(version)).map((one) => table.idOf(one));
-    for (const some of portionsOf(ids)) {
+    for (const some of this.#lackedOf(large)) {
       this.#queue(async () => this.takeOver(await table.read(some)));
     }
+  }
+
+  /** The ids of rows that memory does not have, in portions that are read at once. */
+  #lackedOf(versions: readonly Version[]): string[][] {
+    const table = this.#table;
+    const lacked = versions.filter((version) => !table.holds(version));
+    return portionsOf(lacked.map((one) => table.idOf(one)));
+  }
+
+  async #readChanges(): Promise<void> {
+    const table = this.#table;
+    const last = await table.readLastRevision();
+    await this.#marks.goOn(last, async (afterRevision) => {
+      const { news, count } = await table.readChanges(afterRevision);
+      await this.#takeOverRead(news);
+      if (table.size > count) await this.#removeDeleted();
+    });
+  }
+
+  async #takeOverRead({ states = [], large = [] }: TableNews<Row, State, Version>): Promise<void> {
+    const table = this.#table;
+    for (const state of states) table.apply(state);
+    for (const some of this.#lackedOf(large)) this.takeOver(await table.read(some));
+  }
+
+  async #removeDeleted(): Promise<void> {
+    const unseen = this.#heldVersions();
+    const { news } = await this.#table.readChanges(0);
+    for (const version of news.large ?? []) unseen.delete(this.#table.idOf(version));
+    for (const version of unseen.values()) this.#table.remove(version);
+  }
+
+  #heldVersions(): Map<string, Version> {
+    const table = this.#table;
+    const versions = new Map<string, Version>();
+    for (const item of table.held()) versions.set(table.idOf(item), table.versionOf(item));
+    return versions;
   }
 
   /** Those that are in memory and not in the table have gone unheard. */
   async #reload(): Promise<void> {
     const table = this.#table;
-    const unseen = new Map<string, Version>();
-    for (const item of table.held()) unseen.set(table.idOf(item), table.versionOf(item));
+    const unseen = this.#heldVersions();
     let afterId = '';
     for (;;) {
       const rows = await table.readPage(afterId);

@@ -59,6 +59,18 @@ export async function emptySchema(
   await database.migrate(schema, migrations);
 }
 
+/** A database as one that other processes write to as well, which PGlite's never is; not to be disposed of. */
+export function asShared(database: Database): Database {
+  return {
+    dialect: 'postgres',
+    kysely: (schema) => database.kysely(schema),
+    query: (...given) => database.query(...given),
+    migrate: (...given) => database.migrate(...given),
+    ping: () => database.ping(),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
 /** A process that runs the text of a test's module. */
 export type ModuleProcess = ChildProcessByStdio<null, Readable, Readable>;
 

@@ -190,3 +190,26 @@ export function readPage(sql: AgentSql, afterId: string): Promise<AgentRow[]> {
     [afterId],
   );
 }
+
+/** The newest revision that was given out, to a change or a removal. */
+export async function readLastRevision(sql: AgentSql): Promise<number> {
+  const [row] = await sql.query<{ readonly last: number }>(
+    'select last_value as last from mesh.agent_revisions',
+  );
+  return row?.last ?? 0;
+}
+
+/** The states with a higher revision, and how many agents there are. */
+export async function readChanges(
+  sql: AgentSql,
+  afterRevision: number,
+): Promise<{ readonly states: readonly AgentState[]; readonly count: number }> {
+  const states = await sql.query<AgentState>(
+    `select ${stateColumns} from mesh.agents a where a.revision > $1`,
+    [afterRevision],
+  );
+  const [all] = await sql.query<{ readonly count: number }>(
+    'select count(*)::integer as count from mesh.agents',
+  );
+  return { states, count: all?.count ?? 0 };
+}

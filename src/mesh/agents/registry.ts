@@ -7,19 +7,13 @@ import type { Log } from '../../kit/log.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { AgentRecord } from './agent-record.ts';
 import type { AgentRow, AgentState, ReportedStatus } from './agent-row.ts';
-import {
-  claimKeyProof,
-  deleteAgent,
-  readAgent,
-  updatePublicKey,
-  type AgentSql,
-} from './agent-store.ts';
+import { claimKeyProof, deleteAgent, readAgent, updatePublicKey } from './agent-store.ts';
 import { Directory } from './directory.ts';
 import { Discovery, type IsAttested } from './discovery.ts';
 import { agentIdTaken, Enrolment } from './enrolment.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { readRegistration, type KeyProof, type RegistrationRequest } from './registration.ts';
-import { replicateAgents, type Replication } from './replication.ts';
+import { replicateAgents, type Replication, type ReplicationOptions } from './replication.ts';
 import { SilenceWatch } from './silence.ts';
 import { Waits } from './waits.ts';
 
@@ -31,7 +25,7 @@ export type CheckKeyProof = (
 ) => boolean | Promise<boolean>;
 
 export interface RegistryOptions {
-  readonly sql: AgentSql;
+  readonly sql: ReplicationOptions['sql'];
   readonly bus: Bus;
   readonly egress: Pick<Egress, 'checkUrl' | 'fetch'>;
   readonly activity: Activity;

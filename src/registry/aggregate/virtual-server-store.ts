@@ -30,6 +30,13 @@ export async function readVirtualServers(sql: VirtualServerSql): Promise<Virtual
   }));
 }
 
+/** What tells one version of a virtual server from the next, of each. */
+export function readVersions(
+  sql: VirtualServerSql,
+): Promise<readonly { readonly id: string; readonly updatedAtMs: number }[]> {
+  return sql.query('select v.id, v.updated_at_ms as "updatedAtMs" from registry.virtual_servers v');
+}
+
 /** Adds it unless there are `most`, which answers false; Fault `name_taken`. */
 export async function insertVirtualServer(
   sql: VirtualServerSql,

@@ -1,4 +1,6 @@
 import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
+import { hasUnheardWriters, rereadMs } from '../../kit/bus/table-replica.ts';
+import type { Database } from '../../kit/database/database.ts';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
@@ -7,6 +9,7 @@ import type { Definition, VirtualServer } from './virtual-server.ts';
 import {
   deleteVirtualServer,
   insertVirtualServer,
+  readVersions,
   readVirtualServers,
   updateVirtualServer,
   type VirtualServerSql,
@@ -14,7 +17,7 @@ import {
 import { VirtualView } from './virtual-view.ts';
 
 export interface VirtualServersParts {
-  readonly sql: VirtualServerSql;
+  readonly sql: VirtualServerSql & Pick<Database, 'dialect'>;
   readonly bus: Bus;
   readonly catalog: Catalog;
   readonly log: Log;
@@ -45,6 +48,7 @@ export class VirtualServers implements AsyncDisposable {
     string,
     { readonly server: VirtualServer; readonly view: VirtualView }
   >();
+  #timer: NodeJS.Timeout | undefined;
   #subscription: Subscription | undefined;
   #reading: Promise<void> = Promise.resolve();
 
@@ -61,6 +65,22 @@ export class VirtualServers implements AsyncDisposable {
     };
     this.#subscription = await this.#topic.subscribe(reread, { onGap: reread });
     await this.#reread();
+    const { bus, sql } = this.#parts;
+    if (!hasUnheardWriters(bus, sql)) return;
+    this.#timer = setInterval(() => void this.look(), rereadMs).unref();
+  }
+
+  /** Takes over what changed in the table; resolves also when it cannot be read. */
+  async look(): Promise<void> {
+    try {
+      const versions = await readVersions(this.#parts.sql);
+      const isSame = ({ id, updatedAtMs }: Pick<VirtualServer, 'id' | 'updatedAtMs'>) =>
+        this.#servers.get(id)?.updatedAtMs === updatedAtMs;
+      if (versions.length === this.#servers.size && versions.every(isSame)) return;
+      await this.#reread();
+    } catch (err) {
+      this.#parts.log.warn({ err }, 'virtual servers could not be looked for');
+    }
   }
 
   /** Called after each change, also one that another replica made. The answer ends it. */
@@ -131,6 +151,7 @@ export class VirtualServers implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
     await this.#subscription?.close();
     await this.#reading.catch(() => {});
     this.#listeners.clear();

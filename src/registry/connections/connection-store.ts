@@ -5,7 +5,8 @@ import type { HistoryNote } from './history.ts';
 
 export type ConnectionSql = Pick<Database, 'query'>;
 
-const stateColumns = `c.connection_id as id, c.revision, c.status, c.health,
+/** Of the table as `c`. */
+export const stateColumns = `c.connection_id as id, c.revision, c.status, c.health,
   c.last_active_at_ms as "lastActiveAtMs", c.disconnected_at_ms as "disconnectedAtMs"`;
 
 const columns = `${stateColumns}, c.name, c.type, c.protocol, c.owner_id as "ownerId", c.endpoint,
@@ -56,12 +57,15 @@ export function insertConnections(
 
 /** What an update leaves a connection with. */
 export interface Changed {
-  readonly row: Omit<ConnectionRow, 'offer' | 'server' | 'pins' | 'quarantined'>;
+  readonly row: Omit<ConnectionRow, 'offer' | 'server' | 'pins' | 'quarantined'> & {
+    /** The revision that the row was last read or written at; states since then do not count. */
+    readonly rowRevision: number;
+  };
   /** What was learned of the server holds no longer. */
   readonly isForgotten: boolean;
 }
 
-/** Stores a change of the row as the revision had it; undefined when that is not the newest. */
+/** Stores a change of the row as the revisions had it; undefined when one is not the newest. */
 export async function updateConnection(
   sql: ConnectionSql,
   { row, isForgotten }: Changed,
@@ -78,11 +82,12 @@ export async function updateConnection(
          server = case when $3 then null else c.server end,
          pins = case when $3 then null else c.pins end,
          quarantined = case when $3 then '[]' else c.quarantined end,
-         revision = nextval('registry.connection_revisions')
-       from json_to_record($1::json) as n (id text, revision bigint, name text, status text,
-         endpoint json, secrets text, approval json, declared json, metadata json,
+         revision = nextval('registry.connection_revisions'), row_after = c.revision
+       from json_to_record($1::json) as n (id text, revision bigint, "rowRevision" bigint,
+         name text, status text, endpoint json, secrets text, approval json, declared json, metadata json,
          "healthCheck" json, health jsonb, "lastActiveAtMs" bigint, "disconnectedAtMs" bigint)
        where c.connection_id = n.id and c.revision = n.revision
+         and c.row_after < n."rowRevision"
        returning ${columns}
      ), noted as (${addNotes})
      select * from changed`,
@@ -200,7 +205,7 @@ export function disconnectAll(
        select * from json_to_recordset($1::json) as n (id text, "by" text, "atMs" bigint)
      ), known as (${lockOpen}), changed as (
        update registry.connections c set status = 'disconnected', disconnected_at_ms = n."atMs",
-         revision = nextval('registry.connection_revisions')
+         revision = nextval('registry.connection_revisions'), row_after = c.revision
        from n, known k where c.connection_id = n.id and k.connection_id = n.id
        returning ${columns}
      ), noted as (
@@ -228,7 +233,7 @@ export function noteLearned(
        update registry.connections c set offer = coalesce(n.offer, c.offer),
          server = coalesce(n.server, c.server), pins = coalesce(n.pins, c.pins),
          quarantined = coalesce(n.quarantined, c.quarantined),
-         revision = nextval('registry.connection_revisions')
+         revision = nextval('registry.connection_revisions'), row_after = c.revision
        from n, known k where c.connection_id = n.id and k.connection_id = n.id
        returning ${columns}
      ), noted as (${addNotes})

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBus } from '../../kit/bus/bus.ts';
 import { Fault } from '../../kit/errors.ts';
+import { silentLog } from '../../kit/testing.ts';
 import type { Connection } from './connection.ts';
 import { Departures } from './departures.ts';
 import { redactEndpoint } from './redaction.ts';
@@ -211,6 +213,23 @@ test('changes of two replicas at the same time are both kept', async () => {
   const keys = Object.keys(replica.connections.directory.find(id)?.metadata ?? {});
   expect(keys).toHaveLength(10);
   expect(other.connections.directory.find(id)).toEqual(replica.connections.directory.find(id));
+});
+
+test('a change is not lost to a replica that heard of newer checks and not of it', async () => {
+  await using ownBus = await openBus({ log: silentLog });
+  await using alone = await startConnections({ ...ground, bus: ownBus });
+  const { id, status } = await register();
+  const health = {
+    status: 'healthy',
+    checksPerformed: 1,
+    failedChecks: 0,
+    failuresInRow: 0,
+  } as const;
+  await alone.connections.get(id);
+  await replica.connections.update(id, { metadata: { here: 1 } }, writer);
+  await alone.connections.notes.noteHealth([{ id, status, health }]);
+  const { metadata } = await alone.connections.update(id, { metadata: { there: 2 } }, writer);
+  expect(metadata).toEqual({ here: 1, there: 2 });
 });
 
 test('disconnecting twice changes nothing the second time', async () => {

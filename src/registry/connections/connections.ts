@@ -9,7 +9,7 @@ import type { Sealer } from '../../kit/secrets/sealing.ts';
 import type { EventSink } from '../events.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionRow, ConnectionState } from './connection-row.ts';
-import { readConnections, updateConnection, type ConnectionSql } from './connection-store.ts';
+import { readConnections, updateConnection } from './connection-store.ts';
 import { Departures } from './departures.ts';
 import { ConnectionDirectory } from './directory.ts';
 import { EndpointVault } from './endpoint-vault.ts';
@@ -17,7 +17,7 @@ import { Enrolment, nameTaken } from './enrolment.ts';
 import type { HistoryEntry } from './history.ts';
 import { listHistory } from './history-store.ts';
 import { Notes } from './notes.ts';
-import { replicateConnections, type Replication } from './replication.ts';
+import { replicateConnections, type ReplicatedSql, type Replication } from './replication.ts';
 import { readRegistration } from './registration.ts';
 import type { ConnectionPatch, ConnectionRequest, EndpointRules } from './request.ts';
 import { RequestLog } from './request-log.ts';
@@ -25,7 +25,7 @@ import { planApproval, planUpdate, type Change, type Update } from './update.ts'
 import { Upkeep } from './upkeep.ts';
 
 export interface ConnectionsOptions extends EndpointRules {
-  readonly sql: ConnectionSql;
+  readonly sql: ReplicatedSql;
   readonly bus: Bus;
   readonly sealer: Sealer;
   readonly events: EventSink;
@@ -234,6 +234,7 @@ export class Connections implements AsyncDisposable {
     const row = {
       ...said,
       ...this.#vault.close(after.id, after.endpoint),
+      rowRevision: this.directory.rowRevisionOf(after.id),
       approval,
       disconnectedAtMs: after.disconnectedAtMs ?? null,
     };

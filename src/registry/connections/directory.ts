@@ -69,7 +69,12 @@ export class ConnectionDirectory implements Directory {
 
   /** Whether this row, or a newer one of the same connection, was taken over. */
   hasRow({ id, revision }: Version): boolean {
-    return (this.#entries.get(id)?.rowRevision ?? 0) >= revision;
+    return this.rowRevisionOf(id) >= revision;
+  }
+
+  /** Of the newest row that was taken over, states apart; 0 for none. */
+  rowRevisionOf(id: string): number {
+    return this.#entries.get(id)?.rowRevision ?? 0;
   }
 
   onChange(listener: (change: ConnectionChange) => void): () => void {

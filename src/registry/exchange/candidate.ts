@@ -7,10 +7,13 @@ export type Candidate =
       readonly name: string;
       readonly skipped: 'input_needed' | 'disabled' | 'unsupported';
       readonly needs?: readonly string[];
+      /** What of the entry has no counterpart here, by its names. */
+      readonly unknown?: readonly string[];
     };
 
-export function unsupported(name: string): Candidate {
-  return { name, skipped: 'unsupported' };
+/** `unknown` names the parts of the entry without which it would be another server. */
+export function unsupported(name: string, unknown: readonly string[] = []): Candidate {
+  return { name, skipped: 'unsupported', ...(unknown.length > 0 ? { unknown } : {}) };
 }
 
 export function inputNeeded(name: string, needs: readonly string[]): Candidate {

@@ -5,7 +5,7 @@ import { recordOf, textOf, type Json } from './json-values.ts';
 import type { Inputs } from './placeholders.ts';
 import { toSafeName } from './safe-name.ts';
 
-/** The names that clients use for transports; SSE is the elder form of HTTP. */
+/** The names that clients use for transports; `sse`, the elder one over HTTP, is not spoken. */
 export const protocolsByTransport: ReadonlyMap<string, Protocol> = new Map([
   ['stdio', 'stdio'],
   ['http', 'http'],
@@ -13,10 +13,12 @@ export const protocolsByTransport: ReadonlyMap<string, Protocol> = new Map([
   ['streamable-http', 'http'],
   ['streamablehttp', 'http'],
   ['streamable_http', 'http'],
-  ['sse', 'http'],
   ['ws', 'websocket'],
   ['websocket', 'websocket'],
 ]);
+
+/** What else a client starts a command with: a folder, a file of variables. Processes have neither. */
+const surroundings = ['cwd', 'envFile'];
 
 /** The servers of a client's configuration file, by their names. */
 export function readClientServers(servers: Json, inputs: Inputs): readonly Candidate[] {
@@ -30,6 +32,8 @@ function read(given: string, server: Json, inputs: Inputs): Candidate {
   if (server['disabled'] === true || server['enabled'] === false) {
     return { name, skipped: 'disabled' };
   }
+  const unknown = protocol === 'stdio' ? surroundings.filter((part) => textOf(server[part])) : [];
+  if (unknown.length > 0) return unsupported(name, unknown);
   const metadata = name === given ? {} : { importedAs: given };
   const found = readEndpoint(protocol, server, inputs);
   if (!found) return unsupported(name);

@@ -62,6 +62,25 @@ describe('two sides', () => {
     expect(await ground.sync()).toMatchObject({ updated: 0, conflicts: [] });
   });
 
+  test('of one name are linked, and what the owner replaces on the other side is told', async () => {
+    const endpoint = { url: 'http://127.0.0.1:9/ours' };
+    const metadata = { description: 'ours', region: 'south' };
+    const { id } = await ground.connections.add({ name: 'weather', endpoint, metadata });
+    const url = 'http://127.0.0.1:9/theirs';
+    putRecord(ground.cms, 'r1', { name: 'weather', url, description: 'theirs' });
+    const owner = { resolution: 'owner', connectionId: id, recordId: 'r1' };
+    const { conflicts } = await ground.sync();
+    expect(conflicts.toSorted(byField)).toMatchObject([
+      { ...owner, field: 'description', owner: 'cms', registry: 'ours', cms: 'theirs' },
+      { ...owner, field: 'endpoint', owner: 'registry', registry: endpoint, cms: { url } },
+    ]);
+    expect(ground.connections.find(id)).toMatchObject({
+      endpoint,
+      metadata: { description: 'theirs', region: 'south' },
+    });
+    expect(await ground.sync()).toMatchObject({ updated: 0, conflicts: [] });
+  });
+
   test('that both changed a field keep what they have, and it is told until they agree', async () => {
     const { id } = await ground.connections.add({
       name: 'weather',

@@ -158,6 +158,39 @@ test.each([
   expect(await ground.sync({ allowMassRemoval: true })).toMatchObject({ removed, errors: [] });
 });
 
+describe('a listing that is not believed', () => {
+  const refused = { removed: 0, errors: [{ code: 'mass_removal' }] };
+
+  test.each([1, 5])('does not undo the removal of %i of five connections', async (count) => {
+    for (let index = 1; index <= 5; index++) putRecord(ground.cms, `a${index}`);
+    await ground.sync();
+    const gone = Array.from({ length: count }, (_, at) => `a${at + 1}`);
+    for (const id of gone) {
+      await ground.connections.disconnect(ground.connections.get(`server-${id}`).id);
+    }
+    const records = [...ground.cms.records];
+    ground.cms.records.clear();
+    expect(await ground.sync({ syncMode: 'pull' })).toMatchObject(refused);
+    for (const [id, record] of records) ground.cms.records.set(id, record);
+    expect(await ground.sync()).toMatchObject({ created: 0, removed: count, errors: [] });
+    expect([...ground.cms.records.keys()]).toHaveLength(5 - count);
+  });
+
+  test('does not settle a conflict about what is there', async () => {
+    for (let index = 1; index <= 5; index++) putRecord(ground.cms, `a${index}`);
+    await ground.sync();
+    await ground.connections.disconnect(ground.connections.get('server-a1').id);
+    putRecord(ground.cms, 'a1', { description: 'changed' });
+    const conflicts = [{ recordId: 'a1', field: 'presence', registry: 'removed' }];
+    expect(await ground.sync()).toMatchObject({ conflicts });
+    const records = [...ground.cms.records];
+    ground.cms.records.clear();
+    expect(await ground.sync()).toMatchObject(refused);
+    for (const [id, record] of records) ground.cms.records.set(id, record);
+    expect(await ground.sync()).toMatchObject({ created: 0, removed: 0, conflicts });
+  });
+});
+
 describe('a record that was made anew at the CMS', () => {
   const linked = (id: string) => ({ action: 'link', side: 'both', recordId: id });
 

@@ -50,6 +50,7 @@ describe('an import', () => {
         off: { command: 'x', disabled: true },
         half: { command: 'serve', args: ['--token', '${env:TOKEN}'] },
         odd: { type: 'carrier-pigeon' },
+        placed: { command: 'serve', cwd: '/srv/data', envFile: '/srv/.env' },
         '!!!': { command: 'x' },
       },
     };
@@ -60,12 +61,13 @@ describe('an import', () => {
       { name: 'files', id: expect.stringMatching(/^con_/), protocol: 'stdio', needs: [] },
       { name: 'my-search', id: expect.any(String), protocol: 'http', needs: ['KEY'] },
       { name: 'socket', id: expect.any(String), protocol: 'websocket', needs: [] },
-      { name: 'old', id: expect.any(String), protocol: 'http', needs: [] },
     ]);
     expect(body.skipped).toEqual([
+      { name: 'old', reason: 'unsupported' },
       { name: 'off', reason: 'disabled' },
       { name: 'half', reason: 'input_needed', needs: ['TOKEN'] },
       { name: 'odd', reason: 'unsupported' },
+      { name: 'placed', reason: 'unsupported', unknown: ['cwd', 'envFile'] },
       { name: '!!!', reason: 'unsupported' },
     ]);
     expect(ground.connections.get('files').endpoint).toEqual({

@@ -27,6 +27,7 @@ interface SkippedEntry {
   readonly name: string;
   readonly reason: string;
   readonly needs?: string[];
+  readonly unknown?: string[];
 }
 
 export interface ImportOptions {
@@ -55,8 +56,13 @@ export async function importCandidates(
 
   const take = async (candidate: Candidate): Promise<void> => {
     if ('skipped' in candidate) {
-      const { name, skipped: reason, needs } = candidate;
-      result.skipped.push({ name: prefix + name, reason, ...(needs ? { needs: [...needs] } : {}) });
+      const { name, skipped: reason, needs, unknown } = candidate;
+      result.skipped.push({
+        name: prefix + name,
+        reason,
+        ...(needs ? { needs: [...needs] } : {}),
+        ...(unknown ? { unknown: [...unknown] } : {}),
+      });
       return;
     }
     const input = withPrefix(candidate.input, prefix);

@@ -66,6 +66,23 @@ describe('a server.json', () => {
     expect(ground.connections.get('io-github-example-weather').endpoint).toEqual(endpoint);
   });
 
+  test('that only speaks HTTP+SSE is skipped, or run by its package', async () => {
+    const remotes = [{ type: 'sse', url: 'https://weather.test/sse' }];
+    const { body } = await ground.load({ ...weather, remotes });
+    expect(body.skipped).toEqual([{ name: 'io-github-example-weather', reason: 'unsupported' }]);
+    const run = await ground.load({ ...weather, remotes, packages: [npm] });
+    expect(run.body.imported).toMatchObject([{ protocol: 'stdio' }]);
+  });
+
+  test('that brings the option of its runner is not given it twice', async () => {
+    const runtimeArguments = [{ type: 'positional', value: '-y' }];
+    const { packageArguments: _, ...rest } = npm;
+    await ground.load({ ...weather, packages: [{ ...rest, runtimeArguments }] });
+    expect(ground.connections.get('io-github-example-weather').endpoint).toMatchObject({
+      args: ['-y', '@example/weather@1.2.3'],
+    });
+  });
+
   test('with an address is reached there, once its variables have values', async () => {
     const remote = {
       type: 'streamable-http',
@@ -97,7 +114,9 @@ describe('a server.json', () => {
       ...npm,
       transport: { type: 'streamable-http', url: 'http://localhost:{port}' },
     };
-    for (const packages of [[mcpb], [served], []]) {
+    const option = { ...npm, identifier: '--eval=1' };
+    const shell = { ...npm, version: 'latest; rm -rf /' };
+    for (const packages of [[mcpb], [served], [option], [shell], []]) {
       const { body } = await ground.load({ ...weather, packages });
       expect(body.skipped).toEqual([{ name: 'io-github-example-weather', reason: 'unsupported' }]);
     }

@@ -37,7 +37,7 @@ function metadataOf(server: Json, serverName: string): Json {
 }
 
 function isReachable({ type, url }: Json): boolean {
-  return (type === 'streamable-http' || type === 'sse') && textOf(url) !== undefined;
+  return type === 'streamable-http' && textOf(url) !== undefined;
 }
 
 function readRemote(base: Base, remote: Json, inputs: Inputs): Candidate {
@@ -50,16 +50,26 @@ function readRemote(base: Base, remote: Json, inputs: Inputs): Candidate {
   return { input: { ...base, protocol: 'http', endpoint }, needs: values.needs };
 }
 
-type Launcher = (identifier: string, version: string | undefined) => readonly string[];
+interface Launcher {
+  /** Behind those that the package brings, of which it may bring one itself. */
+  readonly flags: readonly string[];
+  readonly target: (identifier: string, version: string | undefined) => readonly string[];
+}
+
+const pinned = (identifier: string, version: string | undefined) =>
+  version ? `${identifier}@${version}` : identifier;
 
 /** How a package is run by its registry's own runner; a version is pinned where there is one. */
 const launchers: Readonly<Record<string, Launcher>> = {
-  npm: (identifier, version) => ['-y', version ? `${identifier}@${version}` : identifier],
-  pypi: (identifier, version) => [version ? `${identifier}@${version}` : identifier],
-  nuget: (identifier, version) => [version ? `${identifier}@${version}` : identifier, '--yes'],
-  oci: (identifier, version) => [
-    hasTag(identifier) || !version ? identifier : `${identifier}:${version}`,
-  ],
+  npm: { flags: ['-y'], target: (identifier, version) => [pinned(identifier, version)] },
+  pypi: { flags: [], target: (identifier, version) => [pinned(identifier, version)] },
+  nuget: { flags: [], target: (identifier, version) => [pinned(identifier, version), '--yes'] },
+  oci: {
+    flags: [],
+    target: (identifier, version) => [
+      hasTag(identifier) || !version ? identifier : `${identifier}:${version}`,
+    ],
+  },
 };
 const runners: Readonly<Record<string, string>> = {
   npm: 'npx',
@@ -68,10 +78,16 @@ const runners: Readonly<Record<string, string>> = {
   oci: 'docker',
 };
 
-function isRunnable({ registryType, identifier, transport }: Json): boolean {
+/** A name that the runner cannot take for one of its options. */
+const identifierPattern = /^[\w@][\w@./:+~-]*$/;
+const versionPattern = /^[A-Za-z0-9][\w.+!~-]*$/;
+
+function isRunnable({ registryType, identifier, version, transport }: Json): boolean {
   const kind = textOf(registryType) ?? '';
   const told = textOf(recordOf(transport)['type']) ?? 'stdio';
-  return Object.hasOwn(launchers, kind) && textOf(identifier) !== undefined && told === 'stdio';
+  if (!Object.hasOwn(launchers, kind) || told !== 'stdio') return false;
+  const isNamed = identifierPattern.test(textOf(identifier) ?? '');
+  return isNamed && versionPattern.test(textOf(version) ?? 'none');
 }
 
 function readPackage(base: Base, given: Json, inputs: Inputs): Candidate {
@@ -84,13 +100,15 @@ function readPackage(base: Base, given: Json, inputs: Inputs): Candidate {
   const own = values.args(given['packageArguments']);
   if (values.missing.length > 0) return inputNeeded(base.name, values.missing);
   const env = values.members(given['environmentVariables']);
-  const target = launch(textOf(given['identifier']) ?? '', textOf(given['version']));
+  const flags = launch.flags.filter((flag) => !runtime.includes(flag));
+  const target = launch.target(textOf(given['identifier']) ?? '', textOf(given['version']));
   // A container sees only the variables that it is told of.
   const passed = kind === 'oci' ? Object.keys(env).flatMap((name) => ['-e', name]) : [];
   const start = kind === 'oci' ? ['run', '-i', '--rm', ...passed] : [];
   const args = [
     ...start,
     ...runtime,
+    ...flags,
     ...target,
     ...(kind === 'nuget' && own.length > 0 ? ['--'] : []),
     ...own,

@@ -149,7 +149,7 @@ interface Sides {
   readonly remote: unknown;
 }
 
-/** `put-back`: only the side changed that does not own the field. */
+/** `put-back`: what the side has that does not own the field, and no other has, is replaced. */
 type Step = 'none' | 'settle' | 'to-registry' | 'to-cms' | 'conflict' | PutBack;
 type PutBack = 'put-back-registry' | 'put-back-cms';
 
@@ -174,11 +174,15 @@ function backFrom(isTold: boolean): Step {
   return isTold ? 'put-back-registry' : 'none';
 }
 
-/** Where there is no base, nobody changed anything: the owner gives, and who has nothing takes. */
+/** Where there is no base the owner gives, which is told where the other has something else, and who has nothing takes. */
 function firstStep({ local, remote }: Sides, owner: Side, isTold: boolean): Step {
   if (!isTold || isSame(local, remote)) return 'settle';
-  if (owner === 'registry') return local === undefined ? 'settle' : 'to-cms';
-  return remote === undefined ? 'to-cms' : 'to-registry';
+  if (owner === 'registry') {
+    if (local === undefined) return 'settle';
+    return remote === undefined ? 'to-cms' : 'put-back-cms';
+  }
+  if (remote === undefined) return 'to-cms';
+  return local === undefined ? 'to-registry' : 'put-back-registry';
 }
 
 interface Taken {

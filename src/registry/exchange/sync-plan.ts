@@ -45,7 +45,7 @@ export interface PlanInput {
 export interface Plan {
   readonly actions: readonly Action[];
   readonly conflicts: readonly SyncConflict[];
-  /** How many connections the CMS no longer lists, when those are too many to be believed. */
+  /** How many linked records the CMS no longer lists, when those are too many to be believed. */
   readonly refusedRemovals: number;
   /** Connections that are not created at the CMS, because a record that cannot be read may be theirs. */
   readonly heldBack: readonly Connection[];
@@ -84,19 +84,20 @@ class Planner {
   plan(): Plan {
     const live = this.#input.links.filter(({ removedBy }) => removedBy === undefined);
     const dead = this.#input.links.filter(({ removedBy }) => removedBy !== undefined);
-    const missing = live.filter((link) => this.#isMissing(link));
+    // Also those whose connection is gone: forgotten on such a listing, they would come back as new.
+    const lost = live.filter((link) => this.#isLost(link));
     // What was pushed to a CMS that had lost all does not make its loss a small one.
     const believedCount = live.filter(({ isBelieved }) => isBelieved === true).length;
-    const isMany = missing.length > believedCount / 2;
-    const isRefused = isMany && this.#may.registry && !this.#input.mayRemoveMany;
-    for (const link of live) this.#compareLinked(link, isRefused);
+    const isMany = lost.length > believedCount / 2;
+    const isDoubted = isMany && !this.#input.mayRemoveMany;
+    for (const link of live) this.#compareLinked(link, isDoubted);
     for (const link of dead) this.#compareRemoved(link);
     for (const record of this.#records.values()) this.#takeRecord(record);
     for (const connection of this.#connections.values()) this.#giveConnection(connection);
     return {
       actions: this.#actions,
       conflicts: this.#conflicts,
-      refusedRemovals: isRefused ? missing.length : 0,
+      refusedRemovals: isDoubted && this.#may.registry ? lost.length : 0,
       heldBack: this.#heldBack,
     };
   }
@@ -109,10 +110,9 @@ class Planner {
     return fresh.flatMap((record) => this.#matchOf(record)?.id ?? []);
   }
 
-  /** Whether a connection that is there lost its record. */
-  #isMissing({ connectionId, recordId }: CmsLink): boolean {
-    if (this.#remade.has(connectionId)) return false;
-    return this.#connections.has(connectionId) && this.#isGone(recordId);
+  /** Whether the CMS no longer lists the record, under another id neither. */
+  #isLost({ connectionId, recordId }: CmsLink): boolean {
+    return !this.#remade.has(connectionId) && this.#isGone(recordId);
   }
 
   #isGone(recordId: string): boolean {
@@ -123,32 +123,37 @@ class Planner {
     return isComplete && unread.every(({ id }) => id !== undefined && id !== recordId);
   }
 
-  #compareLinked(link: CmsLink, isRefused: boolean): void {
+  #compareLinked(link: CmsLink, isDoubted: boolean): void {
     const connection = this.#connections.get(link.connectionId);
     const record = this.#records.get(link.recordId);
     this.#known.add(link.recordId);
     this.#linked.add(link.connectionId);
     if (this.#isGone(link.recordId)) {
-      if (!connection) this.#actions.push({ do: 'forget', link, by: 'cms' });
-      else if (!isRefused || this.#remade.has(connection.id)) this.#recordGone(link, connection);
+      this.#recordGone(link, { connection, isDoubted });
     } else if (!record) {
       // On a page that did not come.
     } else if (connection) this.#merge(connection, record, link.base);
     else this.#connectionGone(link, record);
   }
 
-  #recordGone(link: CmsLink, connection: Connection): void {
-    if (!this.#may.registry || this.#remade.has(connection.id)) {
+  #recordGone(
+    link: CmsLink,
+    { connection, isDoubted }: { connection: Connection | undefined; isDoubted: boolean },
+  ): void {
+    // A push changes nothing here, and makes anew at the CMS what it has lost.
+    if (connection && (!this.#may.registry || this.#remade.has(connection.id))) {
       this.#linked.delete(connection.id);
       this.#actions.push({ do: 'forget', link, by: 'cms' });
-      return;
-    }
-    const local = localFields(connection);
-    if (isSame(local, link.base.local)) {
+    } else if (isDoubted) {
+      // What is there, and what was removed, is seen when the CMS lists it again.
+    } else if (!connection) {
+      this.#actions.push({ do: 'forget', link, by: 'cms' });
+    } else if (isSame(localFields(connection), link.base.local)) {
       this.#actions.push({ do: 'disconnect', link, connection });
-      return;
+    } else {
+      const sides = { owner: 'cms', registry: 'changed', cms: 'removed' } as const;
+      this.#presence(link, connection.name, sides);
     }
-    this.#presence(link, connection.name, { owner: 'cms', registry: 'changed', cms: 'removed' });
   }
 
   #connectionGone(link: CmsLink, record: CmsRecord): void {

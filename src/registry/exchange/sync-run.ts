@@ -91,7 +91,7 @@ export class SyncRun {
       this.#report.fail({ stage: 'create', side: 'cms', name }, fault);
     }
     if (refusedRemovals === 0) return;
-    const sentence = `the CMS no longer lists ${refusedRemovals} of the connections: "allowMassRemoval" disconnects them`;
+    const sentence = `the CMS no longer lists ${refusedRemovals} of what is linked: "allowMassRemoval" removes it here too`;
     const fault = new Fault('conflict', sentence, { reason: 'mass_removal' });
     this.#report.fail({ stage: 'remove', side: 'registry' }, fault);
   }

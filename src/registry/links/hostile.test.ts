@@ -40,6 +40,10 @@ const answers: Record<string, (response: ServerResponse) => void> = {
     response.writeHead(200, headers).end(gzipSync('{}').subarray(0, 12));
   },
   loop: (response) => void response.writeHead(307, { location: '/loop' }).end(),
+  'to-file': (response) => void response.writeHead(307, { location: 'file:///etc/passwd' }).end(),
+  'to-login': (response) => {
+    response.writeHead(307, { location: 'http://user:pass@127.0.0.1:1/mcp' }).end();
+  },
   metadata: (response) => {
     response.writeHead(307, { location: 'http://169.254.169.254/latest' }).end();
   },
@@ -103,6 +107,8 @@ test.each([
   ['bomb', 'upstream', 'answer_too_large', 5_000],
   ['cut-gzip', 'unavailable', 'answer_cut_off', 5_000],
   ['loop', 'upstream', 'redirect_loop', 5_000],
+  ['to-file', 'upstream', 'redirect_refused', 5_000],
+  ['to-login', 'upstream', 'redirect_refused', 5_000],
   ['metadata', 'forbidden', 'egress_blocked', 5_000],
   ['rebound', 'forbidden', 'egress_blocked', 5_000],
   ['html', 'upstream', 'not_mcp', 5_000],

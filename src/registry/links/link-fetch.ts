@@ -124,12 +124,24 @@ export class LinkFetch {
       const location = findRedirect(answer.status, answer.headers);
       if (location === undefined) return answer;
       dropBody(answer);
-      const target = egress.checkUrl(new URL(location, hop.url).href);
+      const target = this.#targetOf(location, hop);
       hop = keepMcpHeaders(hop, redirectHop(hop, answer.status, target));
     }
     throw new Fault('upstream', `the server redirects more than ${redirectsMax} times`, {
       reason: 'redirect_loop',
     });
+  }
+
+  /** What the guard calls no address at all is the server's mistake, for the caller gave none. */
+  #targetOf(location: string, { url }: Hop): URL {
+    try {
+      return this.#options.egress.checkUrl(new URL(location, url).href);
+    } catch (error) {
+      const cause = Fault.from(error);
+      if (error instanceof Fault && cause.code !== 'invalid') throw error;
+      const sentence = 'the server redirects to an address that cannot be called';
+      throw new Fault('upstream', sentence, { reason: 'redirect_refused', cause });
+    }
   }
 }
 

@@ -161,6 +161,13 @@ const importAnswer = Type.Object(
             '`already_registered`, `name_taken`, `input_needed`, `disabled` or `unsupported`',
         }),
         needs: Type.Optional(Type.Array(Type.String())),
+        unknown: Type.Optional(
+          Type.Array(Type.String(), {
+            maxItems: 2,
+            description:
+              'of `unsupported`: what of the entry the registry cannot do (`cwd`, `envFile`)',
+          }),
+        ),
       }),
     ),
     errors: Type.Array(
