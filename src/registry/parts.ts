@@ -131,7 +131,7 @@ async function openLinks(
   const dial = createDial({
     egress,
     spawn: (order, options) => supervision.spawn(order, options),
-    credentialsOf: (id) => authorizations.credentialsOf(id),
+    credentialsOf: (id, resource) => authorizations.credentialsOf(id, resource),
     version: host.health().version,
   });
   const links = lifetime.own(

@@ -1,5 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  McpServer,
+  ResourceTemplate,
+  Server,
+} from '@modelcontextprotocol/server';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTestTables } from '../kit/database/testing.ts';
@@ -43,6 +48,23 @@ function echoServer(): (request: Request) => Promise<Response> {
     }));
     mcp.setRequestHandler('tools/call', ({ params }) => ({
       content: [{ type: 'text', text: String(params.arguments?.['text']) }],
+    }));
+    return mcp;
+  });
+  return (request) => handler.fetch(request);
+}
+
+/** A server of one tool, one prompt and a resource for every patient. */
+function recordsServer(): (request: Request) => Promise<Response> {
+  const handler = createMcpHandler(() => {
+    const mcp = new McpServer({ name: 'records', version: '1.0.0' });
+    mcp.registerTool('count', {}, () => ({ content: [{ type: 'text', text: '3' }] }));
+    mcp.registerPrompt('summarize', {}, () => ({
+      messages: [{ role: 'user', content: { type: 'text', text: 'Summarize' } }],
+    }));
+    const patients = new ResourceTemplate('rec://patients/{id}', { list: undefined });
+    mcp.registerResource('patients', patients, {}, ({ href }) => ({
+      contents: [{ uri: href, text: 'well' }],
     }));
     return mcp;
   });
@@ -215,6 +237,36 @@ describe('a connection', () => {
     expect((await call('GET', '/health')).body.registry).toMatchObject({ unhealthy: 1 });
   });
 
+  it('is read by somebody without telling others what: only tools are capabilities', async () => {
+    await using records = await serve(fromWeb(recordsServer()));
+    const call = await registry.callAs('usr_owner');
+    const reader = await registry.callAs('usr_reader', []);
+    const stream = await new SocketClient(`${registry.url}/registry/stream`, {
+      headers: { authorization: `Bearer ${await registry.tokenOf('usr_watch', [])}` },
+    }).opened();
+    stream.send({ action: 'subscribe', ack: true, events: ['capability-request'] });
+    expect(await stream.next()).toMatchObject({ type: 'subscribed' });
+    const endpoint = { url: records.url };
+    const request = { name: 'records', type: 'server', protocol: 'http', endpoint };
+    const { id } = (await call('POST', '/connections', request)).body;
+    const read = async () => (await call('GET', `/connections/${id}`)).body;
+    await expect.poll(async () => (await read()).offers?.resourceTemplates).toBe(1);
+    await overMcp(async (client) => {
+      await client.readResource({ uri: 'rec://patients/4711' });
+      await client.getPrompt({ name: 'records__summarize' });
+      await client.callTool({ name: 'records__count', arguments: {} });
+    });
+    expect(await stream.next()).toMatchObject({ connectionId: id, capability: 'count' });
+    expect((await read()).metrics.totalRequests).toBe(3);
+    const { mostUsed } = (await reader('GET', '/registry/stats')).body.capabilities;
+    expect(mostUsed).toContainEqual({ name: 'count', requests: 1 });
+    const names = mostUsed.map(({ name }: { name: string }) => name);
+    const listed = (await reader('GET', '/capabilities')).body.capabilities;
+    expect(listed.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(names));
+    await call('DELETE', `/connections/${id}`);
+    stream.socket.close();
+  });
+
   it('that fails its checks says so, and those of one page are counted like all', async () => {
     const call = await registry.callAs('usr_owner');
     const unreachable = { url: 'http://127.0.0.1:9/mcp' };
@@ -288,14 +340,18 @@ async function during<T>(
   return await work(await other.callAs('usr_owner'));
 }
 
-async function callOverMcp(name: string, input: Record<string, unknown>) {
+function callOverMcp(name: string, input: Record<string, unknown>) {
+  return overMcp((client) => client.callTool({ name, arguments: input }));
+}
+
+async function overMcp<T>(work: (client: Client) => Promise<T>): Promise<T> {
   const token = await registry.tokenOf('usr_owner');
   const client = new Client({ name: 'test', version: '1.0.0' });
   const transport = new StreamableHTTPClientTransport(new URL('/mcp', registry.url), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
   await client.connect(transport);
-  const answer = await client.callTool({ name, arguments: input });
+  const answer = await work(client);
   await client.close();
   return answer;
 }

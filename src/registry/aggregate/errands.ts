@@ -43,7 +43,7 @@ export class Errands {
     requirePermission(context.identity.permissions, permissions);
     const tool = requireTool(this.#exchanges.requireCallable(connectionId), ownName);
     if (tool) await this.#checks.require(tool, input);
-    const wanted = { connectionId, method: 'tools/call', capability: ownName } as const;
+    const wanted = { connectionId, method: 'tools/call', target: ownName } as const;
     return this.#run(wanted, context, (link, options) => link.callTool(ownName, input, options));
   }
 
@@ -52,7 +52,7 @@ export class Errands {
     input: Readonly<Record<string, string>>,
     context: McpCallContext,
   ): Promise<GetPromptResult> {
-    const wanted = { connectionId, method: 'prompts/get', capability: ownName } as const;
+    const wanted = { connectionId, method: 'prompts/get', target: ownName } as const;
     return this.#run(wanted, context, (link, options) => link.getPrompt(ownName, input, options));
   }
 
@@ -61,7 +61,7 @@ export class Errands {
     uri: string,
     context: McpCallContext,
   ): Promise<ReadResourceResult> {
-    const wanted = { connectionId, method: 'resources/read', capability: uri } as const;
+    const wanted = { connectionId, method: 'resources/read', target: uri } as const;
     return this.#run(wanted, context, (link, options) => link.readResource(uri, options));
   }
 
@@ -71,7 +71,7 @@ export class Errands {
     request: CompleteRequestParams,
     context: McpCallContext,
   ): Promise<CompleteResult> {
-    const wanted = { connectionId, method: 'completion/complete', capability: ownName } as const;
+    const wanted = { connectionId, method: 'completion/complete', target: ownName } as const;
     return this.#run(wanted, context, (link, options) => link.complete(request, options));
   }
 

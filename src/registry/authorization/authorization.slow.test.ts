@@ -7,7 +7,8 @@ import type { Database } from '../../kit/database/database.ts';
 import { openTestTables } from '../../kit/database/testing.ts';
 import { openSealer, type Sealer } from '../../kit/secrets/sealing.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { openLinks, remote } from '../links/testing.ts';
+import { openLinks, remote, serve } from '../links/testing.ts';
+import { hasAuthorizations } from './authorization-store.ts';
 import { Authorizations } from './authorizations.ts';
 import { serveGuarded, type GuardedServer } from './testing.ts';
 
@@ -52,7 +53,7 @@ afterEach(async () => {
 /** One process of the registry; both know the same connection. */
 async function openReplica() {
   const links: ReturnType<typeof openLinks> = openLinks({
-    credentialsOf: (id) => authorizations.credentialsOf(id),
+    credentialsOf: (id, url) => authorizations.credentialsOf(id, url),
   });
   const { egress, directory, pool } = links;
   const authorizations: Authorizations = new Authorizations({
@@ -90,6 +91,21 @@ async function greet({ links }: Replica): Promise<unknown> {
   return (await link.callTool('greet', {})).content;
 }
 
+/** A server that refuses everybody, and what was shown to it. */
+async function serveSpy() {
+  const seen: (string | undefined)[] = [];
+  const spy = await serve((request, response) => {
+    seen.push(request.headers.authorization);
+    response.writeHead(401).end();
+  });
+  return { ...spy, seen };
+}
+
+const robot = {
+  grant: 'client_credentials',
+  clientId: 'robot',
+  clientSecret: 'secret',
+} as const;
 const welcome = [{ type: 'text', text: 'welcome' }];
 
 test('a login that one replica began and another finished lets both call the server', async () => {
@@ -153,11 +169,7 @@ test('when the login itself has ended, calls say that authorization is required'
 });
 
 test('with client credentials nobody has to log in', async () => {
-  const begun = await first.authorizations.begin('con_a', {
-    grant: 'client_credentials',
-    clientId: 'robot',
-    clientSecret: 'secret',
-  });
+  const begun = await first.authorizations.begin('con_a', robot);
   expect(begun).toEqual({ authorized: true });
   expect(await greet(second)).toEqual(welcome);
   server.expire();
@@ -166,12 +178,29 @@ test('with client credentials nobody has to log in', async () => {
 
 test('the secret of a client goes to the authorization server that knows it, and no other', async () => {
   const begun = first.authorizations.begin('con_a', {
-    grant: 'client_credentials',
-    clientId: 'robot',
-    clientSecret: 'secret',
+    ...robot,
     issuer: 'https://another.test',
   });
-  await expect(begun).rejects.toMatchObject({ reason: 'authorization_failed' });
+  await expect(begun).rejects.toMatchObject({
+    code: 'invalid',
+    reason: 'issuer_mismatch',
+    detail: { issuer: new URL(server.url).origin },
+  });
+  expect(server.registrations).toEqual([]);
+});
+
+test('a secret or an issuer without the client to which it belongs is refused', async () => {
+  for (const request of [{ clientSecret: 'secret' }, { issuer: new URL(server.url).origin }]) {
+    const begun = first.authorizations.begin('con_a', request);
+    await expect(begun).rejects.toMatchObject({ code: 'invalid', reason: 'client_id_needed' });
+  }
+});
+
+test('nobody is sent to log in where PKCE is not supported for sure, nor registered there', async () => {
+  server.hidePkce();
+  const begun = first.authorizations.begin('con_a', {});
+  await expect(begun).rejects.toMatchObject({ code: 'upstream', reason: 'pkce_unsupported' });
+  expect(server.registrations).toEqual([]);
 });
 
 test('nothing that opens the server lies readable in the database', async () => {
@@ -198,6 +227,45 @@ test('tokens go when they are removed, and when the connection moves or leaves',
     await expect
       .poll(async () => greet(second).catch((error: unknown) => error))
       .toMatchObject({ reason: 'authorization_required' });
+  }
+});
+
+test('tokens are shown to no other address, though nobody has removed them yet', async () => {
+  await using other = await serveSpy();
+  await first.authorizations.finish(await logIn(await begin(first)));
+  server.expire();
+  // Here the news of the address has come, to the authorizations it has not.
+  await using links = openLinks({
+    credentialsOf: (id, url) => first.authorizations.credentialsOf(id, url),
+  });
+  links.directory.put(remote('con_a', other.url));
+  const opened = links.pool.open('con_a');
+  await expect(opened).rejects.toMatchObject({ reason: 'authorization_required' });
+  expect(other.seen.length).toBeGreaterThan(0);
+  expect(other.seen.filter((shown) => shown !== undefined)).toEqual([]);
+  expect(server.refreshCount).toBe(0);
+  expect(await greet(first)).toEqual(welcome);
+});
+
+test('tokens that come when the server has moved meanwhile are not kept', async () => {
+  await using other = await serveSpy();
+  const { directory } = first.links;
+  const connection = directory.find('con_a')!;
+  const grants = [
+    async () => {
+      const answer = await logIn(await begin(first));
+      return () => first.authorizations.finish(answer);
+    },
+    async () => () => first.authorizations.begin('con_a', robot),
+  ];
+  for (const prepare of grants) {
+    directory.put(connection);
+    const grant = await prepare();
+    server.onIssuing(() => directory.put(remote('con_a', other.url)));
+    await expect(grant()).rejects.toMatchObject({ code: 'conflict', reason: 'address_changed' });
+    expect(await hasAuthorizations(database)).toBe(false);
+    await expect(greet(first)).rejects.toMatchObject({ reason: 'authorization_required' });
+    expect(other.seen.filter((shown) => shown !== undefined)).toEqual([]);
   }
 });
 

@@ -19,7 +19,9 @@ import {
   takeFlow,
   type AuthorizationSql,
 } from './authorization-store.ts';
+import { isAt, isLeft, moved, requireAddress } from './addresses.ts';
 import type { AuthorizationRequest, Begun, CallbackAnswer } from './authorization.ts';
+import { readClient } from './given-client.ts';
 import { askChallenge, oauthFetch, toAuthorizationFault } from './oauth-calls.ts';
 import { ServerLogin, type Standing } from './server-login.ts';
 import { StandingBox } from './standing-box.ts';
@@ -40,6 +42,12 @@ export interface AuthorizationsOptions {
 interface Held {
   readonly standing: Standing;
   readonly version: number;
+}
+
+/** A connection at one of the addresses that it has had. */
+interface Place {
+  readonly connectionId: string;
+  readonly resource: string;
 }
 
 const topicName = 'registry.authorizations';
@@ -80,14 +88,13 @@ export class Authorizations implements AsyncDisposable {
 
   /** Begins a login, or finishes at once where nobody has to log in; every request is guarded. */
   async begin(connectionId: string, request: AuthorizationRequest): Promise<Begun> {
-    const url = this.#urlOf(connectionId);
+    const resource = requireAddress(connectionId, this.#find(connectionId));
     const { scope, grant = 'authorization_code' } = request;
-    const client = clientOf(request);
+    const client = readClient(request);
     const state = newSecret();
-    const login = new ServerLogin({ grant, scope, client }, this.#callbackUrl, state);
-    const challenge = await askChallenge(this.#options.egress, url);
+    const login = new ServerLogin({ resource, grant, scope, client }, this.#callbackUrl, state);
+    const challenge = await askChallenge(this.#options.egress, resource);
     const result = await this.#authorize(login, {
-      serverUrl: url,
       ...challenge,
       ...(scope === undefined ? {} : { scope }),
     });
@@ -109,15 +116,16 @@ export class Authorizations implements AsyncDisposable {
       const message = `this login is unknown, was finished, or took over ${flowSeconds / 60} minutes`;
       throw new Fault('invalid', message, { reason: 'unknown_state' });
     }
-    const connection = this.#options.directory.find(flow.connectionId);
-    const url = this.#urlOf(flow.connectionId);
+    const connection = this.#find(flow.connectionId);
+    const address = requireAddress(flow.connectionId, connection);
     if (!connection || !code || error !== undefined) {
       throw new Fault('invalid', 'the login was refused', { reason: 'login_refused' });
     }
     const standing = this.#box.unseal(flow.sealed, flowContext(state));
+    if (standing.resource !== address) throw moved(connection.id);
     const login = new ServerLogin(standing, this.#callbackUrl);
     const answer = { authorizationCode: code, ...(iss === undefined ? {} : { iss }) };
-    const result = await this.#authorize(login, { serverUrl: url, ...answer });
+    const result = await this.#authorize(login, answer);
     if (result !== 'AUTHORIZED') throw unusable();
     await this.#keep(connection.id, login.standing);
     return connection;
@@ -130,17 +138,21 @@ export class Authorizations implements AsyncDisposable {
     return isRemoved;
   }
 
-  /** The tokens for one server, renewed when they end; costs no statement while they last. */
-  credentialsOf(connectionId: string): Credentials {
+  /**
+   * The tokens for one server at one address, renewed when they end: those that were issued for
+   * another address are never among them. Costs no statement while they last.
+   */
+  credentialsOf(connectionId: string, resource: string): Credentials {
+    const place = { connectionId, resource };
     return {
       token: async () => {
-        const held = await this.#read(connectionId);
+        const held = await this.#readAt(place);
         const endsAtMs = held?.standing.expiresAtMs ?? Number.POSITIVE_INFINITY;
         const token = held?.standing.tokens?.access_token;
         if (endsAtMs - Date.now() > earlyMs) return token;
-        return (await this.#renew(connectionId, token)) ?? token;
+        return (await this.#renew(place, token)) ?? token;
       },
-      renew: (refused) => this.#renew(connectionId, refused),
+      renew: (refused) => this.#renew(place, refused),
     };
   }
 
@@ -153,31 +165,34 @@ export class Authorizations implements AsyncDisposable {
     return `${this.#options.url}/oauth/callback`;
   }
 
-  #urlOf(connectionId: string): string {
-    const connection = this.#options.directory.find(connectionId);
-    if (!connection) {
-      const options = { reason: 'connection_not_found', detail: { connectionId } };
-      throw new Fault('not_found', 'there is no such connection', options);
-    }
-    if (connection.protocol === 'http' && connection.status !== 'disconnected') {
-      return connection.endpoint.url;
-    }
-    const message = 'only servers over HTTP are authorized with';
-    throw new Fault('conflict', message, { reason: 'not_callable', detail: { connectionId } });
+  #find(connectionId: string): Connection | undefined {
+    return this.#options.directory.find(connectionId);
   }
 
-  async #authorize(login: ServerLogin, options: OAuthOptions): Promise<'AUTHORIZED' | 'REDIRECT'> {
+  async #authorize(
+    login: ServerLogin,
+    options: OAuthOptions = {},
+  ): Promise<'AUTHORIZED' | 'REDIRECT'> {
     const { auth } = await import('@modelcontextprotocol/client');
+    const { resource: serverUrl } = login.standing;
+    const fetchFn = oauthFetch(this.#options.egress);
     try {
-      return await auth(login, { ...options, fetchFn: oauthFetch(this.#options.egress) });
+      return await auth(login, { ...options, serverUrl, fetchFn });
     } catch (error) {
       throw toAuthorizationFault(error);
     }
   }
 
+  /** Throws `conflict` (`address_changed`) and keeps nothing when the server has moved meanwhile. */
   async #keep(connectionId: string, standing: Standing): Promise<void> {
+    if (!isAt(this.#find(connectionId), standing.resource)) throw moved(connectionId);
     const sealed = this.#box.seal(standing, connectionId);
     await saveAuthorization(this.#options.sql, connectionId, sealed);
+    if (!isAt(this.#find(connectionId), standing.resource)) {
+      // Whoever moved it may have looked for something to remove before this was written.
+      await this.remove(connectionId);
+      throw moved(connectionId);
+    }
     await this.#tell(connectionId);
   }
 
@@ -200,21 +215,28 @@ export class Authorizations implements AsyncDisposable {
     return row && { standing: this.#box.unseal(row.sealed, connectionId), version: row.version };
   }
 
-  #renew(connectionId: string, refused: string | undefined): Promise<string | undefined> {
-    const running = this.#renewals.get(connectionId);
+  async #readAt({ connectionId, resource }: Place): Promise<Held | undefined> {
+    const held = await this.#read(connectionId);
+    return held?.standing.resource === resource ? held : undefined;
+  }
+
+  #renew(place: Place, refused: string | undefined): Promise<string | undefined> {
+    const key = `${place.connectionId} ${place.resource}`;
+    const running = this.#renewals.get(key);
     if (running) return running;
-    const renewal = this.#renewOnce(connectionId, refused).finally(() => {
-      this.#renewals.delete(connectionId);
+    const renewal = this.#renewOnce(place, refused).finally(() => {
+      this.#renewals.delete(key);
     });
-    this.#renewals.set(connectionId, renewal);
+    this.#renewals.set(key, renewal);
     return renewal;
   }
 
   /** The replicas renew one after the other: a refresh token may work only once. */
-  async #renewOnce(connectionId: string, refused: string | undefined): Promise<string | undefined> {
+  async #renewOnce(place: Place, refused: string | undefined): Promise<string | undefined> {
+    const { connectionId } = place;
     for (let count = 0; count < pollsMax; count++) {
       this.#held.delete(connectionId);
-      const held = await this.#read(connectionId);
+      const held = await this.#readAt(place);
       const token = held?.standing.tokens?.access_token;
       if (!held || (token !== undefined && token !== refused)) return token;
       const { version } = held;
@@ -230,7 +252,7 @@ export class Authorizations implements AsyncDisposable {
     const { sql, log } = this.#options;
     try {
       const login = new ServerLogin({ ...standing }, this.#callbackUrl);
-      const result = await this.#authorize(login, { serverUrl: this.#urlOf(connectionId) });
+      const result = await this.#authorize(login);
       if (result !== 'AUTHORIZED') throw unusable();
       const sealed = this.#box.seal(login.standing, connectionId);
       const isKept = await saveRenewal(sql, connectionId, { sealed, version });
@@ -246,17 +268,8 @@ export class Authorizations implements AsyncDisposable {
 
 type OAuthOptions = Omit<
   Parameters<typeof import('@modelcontextprotocol/client').auth>[1],
-  'fetchFn'
+  'fetchFn' | 'serverUrl'
 >;
-
-function clientOf({ clientId, clientSecret, issuer }: AuthorizationRequest): Standing['client'] {
-  if (clientId === undefined) return undefined;
-  return {
-    client_id: clientId,
-    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
-    ...(issuer === undefined ? {} : { issuer }),
-  };
-}
 
 function flowContext(state: string): string {
   return `flow ${hashOf(state)}`;
@@ -264,16 +277,6 @@ function flowContext(state: string): string {
 
 function hashOf(state: string): string {
   return createHash('sha256').update(state).digest('base64url');
-}
-
-/** Whether tokens for the one must not go to the other. */
-function isLeft(before: Connection | undefined, after: Connection): boolean {
-  if (after.status === 'disconnected') return before?.status !== 'disconnected';
-  return before !== undefined && addressOf(before) !== addressOf(after);
-}
-
-function addressOf(connection: Connection): string | undefined {
-  return connection.protocol === 'stdio' ? undefined : connection.endpoint.url;
 }
 
 function unusable(): Fault {

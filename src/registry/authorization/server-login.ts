@@ -1,13 +1,17 @@
 import type {
+  OAuthClientInformationContext,
   OAuthClientMetadata,
   OAuthClientProvider,
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import { Fault } from '../../kit/errors.ts';
 
 /** All that is known of the registry's standing at one server; kept sealed. */
 export interface Standing {
+  /** The address for which all of it was issued: it is shown to no other (RFC 8707). */
+  readonly resource: string;
   /** `client_credentials` needs nobody who logs in. */
   readonly grant: 'authorization_code' | 'client_credentials';
   readonly scope?: string | undefined;
@@ -58,8 +62,16 @@ export class ServerLogin implements OAuthClientProvider {
     return this.#state;
   }
 
-  clientInformation(): StoredOAuthClientInformation | undefined {
-    return this.standing.client;
+  /** Throws `invalid` (`issuer_mismatch`) when another authorization server is to be asked than knows the client. */
+  clientInformation(
+    context?: OAuthClientInformationContext,
+  ): StoredOAuthClientInformation | undefined {
+    const { client } = this.standing;
+    // The SDK would register another client there instead.
+    if (client?.issuer && context && !isSameIssuer(client.issuer, context.issuer)) {
+      throw otherIssuer(context.issuer);
+    }
+    return client;
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): void {
@@ -92,7 +104,11 @@ export class ServerLogin implements OAuthClientProvider {
     return this.standing.verifier ?? '';
   }
 
+  /** Throws `upstream` (`pkce_unsupported`) where nobody could log in safely, before anything is begun there. */
   saveDiscoveryState(discovery: OAuthDiscoveryState): void {
+    const methods = discovery.authorizationServerMetadata?.code_challenge_methods_supported;
+    // MCP 2025-11-25, authorization: who does not say so does not support it.
+    if (this.#isInteractive && !methods?.includes('S256')) throw withoutPkce();
     this.standing.discovery = discovery;
   }
 
@@ -113,4 +129,19 @@ export class ServerLogin implements OAuthClientProvider {
     if (scope) parameters.set('scope', scope);
     return parameters;
   }
+}
+
+/** One slash at the end says nothing: metadata and addresses differ in it (RFC 8414 section 3.3). */
+function isSameIssuer(one: string, other: string): boolean {
+  return one.replace(/\/$/, '') === other.replace(/\/$/, '');
+}
+
+function otherIssuer(issuer: string): Fault {
+  const message = `the server's authorization server is ${issuer}: this client belongs to another`;
+  return new Fault('invalid', message, { reason: 'issuer_mismatch', detail: { issuer } });
+}
+
+function withoutPkce(): Fault {
+  const message = 'the authorization server does not say that it supports PKCE with S256';
+  return new Fault('upstream', message, { reason: 'pkce_unsupported' });
 }

@@ -16,6 +16,10 @@ export interface GuardedServer extends TestServer {
   expire(): void;
   /** Refresh tokens work no more. */
   forgetLogins(): void;
+  /** What comes to pass while the next tokens are being issued. */
+  onIssuing(happens: () => void): void;
+  /** From now on its metadata says nothing of PKCE. */
+  hidePkce(): void;
   readonly refreshCount: number;
   readonly registrations: readonly unknown[];
 }
@@ -31,6 +35,12 @@ export async function serveGuarded(secondsOfTokens = 3600): Promise<GuardedServe
     ...server,
     expire: () => site.access.clear(),
     forgetLogins: () => site.refresh.clear(),
+    onIssuing: (happens) => {
+      site.happens = happens;
+    },
+    hidePkce: () => {
+      site.isPkceTold = false;
+    },
     get refreshCount() {
       return site.refreshCount;
     },
@@ -41,6 +51,8 @@ export async function serveGuarded(secondsOfTokens = 3600): Promise<GuardedServe
 class Site {
   origin = '';
   refreshCount = 0;
+  isPkceTold = true;
+  happens: () => void = () => {};
   readonly access = new Set<string>();
   readonly refresh = new Set<string>();
   readonly registrations: unknown[] = [];
@@ -84,7 +96,7 @@ class Site {
         token_endpoint: `${origin}/token`,
         registration_endpoint: `${origin}/register`,
         response_types_supported: ['code'],
-        code_challenge_methods_supported: ['S256'],
+        ...(this.isPkceTold ? { code_challenge_methods_supported: ['S256'] } : {}),
         authorization_response_iss_parameter_supported: true,
       },
     };
@@ -120,6 +132,7 @@ class Site {
           ? request.headers.authorization === `Basic ${btoa('robot:secret')}`
           : this.#isCodeGood(form);
     if (!isGranted) return send(response, 400, { error: 'invalid_grant' });
+    this.happens();
     const [access, refresh] = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')];
     this.access.add(access);
     this.refresh.add(refresh);

@@ -68,7 +68,6 @@ function parts() {
       totalRequests: name === 'read' ? 3 : 0,
       averageLatency: name === 'read' ? 12 : 0,
     }),
-    requestedCapabilities: () => ['read', 'write'],
   };
   return {
     discovery: new Discovery({ balancer, events: sink }),

@@ -41,7 +41,7 @@ export interface RegistryStatistics {
 
 export interface StatisticsOptions {
   readonly directory: Pick<Directory, 'all'>;
-  readonly ledger: Pick<TrafficLedger, 'overall' | 'ofCapability' | 'requestedCapabilities'>;
+  readonly ledger: Pick<TrafficLedger, 'overall' | 'ofCapability'>;
   readonly balancer: Balancer;
 }
 
@@ -102,10 +102,11 @@ export class Statistics {
     };
   }
 
+  /** Of what is offered now, as the list of capabilities has it. */
   #mostUsed(): { readonly name: string; readonly requests: number }[] {
-    const { ledger } = this.#options;
+    const { ledger, balancer } = this.#options;
     const used: { readonly name: string; readonly requests: number }[] = [];
-    for (const name of ledger.requestedCapabilities()) {
+    for (const [name] of balancer.pools.entries()) {
       const { totalRequests: requests } = ledger.ofCapability(name);
       if (requests > 0) used.push({ name, requests });
     }

@@ -120,7 +120,7 @@ export class Calls {
     const startedAt = performance.now();
     const outcome = await this.#parts.exchanges.run(
       connection,
-      { method: 'tools/call', capability: tool },
+      { method: 'tools/call', target: tool },
       { ...call, work: (link, options) => link.callTool(tool, input, options) },
     );
     const durationMs = performance.now() - startedAt;

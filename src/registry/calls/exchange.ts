@@ -44,7 +44,7 @@ export interface Errand {
 /** What is asked: the method of MCP and the server's own name of its tool, prompt or resource. */
 export interface Wanted {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read' | 'completion/complete';
-  readonly capability: string;
+  readonly target: string;
 }
 
 type Work<T> = (link: Link, options: ExchangeOptions) => Promise<T>;
@@ -88,13 +88,13 @@ export class Exchanges {
     errand: Errand & { readonly work: Work<T> },
   ): Promise<T> {
     const { tracer, notes, traffic } = this.#parts;
-    const span = tracer.start(`${wanted.method} ${wanted.capability}`, {
+    const span = tracer.start(`${wanted.method} ${wanted.target}`, {
       kind: SpanKind.CLIENT,
       parent: errand.parent,
       attributes: attributesOf(connection, wanted),
     });
     notes.noteActive(connection.id);
-    const running = traffic.begin(connection.id, wanted.capability);
+    const running = traffic.begin(connection.id, capabilityOf(wanted));
     let outcome: Outcome = 'success';
     try {
       return await this.#ask(connection.id, wanted, { ...errand, span });
@@ -107,7 +107,7 @@ export class Exchanges {
     } finally {
       running.end(outcome);
       span.end();
-      this.#tell(connection.id, wanted.capability, outcome);
+      this.#tell(connection.id, wanted, outcome);
     }
   }
 
@@ -132,13 +132,15 @@ export class Exchanges {
     const { learning } = this.#parts;
     if (!learning || wanted.method !== 'tools/call') return;
     await learning.vet(connectionId, options);
-    requireTool(this.requireCallable(connectionId), wanted.capability);
+    requireTool(this.requireCallable(connectionId), wanted.target);
   }
 
-  #tell(connectionId: string, capability: string, outcome: Outcome): void {
+  #tell(connectionId: string, wanted: Wanted, outcome: Outcome): void {
     const { events, health } = this.#parts;
     // Who gave up learned nothing of the server.
     if (outcome !== 'cancelled') health.notePassive(connectionId, outcome);
+    const capability = capabilityOf(wanted);
+    if (capability === undefined) return;
     events.tell({
       type: 'capability-request',
       connectionId,
@@ -147,6 +149,11 @@ export class Exchanges {
       timestamp: new Date().toISOString(),
     });
   }
+}
+
+/** A prompt or resource is none, and its address may tell what somebody reads: everybody sees these names. */
+function capabilityOf({ method, target }: Wanted): string | undefined {
+  return method === 'tools/call' ? target : undefined;
 }
 
 const internalError = -32_603;
@@ -178,12 +185,12 @@ export function whyNotCallable(connection: Connection): string | undefined {
   return 'this client told of no endpoint at which it could be called';
 }
 
-function attributesOf({ id, name, protocol }: Connection, { method, capability }: Wanted) {
+function attributesOf({ id, name, protocol }: Connection, { method, target }: Wanted) {
   return {
     'mcp.method.name': method,
-    ...(method === 'tools/call' ? { 'gen_ai.tool.name': capability } : {}),
-    ...(method === 'prompts/get' ? { 'gen_ai.prompt.name': capability } : {}),
-    ...(method === 'resources/read' ? { 'mcp.resource.uri': capability } : {}),
+    ...(method === 'tools/call' ? { 'gen_ai.tool.name': target } : {}),
+    ...(method === 'prompts/get' ? { 'gen_ai.prompt.name': target } : {}),
+    ...(method === 'resources/read' ? { 'mcp.resource.uri': target } : {}),
     'registry.connection.id': id,
     'registry.connection.name': name,
     'network.transport': protocol === 'stdio' ? 'pipe' : 'tcp',

@@ -140,11 +140,19 @@ export interface Learned {
   readonly quarantined?: readonly string[];
 }
 
+/** Somebody agreed to tools as they are now. */
+export interface Acceptance {
+  readonly by: string;
+  /** The names of those that differed from what was agreed to before. */
+  readonly tools: readonly string[];
+}
+
 /** The changes that other parts make; each is in the table before it is in the directory. */
 export interface ConnectionNotes {
   /** Notes about connections that were disconnected meanwhile are dropped. */
   noteHealth(notes: readonly HealthNote[]): Promise<void>;
-  noteLearned(id: string, learned: Learned): Promise<void>;
+  /** An acceptance goes into the history beside it. */
+  noteLearned(id: string, learned: Learned, acceptance?: Acceptance): Promise<void>;
   /** A request went through it now: batched, an idle one becomes active at once. */
   noteActive(id: string): void;
 }

@@ -188,6 +188,36 @@ test('a command runs only after somebody who may execute agreed to it as it is',
   expect(approvalOf(await register(request, executor))).toBeDefined();
 });
 
+test('who agrees to a command agrees to the variables that they saw, and to no others', async () => {
+  const { connections } = replica;
+  const shown = { command: 'node', args: ['a.mjs', '--token', '***'] };
+  const endpoint = { command: 'node', args: ['a.mjs', '--token', 'abc'] };
+  const env = { MODE: 'plain', API_KEY: 'very-secret' };
+  const { id } = await register({ protocol: 'stdio', endpoint });
+  await connections.update(id, { endpoint: { ...endpoint, env } }, writer);
+  const unseen = [
+    shown,
+    { args: shown.args },
+    { ...shown, env: {} },
+    { ...shown, env: { MODE: 'plain' } },
+    { ...shown, env: { MODE: 'other', API_KEY: '***' } },
+    { ...shown, env: { MODE: '***', API_KEY: '***' } },
+    { env: { MODE: 'plain', API_KEY: '***', MORE: 'x' } },
+  ];
+  for (const agreed of unseen) {
+    const refused = connections.approve(id, agreed, executor);
+    await expect(refused).rejects.toMatchObject({
+      code: 'conflict',
+      reason: 'command_changed',
+      detail: { changed: ['env'] },
+    });
+  }
+  const seen = { ...shown, env: { MODE: 'plain', API_KEY: '***' } };
+  const longer = connections.approve(id, { ...seen, args: [...seen.args, 'x'] }, executor);
+  await expect(longer).rejects.toMatchObject({ detail: { changed: ['args'] } });
+  expect(approvalOf(await connections.approve(id, seen, executor))).toBeDefined();
+});
+
 function approvalOf(connection: Connection) {
   return connection.protocol === 'stdio' ? connection.approval : undefined;
 }

@@ -7,6 +7,7 @@ import type { Log } from '../../kit/log.ts';
 import { allows } from '../../kit/permissions.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
 import type { EventSink } from '../events.ts';
+import type { AgreedCommand } from './agreed-command.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionRow, ConnectionState } from './connection-row.ts';
 import { readConnections, updateConnection } from './connection-store.ts';
@@ -167,14 +168,7 @@ export class Connections implements AsyncDisposable {
   }
 
   /** Agrees to the command of a stdio connection as it is now. */
-  approve(
-    id: string,
-    agreed: {
-      readonly command?: string | undefined;
-      readonly args?: readonly string[] | undefined;
-    },
-    identity: Author,
-  ): Promise<Connection> {
+  approve(id: string, agreed: AgreedCommand, identity: Author): Promise<Connection> {
     const change = this.#changeOf(identity);
     return this.#change(id, (before) => planApproval(before, agreed, change));
   }

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import { toStorable } from '../../kit/storable-json.ts';
-import type { Connection, ConnectionNotes, HealthNote, Learned } from './connection.ts';
+import type { Offer } from '../links/link.ts';
+import { digestsOf } from '../links/pins.ts';
+import type { Acceptance, Connection, ConnectionNotes, HealthNote, Learned } from './connection.ts';
 import type { ConnectionRow, ConnectionState } from './connection-row.ts';
 import { noteHealth, noteLearned, type ConnectionSql } from './connection-store.ts';
 import type { ConnectionDirectory } from './directory.ts';
@@ -21,6 +23,7 @@ export interface NotesOptions {
 
 interface LearnedNote extends Learned {
   readonly id: string;
+  readonly acceptances: readonly Acceptance[];
 }
 
 const batchSize = { maxItems: 1_000, maxDelayMs: 5, maxPending: 100_000 };
@@ -48,11 +51,11 @@ export class Notes implements ConnectionNotes, AsyncDisposable {
     await Promise.all(notes.map((note) => this.#health.add(note)));
   }
 
-  async noteLearned(id: string, learned: Learned): Promise<void> {
+  async noteLearned(id: string, learned: Learned, acceptance?: Acceptance): Promise<void> {
     const known = this.#options.directory.find(id);
     const storable: Learned = JSON.parse(toStorable(JSON.stringify(learned)));
-    if (known && isKnown(known, storable)) return;
-    await this.#learned.add({ ...storable, id });
+    if (known && !acceptance && isKnown(known, storable)) return;
+    await this.#learned.add({ ...storable, id, acceptances: acceptance ? [acceptance] : [] });
   }
 
   noteActive(id: string): void {
@@ -74,12 +77,20 @@ export class Notes implements ConnectionNotes, AsyncDisposable {
   async #writeLearned(notes: readonly LearnedNote[]): Promise<void> {
     const { sql, directory, now, onRows } = this.#options;
     const merged = new Map<string, LearnedNote>();
-    for (const note of notes) merged.set(note.id, { ...merged.get(note.id), ...note });
+    for (const note of notes) {
+      const earlier = merged.get(note.id);
+      const acceptances = [...(earlier?.acceptances ?? []), ...note.acceptances];
+      merged.set(note.id, { ...earlier, ...note, acceptances });
+    }
     const learned = [...merged.values()];
     const atMs = now();
     const history = learned.flatMap((note) => {
       const before = directory.find(note.id);
-      return [...describeTools(before, note, atMs), ...describeFlaws(before, note, atMs)];
+      return [
+        ...describeTools(before, note, atMs),
+        ...describeFlaws(before, note, atMs),
+        ...describeAcceptances(note, atMs),
+      ];
     });
     onRows(await noteLearned(sql, learned, history));
   }
@@ -94,25 +105,43 @@ function isKnown(connection: Connection, learned: Learned): boolean {
   );
 }
 
-/** Which tools came and went, and which are quarantined by now. */
+/** Which tools came, went or became others, and which are quarantined by now. */
 function describeTools(
   before: Connection | undefined,
   { id, offer, quarantined }: LearnedNote,
   atMs: number,
 ): HistoryNote[] {
-  const known = new Set(before?.offer?.tools.map(({ name }) => name));
-  const now = offer ? new Set(offer.tools.map(({ name }) => name)) : known;
-  const added = [...now].filter((name) => !known.has(name));
-  const removed = [...known].filter((name) => !now.has(name));
+  const known = digestsByName(before?.offer);
+  const now = offer ? digestsByName(offer) : known;
+  const added = [...now.keys()].filter((name) => !known.has(name));
+  const removed = [...known.keys()].filter((name) => !now.has(name));
+  const changed = [...now.keys()].filter(
+    (name) => known.has(name) && known.get(name) !== now.get(name),
+  );
   const isHeld = quarantined !== undefined && !isDeepStrictEqual(quarantined, before?.quarantined);
-  if (added.length + removed.length === 0 && !isHeld) return [];
+  if (added.length + removed.length + changed.length === 0 && !isHeld) return [];
   const detail = {
     count: now.size,
     added: added.slice(0, namesMax),
     removed: removed.slice(0, namesMax),
+    changed: changed.slice(0, namesMax),
     ...(isHeld ? { quarantined: quarantined.slice(0, namesMax) } : {}),
   };
   return [{ id, atMs, change: 'tools', detail }];
+}
+
+function digestsByName(offer: Offer | undefined): ReadonlyMap<string, string> {
+  return new Map(Object.entries(digestsOf(offer?.tools ?? [])));
+}
+
+/** Who agreed to which tools; who agrees to what nothing has changed of leaves no trace. */
+function describeAcceptances({ id, acceptances }: LearnedNote, atMs: number): HistoryNote[] {
+  return acceptances
+    .filter(({ tools }) => tools.length > 0)
+    .map(({ by, tools }) => {
+      const detail = { count: tools.length, tools: tools.slice(0, namesMax) };
+      return { id, atMs, by, change: 'accepted', detail };
+    });
 }
 
 /** Which lists of the server could not be read, or only in part; none when all can be again. */

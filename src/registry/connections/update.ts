@@ -8,6 +8,7 @@ import type {
   RemoteEndpoint,
   StdioEndpoint,
 } from './connection.ts';
+import { findUnseen, type AgreedCommand } from './agreed-command.ts';
 import { isSameServer, restoreHidden } from './endpoint-values.ts';
 import type { HistoryNote } from './history.ts';
 import {
@@ -60,32 +61,30 @@ export function planUpdate(
   return notes.length === 0 ? unchanged(before) : { after, notes, isForgotten };
 }
 
-/** What a stdio connection becomes when somebody agrees to its command. */
+/** What a stdio connection becomes when somebody agrees to its command; throws `conflict` otherwise. */
 export function planApproval(
   before: Connection,
-  agreed: { readonly command?: string | undefined; readonly args?: readonly string[] | undefined },
+  agreed: AgreedCommand,
   { subject, atMs }: Change,
 ): Update {
+  const { id: connectionId } = before;
   if (before.protocol !== 'stdio') {
     throw new Fault('conflict', 'only a stdio connection has a command to approve', {
       reason: 'nothing_to_approve',
-      detail: { connectionId: before.id },
+      detail: { connectionId },
     });
   }
-  const { command, args } = before.endpoint;
-  const isSame = isDeepStrictEqual(
-    { command: agreed.command ?? command, args: agreed.args ?? args },
-    { command, args },
-  );
-  if (!isSame) {
-    throw new Fault('conflict', 'the command is another one by now', {
+  const changed = findUnseen(agreed, before.endpoint);
+  if (changed.length > 0) {
+    const message = `the command is another one by now than was agreed to: ${changed.join(', ')}`;
+    throw new Fault('conflict', message, {
       reason: 'command_changed',
-      detail: { connectionId: before.id },
+      detail: { connectionId, changed },
     });
   }
   if (before.approval) return unchanged(before);
   const approval: Approval = { approvedBy: subject, approvedAtMs: atMs };
-  const note = { id: before.id, atMs, by: subject, change: 'approved' };
+  const note = { id: connectionId, atMs, by: subject, change: 'approved' };
   return { after: { ...before, approval }, notes: [note], isForgotten: false };
 }
 

@@ -21,8 +21,8 @@ import { WebSocketTransport } from './websocket-transport.ts';
 export interface DialOptions {
   readonly egress: Pick<Egress, 'checkUrl' | 'dispatcher' | 'lookup'>;
   readonly spawn: SpawnServer;
-  /** The access tokens for a server, when somebody authorized the registry there. */
-  readonly credentialsOf?: ((connectionId: string) => Credentials) | undefined;
+  /** The access tokens for a server at this address, when somebody authorized the registry there. */
+  readonly credentialsOf?: ((connectionId: string, url: string) => Credentials) | undefined;
   /** Of the registry, as servers are told. */
   readonly version: string;
   /** The most bytes of one message. */
@@ -181,7 +181,7 @@ class Dialling {
       return this.#options.spawn({ id, endpoint, approval }, { signal });
     }
     const { protocol, id, endpoint } = connection;
-    const credentials = this.#options.credentialsOf?.(id);
+    const credentials = this.#options.credentialsOf?.(id, endpoint.url);
     if (protocol === 'http') return { transport: this.#http(endpoint, credentials) };
     const token = await credentials?.token();
     const headers = {

@@ -100,7 +100,7 @@ test.each([
   expect(learning.drift('con_a').tools).toMatchObject([{ name: 'mail', change: 'added' }]);
   expect(directory.find('con_a')?.quarantined).toEqual(held);
   expect(directory.events).toMatchObject([{ change: 'tools-changed', tools: ['mail'] }]);
-  expect(await learning.accept('con_a', ['mail'])).toEqual(['mail']);
+  expect(await learning.accept('con_a', 'usr_operator', ['mail'])).toEqual(['mail']);
   expect(directory.find('con_a')?.quarantined).toEqual([]);
   expect(learning.drift('con_a').tools).toEqual([]);
 });

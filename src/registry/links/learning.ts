@@ -99,8 +99,15 @@ export class Learning implements Disposable {
     return { ...(pins ? { pins } : {}), tools: findDrift(connection) };
   }
 
-  /** Agrees to the tools as they are now, or to the named ones alone, and answers which those are. */
-  async accept(connectionId: string, names?: readonly string[]): Promise<readonly string[]> {
+  /**
+   * Somebody agrees to the tools as they are now, or to the named ones alone; answers which those are.
+   * Faults `not_found`, and `conflict` (`not_learned`).
+   */
+  async accept(
+    connectionId: string,
+    by: string,
+    names?: readonly string[],
+  ): Promise<readonly string[]> {
     const connection = this.#find(connectionId);
     const { offer, pins, quarantined } = connection;
     if (!offer || !isToolsKnown(connection, offer)) {
@@ -117,10 +124,11 @@ export class Learning implements Disposable {
       else next[name] = current;
     }
     const acceptedNames = accepted.map(({ name }) => name);
-    await this.#options.notes.noteLearned(connectionId, {
+    const agreed = {
       pins: pins ? { tools: next, pinnedAtMs: Date.now() } : pinTools(offer.tools, Date.now()),
       quarantined: quarantined.filter((name) => !acceptedNames.includes(name)),
-    });
+    };
+    await this.#options.notes.noteLearned(connectionId, agreed, { by, tools: acceptedNames });
     return acceptedNames;
   }
 

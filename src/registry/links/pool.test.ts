@@ -199,7 +199,7 @@ test('tools are pinned when first seen, and drift is told, kept back and accepte
   await learning.learn('con_a');
   expect(directory.events.length).toBe(1);
 
-  expect(await learning.accept('con_a')).toEqual(['add']);
+  expect(await learning.accept('con_a', 'usr_operator')).toEqual(['add']);
   expect(directory.find('con_a')?.quarantined).toEqual([]);
   expect(learning.drift('con_a').tools).toEqual([]);
 });

@@ -141,7 +141,7 @@ export interface GroundOptions extends Partial<Pick<LinkPoolOptions, 'idleSecond
   readonly spawn?: SpawnServer;
   readonly egress?: EgressOptions;
   readonly bytesMax?: number;
-  readonly credentialsOf?: (connectionId: string) => Credentials;
+  readonly credentialsOf?: (connectionId: string, url: string) => Credentials;
 }
 
 /** A pool over the real guard and the real client; loopback may be called. */

@@ -101,7 +101,7 @@ export class MeteredTraffic implements Traffic {
     this.#directory = directory;
   }
 
-  begin(connectionId: string, capability: string): RunningRequest {
+  begin(connectionId: string, capability?: string): RunningRequest {
     const running = this.#traffic.begin(connectionId, capability);
     const beginMs = performance.now();
     let isEnded = false;

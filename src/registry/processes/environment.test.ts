@@ -43,6 +43,19 @@ test('a variable that decides what code runs is refused, in any case', () => {
     'Path',
     'HOME',
     'XDG_CONFIG_HOME',
+    'XDG_CACHE_HOME',
+    'GCONV_PATH',
+    'OPENSSL_CONF',
+    'DOCKER_HOST',
+    'NODE_TLS_REJECT_UNAUTHORIZED',
+    'NODE_EXTRA_CA_CERTS',
+    'SSLKEYLOGFILE',
+    'SSL_CERT_FILE',
+    'LUA_PATH',
+    'LUA_CPATH_5_4',
+    'CORECLR_PROFILER_PATH',
+    'DOTNET_ROOT_X64',
+    'ENNEAD_REGISTRY_PROCESS',
   ];
   for (const name of names) {
     expect(() => checkGivenVariables({ [name]: 'x' }), name).toThrow(
@@ -63,7 +76,15 @@ test('names and values that the system cannot take are refused', () => {
 });
 
 test('ordinary variables are accepted', () => {
-  const given = { API_KEY: 'a\nb', NODE_ENV: 'production', ENVIRONMENT: 'x', MY_PATH: '/x' };
+  const given = {
+    API_KEY: 'a\nb',
+    NODE_ENV: 'production',
+    ENVIRONMENT: 'x',
+    MY_PATH: '/x',
+    HTTPS_PROXY: 'http://proxy.test:3128',
+    DOTNET_ENVIRONMENT: 'Production',
+    TMPDIR: '/var/tmp',
+  };
   expect(() => checkGivenVariables(given)).not.toThrow();
   expect(() => checkGivenVariables()).not.toThrow();
 });

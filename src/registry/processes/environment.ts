@@ -38,43 +38,39 @@ export function checkGivenVariables(given: GivenVariables = {}): void {
   }
 }
 
-const prefixes = [
-  'LD_',
-  'DYLD_',
-  'PYTHON',
-  'GIT_',
-  'PERL5',
-  'NPM_CONFIG_',
-  'YARN_',
-  'PIP_',
-  'UV_',
-  'BASH_FUNC_',
-  'GEM_',
-  'BUNDLE_',
-  'XDG_CONFIG_',
-];
-const names = [
-  'PATH',
-  'HOME',
-  'SHELL',
-  'NODE_OPTIONS',
-  'NODE_PATH',
-  'BASH_ENV',
-  'ENV',
-  'SHELLOPTS',
-  'BASHOPTS',
-  'IFS',
-  'PS4',
-  'ZDOTDIR',
-  'PERLLIB',
-  'RUBYOPT',
-  'RUBYLIB',
-  'JAVA_TOOL_OPTIONS',
-  '_JAVA_OPTIONS',
-  'JDK_JAVA_OPTIONS',
-  'DOTNET_STARTUP_HOOKS',
-];
-const decidesCode = new RegExp(`^(?:(?:${prefixes.join('|')}).*|${names.join('|')})$`, 'i');
+/** By who reads them; `*` stands for anything. */
+const deciding = {
+  system: 'PATH HOME TZDIR XDG_CONFIG_* XDG_DATA_* XDG_CACHE_*',
+  // The loader and the C library take code or whole files from them (unsecvars.h of glibc).
+  loader:
+    'LD_* DYLD_* GCONV_PATH GETCONF_DIR GLIBC_TUNABLES HOSTALIASES LOCALDOMAIN LOCPATH MALLOC_TRACE NIS_PATH NLSPATH RESOLV_HOST_CONF RES_OPTIONS',
+  shells: 'SHELL BASH_ENV BASH_FUNC_* ENV SHELLOPTS BASHOPTS IFS PS4 PROMPT_COMMAND ZDOTDIR',
+  // Programs start what they name.
+  started: 'EDITOR VISUAL PAGER BROWSER LESSOPEN LESSCLOSE SSH_ASKPASS SUDO_ASKPASS GIT_*',
+  node: 'NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE NODE_V8_COVERAGE NODE_REDIRECT_WARNINGS NPM_CONFIG_* YARN_* PNPM_* COREPACK_* BUN_INSTALL BUN_OPTIONS BUN_CONFIG_* DENO_DIR DENO_CERT DENO_TLS_CA_STORE',
+  python: 'PYTHON* PIP_* UV_*',
+  perl: 'PERL5* PERLLIB PERLIO_DEBUG',
+  ruby: 'RUBYOPT RUBYLIB GEM_* BUNDLE_*',
+  java: 'JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_HOME CLASSPATH',
+  dotnet:
+    'DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE DOTNET_ROOT* DOTNET_GCNAME DOTNET_GCPATH DOTNET_CLI_HOME CORECLR_* COR_ENABLE_PROFILING COR_PROFILER* COMPLUS_* NUGET_PACKAGES NUGET_HTTP_CACHE_PATH NUGET_*PLUGIN*',
+  lua: 'LUA_PATH* LUA_CPATH* LUA_INIT*',
+  php: 'PHPRC PHP_INI_SCAN_DIR',
+  go: 'GOFLAGS GOPROXY GOSUMDB GONOSUMDB GOINSECURE GOTOOLCHAIN GOENV',
+  rust: 'CARGO_* RUSTUP_* RUSTC RUSTC_* RUSTFLAGS',
+  // Where a container runs, and which helper of the registry's user gives its credentials.
+  docker:
+    'DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT DOCKER_CERT_PATH DOCKER_TLS* DOCKER_CLI_* BUILDKIT_HOST CONTAINER_HOST CONTAINERS_*',
+  // Whom downloads are believed, and where keys of connections are written down.
+  trust:
+    'OPENSSL_* SSL_CERT_FILE SSL_CERT_DIR SSLKEYLOGFILE NODE_TLS_REJECT_UNAUTHORIZED NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE CURL_HOME KRB5_CONFIG',
+  // By it the registry knows the processes that it started.
+  own: 'ENNEAD_REGISTRY_PROCESS',
+} as const;
+const decidesCode = new RegExp(
+  `^(?:${Object.values(deciding).join(' ').replaceAll('*', '.*').replaceAll(' ', '|')})$`,
+  'i',
+);
 
 function refuse(variable: string, why: string): Fault {
   return new Fault('invalid', `the environment variable ${variable} ${why}`, {

@@ -43,9 +43,9 @@ export function authorizationHandlers(parts: AuthorizationHandlerParts): Authori
         tools: tools.map((tool) => ({ ...tool, quarantined: quarantined.has(tool.name) })),
       };
     },
-    acceptTools: async ({ params: { connectionId }, body }) => ({
+    acceptTools: async ({ identity, params: { connectionId }, body }) => ({
       connectionId,
-      accepted: [...(await learning.accept(connectionId, body.tools))],
+      accepted: [...(await learning.accept(connectionId, identity.subject, body.tools))],
     }),
   };
 }

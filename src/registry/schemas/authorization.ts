@@ -22,7 +22,7 @@ export const authorizationRoutes = {
     url: `${connectionPath}/authorize`,
     summary: 'Let the registry call a server that requires authorization',
     description:
-      'OAuth 2.1 as MCP has it: the server is asked where its authorization server is (RFC 9728), the registry registers there as a client unless one is given, and the answer says where somebody has to log in (PKCE, ten minutes). With the grant `client_credentials` nobody has to. Tokens are kept sealed, renewed when they end, and removed when the address changes.',
+      'OAuth 2.1 as MCP has it: the server is asked where its authorization server is (RFC 9728), the registry registers there as a client unless one is given, and the answer says where somebody has to log in (PKCE, ten minutes). With the grant `client_credentials` nobody has to. An authorization server that does not say that it supports PKCE with S256 is not logged in at (502 `PKCE_UNSUPPORTED`). Tokens are kept sealed with the address for which they were issued, renewed when they end, shown to no other address, and removed when it changes; when it changes meanwhile, they are not kept (409 `ADDRESS_CHANGED`).',
     permission: writing,
     schema: {
       params,
@@ -37,14 +37,20 @@ export const authorizationRoutes = {
           }),
         ),
         clientSecret: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 1000, pattern: printable }),
+          Type.String({
+            minLength: 1,
+            maxLength: 1000,
+            pattern: printable,
+            description: 'of the client: without `clientId` the answer is 400 `CLIENT_ID_NEEDED`',
+          }),
         ),
         issuer: Type.Optional(
           Type.String({
             minLength: 1,
             maxLength: 2048,
             pattern: printable,
-            description: 'the authorization server that knows the client: no other gets its secret',
+            description:
+              'the authorization server that knows the client: no other gets its secret, and where the server names another the answer is 400 `ISSUER_MISMATCH`',
           }),
         ),
         grant: Type.Optional(Type.Enum(['authorization_code', 'client_credentials'])),

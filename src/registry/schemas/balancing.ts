@@ -138,7 +138,8 @@ export const balancingRoutes = {
           capabilities: Type.Object({
             total: Count,
             mostUsed: Type.Array(Type.Object({ name: Type.String(), requests: Count }), {
-              description: 'at most ten, the most requested first',
+              maxItems: 10,
+              description: 'of what is offered now at most ten, the most requested first',
             }),
           }),
           performance: Type.Object(

@@ -158,13 +158,14 @@ export const connectionRoutes = {
     url: '/connections/:connectionId/approve',
     summary: 'Agree to the command of a stdio connection as it is now',
     description:
-      'With `command` and `args` the answer is 409 when the connection has another command by now. The operator’s allow-list still holds.',
+      'Whatever of `command`, `args` and `env` is given has to be what the connection has by now, with `***` where it shows that: else 409 `COMMAND_CHANGED`, and `changed` names what differs. A `command` or `args` without `env` says that there are no variables. Without any of them the command is agreed to as it stands. The operator’s allow-list still holds.',
     permission: 'registry:execute',
     schema: {
       params: connectionParams,
       body: Type.Object({
         command: Type.Optional(Type.String({ maxLength: 4_096 })),
         args: Type.Optional(Type.Array(Type.String({ maxLength: 8_192 }), { maxItems: 100 })),
+        env: Type.Optional(Texts),
       }),
       response: { 200: connectionDetail },
     },
@@ -188,7 +189,7 @@ export const connectionRoutes = {
               timestamp: Time,
               change: Type.String({
                 description:
-                  '`registered`, `status`, `health`, `updated`, `endpoint`, `tools`, `lists`, `approved` or `disconnected`',
+                  '`registered`, `status`, `health`, `updated`, `endpoint`, `tools`, `accepted` (tools), `lists`, `approved` (a command) or `disconnected`',
               }),
               by: Type.Optional(
                 Type.String({ description: 'whose request it was; absent: the registry’s own' }),

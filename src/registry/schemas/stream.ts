@@ -33,7 +33,7 @@ const registryEvent = Type.Union(
     Type.Object({
       type: Type.Literal('capability-request'),
       connectionId: Type.Optional(Type.String({ description: 'absent when nobody was found' })),
-      capability: Type.String(),
+      capability: Type.String({ description: 'the name of a tool, or what was sought' }),
       outcome: Type.String(),
       ...fields,
     }),

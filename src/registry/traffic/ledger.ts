@@ -77,7 +77,7 @@ export class TrafficLedger implements Traffic, AsyncDisposable {
     this.#timer = setInterval(() => void this.flush(), flushMs).unref();
   }
 
-  begin(connectionId: string, capability: string): RunningRequest {
+  begin(connectionId: string, capability = ''): RunningRequest {
     const meter = this.meterOf(connectionId);
     meter.ownActive += 1;
     const startedAtMs = this.#now();
@@ -109,11 +109,6 @@ export class TrafficLedger implements Traffic, AsyncDisposable {
     }
     const averageLatency = totalRequests === 0 ? 0 : rounded(latencyMs / totalRequests);
     return { totalRequests, averageLatency };
-  }
-
-  /** Every capability that was ever requested. */
-  requestedCapabilities(): Iterable<string> {
-    return this.#byCapability.keys();
   }
 
   /** Everything measured of a connection, whether or not anything was. */

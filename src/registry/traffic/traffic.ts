@@ -30,7 +30,7 @@ export interface TrafficFigures {
 
 /** Counts every request that the registry makes on somebody's behalf. Health checks are no traffic. */
 export interface Traffic {
-  /** `capability` is the tool's, prompt's or resource's own name at the server. */
-  begin(connectionId: string, capability: string): RunningRequest;
+  /** `capability` is the tool's own name at the server; what is no tool counts for the connection only. */
+  begin(connectionId: string, capability?: string): RunningRequest;
   figures(connectionId: string): TrafficFigures;
 }
