@@ -9,7 +9,7 @@ import { Fault } from './kit/errors.ts';
 import { Authenticator, type ExchangedToken } from './kit/identity/authenticator.ts';
 import { createRemoteKeys } from './kit/identity/remote-keys.ts';
 import { RevocationFeed } from './kit/identity/revocation-feed.ts';
-import { RevocationList, type Revocation } from './kit/identity/revocations.ts';
+import { RevocationList, revocationsStaleMs, type Revocation } from './kit/identity/revocations.ts';
 import { ServiceToken } from './kit/identity/service-token.ts';
 import { Verifier } from './kit/identity/verifier.ts';
 import type { Log } from './kit/log.ts';
@@ -18,7 +18,7 @@ import { Tracer } from './kit/trace.ts';
 export interface TrustOptions {
   /** Address of auth, which is also the issuer that tokens name. */
   readonly issuerUrl: string;
-  /** True when auth runs in this process: then it keeps the revocations itself. */
+  /** True when auth runs in this process: then it reads the revocations into the list itself. */
   readonly isIssuerHere: boolean;
   readonly bus: Bus;
   readonly serviceKeysFolder: string;
@@ -30,7 +30,7 @@ export interface TrustOptions {
 /** How a process knows whom to believe: auth's keys, its revocations, and its own identities there. */
 export class Trust implements AsyncDisposable {
   readonly authenticator: Authenticator;
-  readonly revocations = new RevocationList();
+  readonly revocations = new RevocationList({ staleMs: revocationsStaleMs });
   readonly #options: TrustOptions;
   readonly #issuer: Client<typeof authContract>;
   readonly #feed: RevocationFeed | undefined;
@@ -47,7 +47,6 @@ export class Trust implements AsyncDisposable {
       issuer: options.issuerUrl,
       keys: createRemoteKeys({ fetchKeys: () => this.#fetchKeys() }),
       revocations: this.revocations,
-      ...(this.#feed ? { requireFreshRevocations: this.#feed.requireFresh } : {}),
     });
     this.authenticator = new Authenticator(
       verifier,

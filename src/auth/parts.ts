@@ -133,7 +133,6 @@ function createTrust(host: Host<AuthConfig>, sql: Sql, keyring: Keyring) {
     issuer: host.url,
     keys: keyring.findKey,
     revocations,
-    requireFreshRevocations: feed.requireFresh,
   });
   return { revoker, feed, verifier };
 }

@@ -22,6 +22,7 @@ export const auth = {
 } satisfies Service<typeof authContract, typeof authSettings>;
 
 const cleaningIntervalMs = 3_600_000;
+const signingIntervalMs = 60_000;
 
 async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   const parts = await createParts(host);
@@ -38,9 +39,11 @@ async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   auditRefusals(host.http, parts.audit);
   host.http.serve(authContract, authRoutes(parts));
   const stopCleaning = await startCleaning(parts);
+  const stopSigning = await startSigning(parts);
   return {
     [Symbol.asyncDispose]: async () => {
       stopCleaning();
+      stopSigning();
       await parts.signingKeys[Symbol.asyncDispose]();
       await parts.groupMappings[Symbol.asyncDispose]();
       await feed[Symbol.asyncDispose]();
@@ -63,14 +66,13 @@ function forbidCaching({ app }: HttpServer): void {
 
 /** Removes now and every hour what has expired; answers how to stop. */
 async function startCleaning(parts: AuthParts): Promise<() => void> {
-  const { sql, revoker, host, oauth, signingKeys, limits, audit } = parts;
+  const { sql, revoker, host, oauth, signingKeys, limits } = parts;
   const clean = async () => {
     const now = new Date();
     await deleteOldSessions(sql, now);
     await revoker.deleteExpired();
     await oauth.deleteExpired(now);
     await limits.deleteExpired();
-    await audit.checkpoint();
     await signingKeys.maintain();
   };
   await clean();
@@ -80,5 +82,12 @@ async function startCleaning(parts: AuthParts): Promise<() => void> {
     );
   };
   const timer = setInterval(cleanOrLog, cleaningIntervalMs).unref();
+  return () => clearInterval(timer);
+}
+
+/** Signs the audit log now and every minute, so that little can be cut off unseen; answers how to stop. */
+async function startSigning({ audit }: AuthParts): Promise<() => void> {
+  await audit.checkpoint();
+  const timer = setInterval(() => void audit.checkpoint(), signingIntervalMs).unref();
   return () => clearInterval(timer);
 }

@@ -35,6 +35,8 @@ export interface SessionRow {
   generation: number;
   /** SHA-256 of the token that is good. */
   token_hash: Buffer;
+  /** The signing key that the good token goes by; null where that was never noted. */
+  token_kid: string | null;
   token_issued_at: Date;
   /** SHA-256 of the token that gave way to it. */
   previous_hash: Buffer | null;

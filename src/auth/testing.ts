@@ -13,7 +13,7 @@ import { HttpServer } from '../kit/http/server.ts';
 import type { ReadJson } from '../kit/http/testing.ts';
 import { Authenticator } from '../kit/identity/authenticator.ts';
 import { createRemoteKeys } from '../kit/identity/remote-keys.ts';
-import { RevocationList } from '../kit/identity/revocations.ts';
+import { RevocationList, revocationsStaleMs } from '../kit/identity/revocations.ts';
 import { Verifier } from '../kit/identity/verifier.ts';
 import { Lifetime } from '../kit/lifecycle.ts';
 import type { Log } from '../kit/log.ts';
@@ -101,7 +101,7 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
   const lifetime = new Lifetime(silentLog);
   const log = options.log ?? silentLog;
   const bus = options.bus ?? lifetime.own('the bus', await openBus({ log }));
-  const revocations = new RevocationList();
+  const revocations = new RevocationList({ staleMs: revocationsStaleMs });
   const http = createHttp(revocations, log);
   lifetime.defer('http', () => http.close(0));
   const host: Host<AuthConfig> = {

@@ -4,7 +4,7 @@ import type { AnswerOf } from '../kit/contract.ts';
 import { addCommand, administer, show, type AdministrationOptions } from './administration.ts';
 import type { AuthClient } from './auth-session.ts';
 import { printFacts, printLine, printTable, type Column } from './output.ts';
-import { parseCount, readItems, remarkOnRest } from './pages.ts';
+import { parseCount, parseWhole, readItems, remarkOnRest } from './pages.ts';
 import { findUser } from './users.ts';
 
 type ApiKey = AnswerOf<typeof authContract.routes.readApiKey>;
@@ -58,7 +58,7 @@ function addRenewal(group: Command): void {
     .option(
       '--overlap <seconds>',
       'seconds for which the old secret stays good; a day when absent',
-      parseSeconds,
+      parseWhole,
     )
     .action((id: string, options: RotateOptions) =>
       administer(options, async (client) => {
@@ -99,10 +99,6 @@ async function create(client: AuthClient, name: string, options: CreateOptions):
     ...(owner ? { userId: owner.id } : {}),
   };
   show(options, await client.createApiKey({ body }), printKey);
-}
-
-function parseSeconds(text: string): number {
-  return text === '0' ? 0 : parseCount(text);
 }
 
 const columns: readonly Column<ApiKey>[] = [

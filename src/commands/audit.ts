@@ -5,7 +5,7 @@ import { Fault } from '../kit/errors.ts';
 import { addCommand, administer, show, type AdministrationOptions } from './administration.ts';
 import type { AuthClient } from './auth-session.ts';
 import { printFacts, printRemark, printTable, type Column } from './output.ts';
-import { parseCount, readItems, remarkOnRest } from './pages.ts';
+import { parseCount, parseWhole, readItems, remarkOnRest, type Page } from './pages.ts';
 import type { VerifiedAudit } from './stopped-audit.ts';
 import { findUser } from './users.ts';
 
@@ -15,7 +15,10 @@ interface ListOptions extends AdministrationOptions {
   readonly limit: number;
   readonly event?: string;
   readonly user?: string;
+  readonly client?: string;
   readonly since?: string;
+  readonly until?: string;
+  readonly offset: number;
 }
 
 /** A whole log is read: a million events take about a minute. */
@@ -28,12 +31,15 @@ export function auditCommand(): Command {
     .description('list events, the newest first')
     .option('--event <type>', 'only events of this type, such as login_failure or user_created')
     .option('--user <user>', 'only events of this user, by id or name')
+    .option('--client <id>', 'only events of this client, such as cli')
     .option(
       '--since <time>',
       'only events from this time on: a date, or a time such as 2026-01-31T08:00Z',
       parseTime,
     )
+    .option('--until <time>', 'only events up to this time', parseTime)
     .option('--limit <count>', 'at most so many events', parseCount, 100)
+    .option('--offset <count>', 'leave out so many of the newest', parseWhole, 0)
     .action((options: ListOptions) => administer(options, (client) => list(client, options)));
   addCommand(group, 'verify', '--json')
     .description('check the hash chain of the log, while the suite runs or while it is stopped')
@@ -65,16 +71,19 @@ function report(options: AdministrationOptions, verified: VerifiedAudit): number
 }
 
 async function list(client: AuthClient, options: ListOptions): Promise<void> {
-  const { event, user, since } = options;
+  const { event, user, client: clientId, since, until } = options;
   const filters = {
     ...(event === undefined ? {} : { eventType: event }),
     ...(user === undefined ? {} : { userId: await idOf(client, user) }),
+    ...(clientId === undefined ? {} : { clientId }),
     ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
   };
-  const listed = await readItems(options.limit, async (page) => {
-    const { events, total: all } = await client.listAudit({ query: { ...page, ...filters } });
-    return { items: events, total: all };
-  });
+  const read = async (page: Page) => {
+    const { events, total } = await client.listAudit({ query: { ...page, ...filters } });
+    return { items: events, total };
+  };
+  const listed = await readItems(options.limit, read, options.offset);
   show(options, { events: listed.items, ...listed.rest }, () => {
     printTable(listed.items, columns);
     remarkOnRest(listed);

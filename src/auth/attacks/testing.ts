@@ -10,7 +10,11 @@ import type { HttpServer } from '../../kit/http/server.ts';
 import { Authenticator } from '../../kit/identity/authenticator.ts';
 import { createRemoteKeys } from '../../kit/identity/remote-keys.ts';
 import { RevocationFeed, type RevocationPage } from '../../kit/identity/revocation-feed.ts';
-import { RevocationList, type Revocation } from '../../kit/identity/revocations.ts';
+import {
+  RevocationList,
+  revocationsStaleMs,
+  type Revocation,
+} from '../../kit/identity/revocations.ts';
 import { Verifier } from '../../kit/identity/verifier.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { createTestServer, silentLog } from '../../kit/testing.ts';
@@ -101,7 +105,7 @@ async function startRelying(
   auth: RunningAuth,
   { lifetime, adminToken }: { readonly lifetime: Lifetime; readonly adminToken: string },
 ): Promise<HttpServer> {
-  const revocations = new RevocationList();
+  const revocations = new RevocationList({ staleMs: revocationsStaleMs });
   const feed = new RevocationFeed({
     list: revocations,
     topic: auth.host.bus.topic<Revocation>(revocationTopic),

@@ -117,7 +117,7 @@ export class AuditLog implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#tallies[Symbol.dispose]();
     await this.#batch.close();
-    await this.#checkpoints.write();
+    await this.#checkpoints[Symbol.asyncDispose]();
   }
 }
 

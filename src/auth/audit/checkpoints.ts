@@ -13,10 +13,15 @@ export interface CheckpointsOptions {
 
 const eventsBetween = 1000;
 
-/** Signs the head of the audit log now and then, never one that does not follow from the last. */
+/**
+ * Signs the head of the audit log now and then, never one that does not follow from the last that was
+ * kept in this data folder. What is signed lies in the database, for all, and in the folder, where who
+ * can write the database alone does not reach it.
+ */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
   #last: ChainHead | undefined;
+  #keptSeq = 0;
   #triedSeq: number | undefined;
   #writing: Promise<void> | undefined;
 
@@ -32,7 +37,7 @@ export class Checkpoints {
     void this.write();
   }
 
-  /** Signs the log as it stands; a failure is logged. */
+  /** Signs the log as it stands, if it has grown; a failure is logged. */
   write(): Promise<void> {
     this.#writing ??= this.#write()
       .catch((error: unknown) => {
@@ -44,9 +49,15 @@ export class Checkpoints {
     return this.#writing;
   }
 
+  /** Signs what was written until this was called. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writing;
+    await this.write();
+  }
+
   async #write(): Promise<void> {
     const { sql, checkpointKey, log } = this.#options;
-    this.#last ??= await this.#findLast();
+    this.#last ??= await this.#findFirst();
     const { valid, head, brokenAt, reason } = await verifyAudit(sql, {
       checkpointKey,
       from: this.#last,
@@ -56,18 +67,27 @@ export class Checkpoints {
       log.error({ brokenAt, reason }, 'the audit log is not what was written: it is not signed');
       return;
     }
-    if (head.seq <= (this.#last?.seq ?? 0)) return;
+    if (head.seq <= this.#keptSeq) return;
     const signed = checkpointKey.sign(head);
     await insertCheckpoint(sql, signed);
     await checkpointKey.keep(signed);
     this.#last = head;
+    this.#keptSeq = head.seq;
   }
 
-  /** What was signed last by anybody who has the key, here or on another replica. */
-  async #findLast(): Promise<SignedHead | undefined> {
+  /**
+   * Where to go on after a start: at what this data folder kept, which nothing in the database stands
+   * in for, as others may have signed a log that was cut before. A folder that kept nothing begins at
+   * what others signed last.
+   */
+  async #findFirst(): Promise<SignedHead | undefined> {
     const { sql, checkpointKey } = this.#options;
-    const found = [await checkpointKey.readKept(), await findLastCheckpoint(sql)];
-    const good = found.filter((head) => head !== undefined && checkpointKey.isSigned(head));
-    return good.toSorted((one, other) => (other?.seq ?? 0) - (one?.seq ?? 0))[0];
+    const kept = await checkpointKey.readKept();
+    if (kept && checkpointKey.isSigned(kept)) {
+      this.#keptSeq = kept.seq;
+      return kept;
+    }
+    const stored = await findLastCheckpoint(sql);
+    return stored && checkpointKey.isSigned(stored) ? stored : undefined;
   }
 }

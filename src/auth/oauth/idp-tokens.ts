@@ -29,10 +29,13 @@ export interface IdpTokensOptions {
 const earlyMsMax = 5 * 60_000;
 const leaseMs = providerTimeoutMs + 5_000;
 const pollMs = 50;
+// The first holder may have died, and so may whoever took over from it.
+const turnsMax = 3;
 
 /**
  * The provider's own tokens of users. Providers that rotate refresh tokens take a second use for
  * theft, so of all processes one alone refreshes at a time, and the others wait for what it gets.
+ * The lease of one that died runs out, and another takes over.
  */
 export class IdpTokens {
   readonly #options: IdpTokensOptions;
@@ -104,10 +107,14 @@ export class IdpTokens {
   }
 
   async #refresh(identity: IdentityRow, provider: Provider): Promise<ProviderTokens> {
-    const now = new Date();
-    const until = new Date(now.getTime() + leaseMs);
-    const isOurs = await claimLease(this.#options.sql, identity, { now, until });
-    return isOurs ? this.#ask(identity, provider) : this.#await(identity, until);
+    for (let turn = 0; turn < turnsMax; turn += 1) {
+      const now = new Date();
+      const until = new Date(now.getTime() + leaseMs);
+      const isOurs = await claimLease(this.#options.sql, identity, { now, until });
+      const tokens = await (isOurs ? this.#ask(identity, provider) : this.#await(identity));
+      if (tokens) return tokens;
+    }
+    throw providerError('gave no tokens in time');
   }
 
   /** Asks the provider; the lease ends whatever it answers. */
@@ -132,16 +139,16 @@ export class IdpTokens {
     }
   }
 
-  /** Waits for what the process gets that holds the lease. */
-  async #await(identity: IdentityRow, until: Date): Promise<ProviderTokens> {
-    while (Date.now() < until.getTime()) {
+  /** Waits for what the process gets that holds the lease; undefined when the lease has run out. */
+  async #await(identity: IdentityRow): Promise<ProviderTokens | undefined> {
+    for (;;) {
       const now = await findIdentityOf(this.#options.sql, identity.user_id);
       if (!now) throw idpLoginRequired();
       if (now.token_version !== identity.token_version) return this.#open(now);
-      if (now.lease_until === null) break;
+      if (now.lease_until === null) throw providerError('gave no tokens to another process');
+      if (now.lease_until.getTime() < Date.now()) return undefined;
       await sleep(pollMs);
     }
-    throw providerError('cannot be reached');
   }
 
   /** A login has replaced the tokens meanwhile. */

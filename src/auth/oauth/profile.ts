@@ -1,4 +1,5 @@
 import type { Egress } from '../../kit/egress/egress.ts';
+import type { Fault } from '../../kit/errors.ts';
 import type { ProviderConfig } from '../tables.ts';
 import { fetchResource, providerError } from './provider-fetch.ts';
 
@@ -39,11 +40,10 @@ export async function readProfile(
 ): Promise<Profile> {
   const { content } = await fetchResource(request.egress, config.userInfoURL, request);
   const claims = toRecord(content);
-  const groups = claims['groups'];
   const { groupsURL } = config;
-  const isClaimed = Array.isArray(groups);
-  const listed = !isClaimed && groupsURL ? await listGroups(groupsURL, request) : [];
-  const all = isClaimed ? groups.flatMap(toGroup) : listed;
+  const claimed = claims['groups'];
+  const isListed = !Array.isArray(claimed) && groupsURL !== undefined;
+  const all = isListed ? await listGroups(groupsURL, request) : toGroups(claimed);
   if (all.length > groupsMax) throw providerError(`names more than ${groupsMax} groups`);
   return toProfile(claims, all);
 }
@@ -86,7 +86,7 @@ async function listGroups(url: string, request: ProfileRequest): Promise<Provide
     address.searchParams.set('page', page);
     const { content, headers } = await fetchResource(request.egress, address.href, request);
     if (!Array.isArray(content)) throw providerError('lists no groups');
-    groups.push(...content.flatMap(toGroup));
+    groups.push(...content.map(toGroup));
     const next = headers.get('x-next-page') ?? '';
     page = /^\d{1,6}$/.test(next) ? next : '';
   }
@@ -105,13 +105,24 @@ function toOwnGroups(address: URL): URL {
   return address;
 }
 
+/** The groups of a claim; who is in none may have none or null, as lists that are empty are written. */
+function toGroups(claimed: unknown): ProviderGroup[] {
+  if (claimed === undefined || claimed === null) return [];
+  if (!Array.isArray(claimed)) throw unreadableGroups();
+  return claimed.map(toGroup);
+}
+
 /** A path alone, or an object of GitLab's groups API. */
-function toGroup(value: unknown): ProviderGroup[] {
-  if (typeof value === 'string') return [{ path: value }];
+function toGroup(value: unknown): ProviderGroup {
+  if (typeof value === 'string') return { path: value };
   const { id, full_path: path } = toRecord(value);
-  if (typeof path !== 'string') return [];
+  if (typeof path !== 'string') throw unreadableGroups();
   const number = toInteger(id);
-  return [{ path, ...(number === undefined ? {} : { id: number }) }];
+  return { path, ...(number === undefined ? {} : { id: number }) };
+}
+
+function unreadableGroups(): Fault {
+  return providerError('names groups in a form that cannot be read');
 }
 
 type Claims = Readonly<Record<string, unknown>>;

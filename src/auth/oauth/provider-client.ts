@@ -17,6 +17,7 @@ import { Fault } from '../../kit/errors.ts';
 import {
   createProviderFetch,
   idpLoginRequired,
+  isLoginRequired,
   providerError,
   unreachable,
 } from './provider-fetch.ts';
@@ -48,6 +49,9 @@ export interface TokenRenewal {
   readonly subject: string;
 }
 
+/** A century: what some providers give for ever is beyond what a date can hold. */
+const lifeSecondsMax = 100 * 365 * 86_400;
+
 /** Speaks OAuth with identity providers (RFC 6749, RFC 7636, OpenID Connect Core). */
 export class ProviderClient {
   readonly #egress: Egress;
@@ -60,7 +64,8 @@ export class ProviderClient {
 
   /**
    * Trades a code for tokens and reads whose they are. Throws `invalid_grant` or `access_denied`
-   * when the provider refuses or its id_token is not for this login, `provider_error` for the rest.
+   * when the provider refuses the code or the user, or its id_token is not for this login,
+   * `provider_error` for the rest.
    */
   async login(
     provider: Provider,
@@ -73,7 +78,7 @@ export class ProviderClient {
       ...(issuer === undefined ? {} : { expectedNonce: trade.nonce, idTokenExpected: true }),
     }).catch(explainTrade);
     const tokens = toTokens(answer, trade.scope);
-    const profile = await this.readProfile(provider, tokens.accessToken);
+    const profile = await this.readProfile(provider, tokens.accessToken).catch(explainReading);
     const subject = answer.claims()?.sub;
     if (subject !== undefined && subject !== profile.subject) throw refusedCode('subject_mismatch');
     return { tokens, profile };
@@ -148,7 +153,8 @@ function toTokens(
   scope: string,
 ): ProviderTokens {
   const issuedAt = new Date();
-  const lifeMs = answer.expires_in === undefined ? undefined : answer.expires_in * 1000;
+  const { expires_in: seconds } = answer;
+  const lifeMs = seconds === undefined ? undefined : Math.min(seconds, lifeSecondsMax) * 1000;
   return {
     accessToken: answer.access_token,
     refreshToken: answer.refresh_token,
@@ -166,7 +172,7 @@ function explainTrade(error: unknown): never {
     if (error.error === 'invalid_grant') throw refusedCode('provider_refused', error);
     throw providerError('refused the exchange', error);
   }
-  if (error instanceof ClientError && isTokenFlaw(error.code)) {
+  if (error instanceof ClientError && isIdTokenFlaw(error)) {
     throw refusedCode('id_token_invalid', error);
   }
   throw explainFailure(error);
@@ -185,9 +191,17 @@ function explainFailure(error: unknown): Fault {
   return isUnreachable ? unreachable(cause) : providerError('gave no usable answer', error);
 }
 
+/** A token that was just given and is refused says that its user may not come in. */
+function explainReading(error: unknown): never {
+  throw isLoginRequired(error) ? accessDenied(error) : error;
+}
+
 /** True for what the client says of an id_token that is not the one it should be. */
-function isTokenFlaw(code: string | undefined): boolean {
-  return /^OAUTH_(JWT_|INVALID_RESPONSE|KEY_SELECTION)/.test(code ?? '');
+function isIdTokenFlaw({ code = '', cause }: ClientError): boolean {
+  if (!/^OAUTH_(JWT_|INVALID_RESPONSE|KEY_SELECTION)/.test(code)) return false;
+  // Of a whole answer that is not as it should be the client keeps the body, of an id_token its parts.
+  const found = cause instanceof Error ? cause.cause : undefined;
+  return !(typeof found === 'object' && found !== null && 'body' in found);
 }
 
 /** The refusal of a code (RFC 6749, section 5.2); the finer reason goes into the details. */

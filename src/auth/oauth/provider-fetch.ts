@@ -39,7 +39,7 @@ export interface ResourceRequest {
 
 /**
  * Reads JSON at a provider with a user's token, which no redirect takes elsewhere; throws
- * `idp_login_required` when it is refused.
+ * `idp_login_required` when the provider refuses the token or its user, `provider_error` when it fails.
  */
 export async function fetchResource(
   egress: Egress,
@@ -52,9 +52,21 @@ export async function fetchResource(
     .catch((error: unknown) => {
       throw unreachable(error);
     });
-  if (answer.status === 401) throw idpLoginRequired();
+  if (isRefusal(answer)) throw idpLoginRequired();
   if (answer.status !== 200) throw providerError(`answered ${answer.status}`);
   return { content: answer.json(), headers: answer.headers };
+}
+
+/**
+ * Whether an answer is about the user: no good token, one of somebody blocked (403) or deleted (404).
+ * A limit on requests that is told with 403, or a scope that is asked for since (RFC 6750, section
+ * 3.1), says nothing of a user.
+ */
+function isRefusal({ status, headers }: Pick<EgressResponse, 'status' | 'headers'>): boolean {
+  if (status !== 403) return status === 401 || status === 404;
+  const isLimit = headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0';
+  const challenge = headers.get('www-authenticate') ?? '';
+  return !isLimit && !challenge.includes('insufficient_scope');
 }
 
 /** The refusal when the provider no longer gives tokens for a user, who has to log in there again. */
@@ -66,7 +78,7 @@ export function idpLoginRequired(cause?: unknown): Fault {
   });
 }
 
-/** Whether a provider gives no more tokens for a user, rather than no answer. */
+/** Whether a provider refuses a user or gives no more tokens for one, rather than no answer. */
 export function isLoginRequired(error: unknown): boolean {
   return error instanceof Fault && error.reason === 'idp_login_required';
 }

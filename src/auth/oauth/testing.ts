@@ -116,6 +116,35 @@ export async function openTrap(): Promise<AsyncDisposable & { url: string; visit
   };
 }
 
+/** What an address of a scripted provider answers. */
+export interface ScriptedAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** A server whose every address answers what it was last given. */
+export async function openScripted(): Promise<
+  AsyncDisposable & { readonly url: string; answer(path: string, answer: ScriptedAnswer): void }
+> {
+  const answers = new Map<string, ScriptedAnswer>();
+  const server = createServer((request, response) => {
+    const { status = 200, headers, body } = answers.get(request.url ?? '') ?? { status: 500 };
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body ?? {}));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    answer: (path, answer) => void answers.set(path, answer),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
 /** Calls `authorize` with a query. */
 export function authorize(auth: RunningAuth, query: Readonly<Record<string, string>>) {
   return auth.call('GET', `/api/v1/auth/oauth/authorize?${new URLSearchParams(query).toString()}`);

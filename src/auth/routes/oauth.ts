@@ -165,11 +165,11 @@ function cookieText(
 
 /** What `/refresh` does, for clients that know one token address alone. */
 async function refreshPlainly(call: TokenCall, parts: AuthParts) {
-  const { refresh_token: refreshToken, scope } = call.body;
+  const { refresh_token: refreshToken, scope, client_id: clientId } = call.body;
   if (refreshToken === undefined) {
     throw new Fault('invalid', 'refresh_token is missing', { reason: 'invalid_request' });
   }
-  const pair = await refreshTokens(call, { parts, refreshToken, scope });
+  const pair = await refreshTokens(call, { parts, refreshToken, scope, clientId });
   return { ...toTokens(pair), scope: pair.permissions.join(' ') };
 }
 

@@ -2,9 +2,9 @@ import { Fault } from '../../kit/errors.ts';
 import type { Call } from '../../kit/http/call.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
 import type { AuthParts } from '../parts.ts';
-import { readRefreshToken } from '../sessions/refresh-refusals.ts';
+import { readRefreshToken, recordRefusal } from '../sessions/refresh-refusals.ts';
 import type { RefreshOptions, TokenPair } from '../sessions/sessions.ts';
-import { accessLifeSeconds } from '../tokens/tokens.ts';
+import { accessLifeSeconds, invalidGrant } from '../tokens/tokens.ts';
 
 const bearer = 'Bearer' as const;
 
@@ -41,14 +41,22 @@ export async function refreshTokens(
     readonly parts: AuthParts;
     readonly refreshToken: string;
     readonly scope: string | undefined;
+    /** Must be the login's own where the caller names one (RFC 6749, section 6). */
+    readonly clientId?: string | undefined;
   },
 ): Promise<TokenPair> {
-  const { parts, refreshToken, scope } = request;
-  const claims = await readRefreshToken(refreshToken, { ...parts, origin: call.origin });
+  const { parts, refreshToken, scope, clientId } = request;
+  const { origin } = call;
+  const claims = await readRefreshToken(refreshToken, { ...parts, origin });
+  if (clientId !== undefined && clientId !== claims.clientId) {
+    const reason = 'client_mismatch';
+    await recordRefusal(parts.audit, claims, { reason, origin });
+    throw invalidGrant(reason);
+  }
   const options = refreshOptionsOf(call, scope);
   if (!(await parts.oauth.isLocal(claims.subject))) {
     await parts.sessions.requireRefreshable(claims, options);
-    await parts.oauth.syncRoles(claims.subject, call.origin);
+    await parts.oauth.syncRoles(claims.subject, origin);
   }
   return parts.sessions.refresh(claims, options);
 }

@@ -82,7 +82,13 @@ export const oauthRoutes = {
         response_type: Type.Optional(Type.String({ maxLength: 64 })),
         code_challenge: Type.Optional(Type.String({ maxLength: 256 })),
         code_challenge_method: Type.Optional(Type.String({ maxLength: 64 })),
-        return_to: Type.Optional(Type.String({ maxLength: 2048 })),
+        return_to: Type.Optional(
+          Type.String({
+            maxLength: 2048,
+            description:
+              'a path on the own origin, which the exchange answers again; kept without `code_challenge` alone, as who keeps a verifier keeps the path too',
+          }),
+        ),
         nonce: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
       }),
       response: { 302: redirection },

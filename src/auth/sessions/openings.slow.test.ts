@@ -57,6 +57,7 @@ function openingOf(user: UserRow, passwordHash: string | null) {
       created_at: now,
       expires_at: new Date(now.getTime() + 60_000),
       token_hash: randomBytes(32),
+      token_kid: null,
     },
     passwordHash,
     record: {

@@ -17,6 +17,11 @@ export interface SessionQuery {
   readonly offset: number;
 }
 
+/** A session is over as well when the key of its refresh token was revoked, whoever still refreshed. */
+const hasLivingKey = raw<boolean>`not exists (
+  select from auth.signing_keys k where k.kid = token_kid and k.state = 'revoked'
+)`;
+
 /** One page of the open sessions of a user, the newest first, and how many there are. */
 export async function listOpenSessions(
   sql: Sql,
@@ -29,11 +34,13 @@ export async function listOpenSessions(
         s.token_issued_at as last_used_at
       from auth.sessions s
       where s.user_id = ${userId} and s.revoked_at is null and s.expires_at > ${now}
+        and ${hasLivingKey}
       order by s.id desc limit ${limit} offset ${offset}
     `.execute(sql),
     raw<{ total: number }>`
       select count(*) as total from auth.sessions
       where user_id = ${userId} and revoked_at is null and expires_at > ${now}
+        and ${hasLivingKey}
     `.execute(sql),
   ]);
   return { sessions: sessions.rows, total: count.rows[0]?.total ?? 0 };
@@ -59,6 +66,7 @@ export function endOpenSessions(
     .set({ revoked_at: now })
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
+    .where(hasLivingKey)
     .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
     .$if(id === undefined || userId !== undefined, (query) =>
       query.where('user_id', '=', userId ?? ''),

@@ -141,6 +141,24 @@ test('a user can end all sessions but the one in use', async () => {
   expect(await isValid(token)).toBe(false);
 });
 
+test('sessions that ended with their signing key are neither shown nor ended', async () => {
+  const { id, logins } = await createUser(3);
+  const rotated = await auth.call('POST', '/api/v1/auth/keys/rotate', { token: admin });
+  const kept = await auth.call('POST', '/api/v1/auth/refresh', {
+    body: { refresh_token: logins[0]?.refresh, grant_type: 'refresh_token' },
+  });
+  expect([rotated.status, kept.status]).toEqual([200, 200]);
+  const { previousKid } = rotated.body;
+  await auth.call('POST', `/api/v1/auth/keys/${previousKid}/revoke`, { token: admin });
+  admin = await auth.adminToken();
+  const shown = await auth.call('GET', `${url}?userId=${id}`, { token: admin });
+  expect([shown.body.total, idsOf(shown)]).toEqual([1, [logins[0]?.sessionId]]);
+  const one = await auth.call('DELETE', `${url}/${logins[1]?.sessionId}`, { token: admin });
+  expect([one.status, one.body.error?.code]).toEqual([404, 'session_not_found']);
+  const all = await auth.call('DELETE', `${url}?userId=${id}`, { token: admin });
+  expect(all.body).toMatchObject({ ended: 1 });
+});
+
 test('the end of sessions is audited', async () => {
   const { id, logins } = await createUser(1);
   await auth.call('DELETE', `${url}?userId=${id}`, { token: admin });

@@ -5,7 +5,7 @@ import type { SessionRow, Sql, UserRow } from '../tables.ts';
 
 export type NewSession = Pick<
   SessionRow,
-  'id' | 'user_id' | 'client_id' | 'created_at' | 'expires_at' | 'token_hash'
+  'id' | 'user_id' | 'client_id' | 'created_at' | 'expires_at' | 'token_hash' | 'token_kid'
 >;
 
 /** Of a user what access tokens state. */
@@ -81,6 +81,7 @@ export async function insertSessions(
       ${sessions.map(({ created_at }) => created_at)}::timestamptz[],
       ${sessions.map(({ expires_at }) => expires_at)}::timestamptz[],
       ${sessions.map(({ token_hash }) => token_hash)}::bytea[],
+      ${sessions.map(({ token_kid }) => token_kid)}::text[],
       ${auditArrays(records)})
   `.execute(sql);
   return rows.map((row, at) => toOpened(row, sessions[at]?.user_id ?? ''));
@@ -112,6 +113,8 @@ export interface Rotation {
   readonly sessionId: string;
   readonly hash: Buffer;
   readonly successorHash: Buffer;
+  /** The signing key that the successor goes by. */
+  readonly successorKid: string;
   readonly sealedSuccessor: Buffer;
 }
 
@@ -130,15 +133,16 @@ export async function rotateRefreshTokens(
   const { rows } = await raw<StateRow & { readonly successor_key: string }>`
     update auth.sessions s
     set generation = s.generation + 1, token_hash = decode(w.successor_hash, 'hex'),
-      token_issued_at = now(), previous_hash = s.token_hash,
+      token_kid = w.successor_kid, token_issued_at = now(), previous_hash = s.token_hash,
       sealed_token = decode(w.successor, 'base64'),
       refreshes_full_at = greatest(s.refreshes_full_at, now()) + ${spacing} * interval '1 s'
     from unnest(
       ${rotations.map(({ sessionId }) => sessionId)}::text[],
       ${rotations.map(({ hash }) => hash.toString('hex'))}::text[],
       ${rotations.map(({ successorHash }) => successorHash.toString('hex'))}::text[],
+      ${rotations.map(({ successorKid }) => successorKid)}::text[],
       ${rotations.map(({ sealedSuccessor }) => sealedSuccessor.toString('base64'))}::text[]
-    ) as w (id, hash, successor_hash, successor), auth.users u
+    ) as w (id, hash, successor_hash, successor_kid, successor), auth.users u
     where s.id = w.id and s.token_hash = decode(w.hash, 'hex')
       and s.revoked_at is null and s.expires_at > now()
       and u.id = s.user_id and not u.disabled

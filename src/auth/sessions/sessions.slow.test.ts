@@ -42,6 +42,20 @@ function revoke(token: string, by: string, hint?: string) {
   return auth.call('POST', '/api/v1/auth/revoke', { token: by, body });
 }
 
+test('the token address refreshes for nobody but the client of the login, and consumes nothing', async () => {
+  const refreshAs = (client_id: string) =>
+    auth.call('POST', '/api/v1/auth/oauth/token', {
+      body: { grant_type: 'refresh_token', refresh_token: pair.refresh_token, client_id },
+    });
+  const refused = await refreshAs('other');
+  expect(refused.status).toBe(400);
+  expect(refused.body.error).toMatchObject({
+    code: 'invalid_grant',
+    details: { reason: 'client_mismatch' },
+  });
+  expect((await refreshAs('test')).status).toBe(200);
+});
+
 async function validity(token: string): Promise<string> {
   const { body } = await auth.call('POST', '/api/v1/auth/validate', { body: { token } });
   return body.valid ? 'valid' : body.error;

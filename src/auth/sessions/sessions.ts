@@ -22,7 +22,7 @@ import type { Grace } from './grace.ts';
 import { Openings } from './openings.ts';
 import { recordRefusal, refreshEventOf, type RefreshRefusal } from './refresh-refusals.ts';
 import { Rotations } from './rotations.ts';
-import { hashToken, openSuccessor, sealSuccessor, standingOf } from './successors.ts';
+import { hashToken, keyIdOf, openSuccessor, sealSuccessor, standingOf } from './successors.ts';
 import type { Sql, UserRow } from '../tables.ts';
 import type { Revoker } from '../tokens/revoker.ts';
 import {
@@ -90,7 +90,11 @@ export class Sessions implements AsyncDisposable {
     const { mint, audit } = this.#options;
     const holder = { subject: user.id, sessionId: session.id, clientId };
     const refreshToken = await mint.signRefresh(holder, session.expires_at);
-    const row = { ...session, token_hash: hashToken(refreshToken) };
+    const row = {
+      ...session,
+      token_hash: hashToken(refreshToken),
+      token_kid: keyIdOf(refreshToken),
+    };
     const passwordHash = user.password_hash;
     const opened = await audit.recordWith(event, (record) =>
       this.#openings.ask({ session: row, passwordHash, record }),
@@ -114,6 +118,7 @@ export class Sessions implements AsyncDisposable {
       sessionId: claims.sessionId,
       hash: hashToken(claims.token),
       successorHash: hashToken(refreshToken),
+      successorKid: keyIdOf(refreshToken),
       sealedSuccessor: sealSuccessor(claims.token, refreshToken),
     });
     if (!rotated) return this.#repeat(claims, options);

@@ -1,5 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { decrypt, encrypt } from '../../kit/secrets/sealing.ts';
+import { readToken } from '../keys/compact-token.ts';
+import { signingKeyOf } from '../keys/token-secrets.ts';
 import type { SessionRow } from '../tables.ts';
 
 const context = 'ennead refresh token successor';
@@ -7,6 +9,11 @@ const context = 'ennead refresh token successor';
 /** What the database keeps of a refresh token. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
+}
+
+/** The signing key that a refresh token of this service goes by. */
+export function keyIdOf(token: string): string {
+  return signingKeyOf(readToken(token)?.kid ?? '');
 }
 
 /** What a refresh token is to its session: the good one, the one before it, or any other. */

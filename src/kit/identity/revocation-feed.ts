@@ -1,6 +1,5 @@
 import type { Log } from '../log.ts';
 import type { Topic } from '../bus/bus.ts';
-import { Fault } from '../errors.ts';
 import type { Revocation, RevocationList } from './revocations.ts';
 
 /** A page of the issuer's revocations: those after `after`, and where to go on. */
@@ -17,7 +16,6 @@ export interface RevocationFeedOptions {
 }
 
 const pollMs = 400;
-const staleMsMax = 300_000;
 
 /**
  * Keeps a revocation list true. The bus brings each revocation at once, where it reaches the issuer;
@@ -29,7 +27,6 @@ export class RevocationFeed implements AsyncDisposable {
   readonly #stopped = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #after = 0;
-  #readAt = 0;
   #closeTopic: (() => Promise<void>) | undefined;
 
   constructor(options: RevocationFeedOptions) {
@@ -43,14 +40,6 @@ export class RevocationFeed implements AsyncDisposable {
     this.#closeTopic = () => subscription.close();
     await this.#poll();
   }
-
-  /** Throws `unavailable` when the list was never read, or not for five minutes. */
-  requireFresh = (): void => {
-    if (Date.now() - this.#readAt <= staleMsMax) return;
-    throw new Fault('unavailable', 'revocations cannot be read now, so no token can be trusted', {
-      retryAfter: 1,
-    });
-  };
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped.abort();
@@ -77,6 +66,6 @@ export class RevocationFeed implements AsyncDisposable {
       this.#after = page.next;
       if (isLast) break;
     }
-    this.#readAt = startedAt;
+    this.#options.list.markRead(startedAt);
   }
 }

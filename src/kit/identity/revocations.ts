@@ -1,3 +1,5 @@
+import { Fault } from '../errors.ts';
+
 /** One revocation: every token that it names is refused from then on. */
 export interface Revocation {
   /** `token`: a jti. `session`: a login session or API key. `subject`: all issued so far. `key`: a kid. */
@@ -25,14 +27,41 @@ export interface RevocableToken {
   readonly tokenEpoch: number;
 }
 
+/** How long a process may go on with what it read last. */
+export const revocationsStaleMs = 300_000;
+
+export interface RevocationListOptions {
+  /** Milliseconds after a reading for which the list may be relied on; for ever when absent. */
+  readonly staleMs?: number;
+}
+
 const sweepEvery = 1_000;
 
-/** All revocations that can still matter, in memory. */
+/** All revocations that can still matter, in memory; how old they are holds for all who ask it. */
 export class RevocationList {
+  readonly #staleMs: number;
+  #readAt = Number.NEGATIVE_INFINITY;
   readonly #inForce = new Map<string, Revocation>();
   readonly #planned = new Map<string, Revocation>();
   #nextBeginsAt = Number.POSITIVE_INFINITY;
   #generation = 0;
+
+  constructor({ staleMs = Number.POSITIVE_INFINITY }: RevocationListOptions = {}) {
+    this.#staleMs = staleMs;
+  }
+
+  /** Notes that all of the issuer's list is here as it stood at a time, Unix milliseconds. */
+  markRead(atMs: number): void {
+    this.#readAt = atMs;
+  }
+
+  /** Throws `unavailable` when the issuer's list was never read, or not for too long. */
+  requireFresh(): void {
+    if (Date.now() - this.#readAt <= this.#staleMs) return;
+    throw new Fault('unavailable', 'revocations cannot be read now, so no token can be trusted', {
+      retryAfter: 1,
+    });
+  }
 
   /** Changes whenever something came into force: what was checked under an older one must be checked again. */
   get generation(): number {

@@ -10,9 +10,8 @@ export interface VerifierOptions {
   /** The `iss` that tokens must name: auth's URL. */
   readonly issuer: string;
   readonly keys: JWTVerifyGetKey;
+  /** Nothing is trusted while it is too old to be relied on. */
   readonly revocations: RevocationList;
-  /** Throws while revocations are too old to be relied on. */
-  readonly requireFreshRevocations?: () => void;
 }
 
 interface Verified extends RevocableToken {
@@ -49,7 +48,7 @@ export class Verifier {
 
   /** Whose token it is: at once when it is known, else a promise. Throws or rejects with `unauthenticated`. */
   verify(token: string): Identity | Promise<Identity> {
-    this.#options.requireFreshRevocations?.();
+    this.#options.revocations.requireFresh();
     const known = this.#find(token);
     return known ? this.#recheck(known) : this.#verifyFirst(token);
   }
@@ -58,7 +57,7 @@ export class Verifier {
   recall(token: string): Identity | undefined {
     const known = this.#find(token);
     if (!known) return undefined;
-    this.#options.requireFreshRevocations?.();
+    this.#options.revocations.requireFresh();
     return this.#recheck(known);
   }
 
