@@ -3,6 +3,7 @@ import type { ConversationNews, Conversations } from '../conversations/conversat
 import type { AgentProgress, Orchestrations } from '../orchestrations/orchestration.ts';
 import type { Turn, TurnEvent, Turns } from '../turns/turn.ts';
 import { conversationNotices, progressNotice } from './conversation-notices.ts';
+import { Notice } from './notice.ts';
 import type { Tab } from './tab.ts';
 import { placeOf, turnNotice, type AnswerPlace } from './turn-notices.ts';
 
@@ -37,8 +38,14 @@ export class Channel implements Disposable {
     this.#orchestrations = orchestrations;
     this.#socketOpened = socketOpened ?? (() => () => {});
     this.#endings = [
-      turns.listen((turn, event) => this.#tellTurn(turn, event)),
-      conversations.listen((news) => this.#tellConversation(news)),
+      turns.listen(
+        (turn, event) => this.#tellTurn(turn, event),
+        () => this.#tellMissed(),
+      ),
+      conversations.listen(
+        (news) => this.#tellConversation(news),
+        () => this.#tellMissed(),
+      ),
     ];
   }
 
@@ -111,6 +118,12 @@ export class Channel implements Disposable {
     if (!tabs) return;
     const notices = conversationNotices(news);
     for (const tab of tabs) for (const notice of notices) tab.tell(notice);
+  }
+
+  /** Nobody knows whose events they were. */
+  #tellMissed(): void {
+    const notice = Notice.of('gap', { from: 0, to: 0 }, { id: undefined, seq: 0 });
+    for (const tabs of this.#tabsByOwner.values()) for (const tab of tabs) tab.tell(notice);
   }
 
   #tellProgress(progress: AgentProgress): void {

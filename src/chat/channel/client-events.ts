@@ -60,10 +60,10 @@ export function clientEventHandlers(parts: ClientEventParts): ClientEventHandler
     },
     resume: async (tab, { turn_id, after = 0 }) => {
       const turn = await turns.find(tab.ownerId, turn_id);
-      await requirePlaceIn(parts, turn, after);
+      const place = await placeIn(parts, turn, after);
       requireRoom(tab.replayCount, replaysMax);
-      void replayTurn(tab, turn, { turns, after });
-      return { id: turn.id, after, status: turn.status };
+      void replayTurn(tab, turn, { turns, after: place });
+      return { id: turn.id, after: place, status: turn.status };
     },
   };
 }
@@ -84,9 +84,9 @@ async function traced(
   }
 }
 
-async function requirePlaceIn({ feeds }: ClientEventParts, turn: Turn, after: number) {
+async function placeIn({ feeds }: ClientEventParts, turn: Turn, after: number): Promise<number> {
   using held = await feeds.hold(turn);
-  requirePlace(held.feed, after);
+  return requirePlace(held.feed, after);
 }
 
 async function chat(

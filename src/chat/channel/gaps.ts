@@ -11,7 +11,7 @@ const subjectsMax = 1_000;
 /** What a slow reader missed, told as soon as there is room, before anything else. */
 export class Gaps {
   readonly #wire: Wire;
-  readonly #missed = new Map<string, Gap>();
+  readonly #missed = new Map<NoticeSubject['id'], Gap>();
   #isWaiting = false;
 
   constructor(wire: Wire) {

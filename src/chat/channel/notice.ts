@@ -2,8 +2,8 @@ import { textFrame } from '../../kit/sockets/text-frames.ts';
 
 /** What is told to a reader who was too slow for it: events of this were lost. */
 export interface NoticeSubject {
-  /** Of a turn, a conversation or an agent. */
-  readonly id: string;
+  /** Of a turn, a conversation or an agent; absent where it may be any of them. */
+  readonly id: string | undefined;
   /** The event's number in its turn; 0 where there are no numbers. */
   readonly seq: number;
 }

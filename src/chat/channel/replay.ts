@@ -5,7 +5,7 @@ import { placeOf, turnNotice } from './turn-notices.ts';
 
 export interface ReplayOptions {
   readonly turns: Pick<Turns, 'follow'>;
-  /** The last seq that the socket has seen. */
+  /** From where on it is told again; the socket drops what it has behind that. */
   readonly after: number;
 }
 

@@ -77,6 +77,7 @@ export function endNotice(
     seq: event.seq,
     finish_reason: isFailed ? 'error' : event.finishReason,
     ...(isFailed ? { error: { code: event.code.toUpperCase(), message: event.message } } : {}),
+    ...(event.after === undefined ? {} : { after: event.after }),
     ...(!isFailed && event.usage ? { usage: toUsage(event.usage) } : {}),
   };
   return Notice.of('chat_response', data, { id: turn.id, seq: event.seq });

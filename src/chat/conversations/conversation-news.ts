@@ -1,7 +1,7 @@
-import type { Bus, Subscription } from '../../kit/bus/bus.ts';
-import { Outlet } from '../../kit/bus/outlet.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
+import { ReplicaTopic } from '../replica-topic.ts';
 import type { ConversationNews, Message } from './conversation.ts';
 
 export type NewsListener = (news: ConversationNews) => void;
@@ -22,6 +22,11 @@ export interface NewsOptions {
   readonly readMessage: (id: string) => Promise<Message | undefined>;
 }
 
+interface Reader {
+  readonly listener: NewsListener;
+  readonly onMissed: (() => void) | undefined;
+}
+
 const topicName = 'chat.conversations';
 /** Nobody reads old news: it goes to who is here. */
 const retention = { retainCount: 1_000, retainSeconds: 60 };
@@ -32,43 +37,50 @@ const carriedLengthMax = 64 * 1024;
 export class NewsDesk implements AsyncDisposable {
   readonly #replica = newId('rpl');
   readonly #options: NewsOptions;
-  readonly #outlet: Outlet<Told>;
-  readonly #listeners = new Set<NewsListener>();
-  #subscription: Subscription | undefined;
+  readonly #topic: ReplicaTopic<Told>;
+  readonly #readers = new Set<Reader>();
 
   constructor(options: NewsOptions) {
     const { bus, log } = options;
     this.#options = options;
-    const topic = bus.topic<Told>(topicName, retention);
-    this.#outlet = new Outlet({ topic, what: 'news of conversations', log });
+    this.#topic = new ReplicaTopic<Told>({
+      bus,
+      log,
+      replica: this.#replica,
+      name: topicName,
+      retention,
+      what: 'news of conversations',
+      onHeard: (told) => this.#hear(told),
+      onMissed: () => {
+        for (const { onMissed } of this.#readers) onMissed?.();
+      },
+    });
   }
 
-  async start(): Promise<void> {
-    this.#subscription = await this.#outlet.topic.subscribe(({ data }) => this.#hear(data));
+  start(): Promise<void> {
+    return this.#topic.open();
   }
 
   tell(news: ConversationNews): void {
     this.#tellHere(news);
     const { message, ...rest } = news;
     const replica = this.#replica;
-    if (!message || sizeOf(message) <= carriedLengthMax) this.#outlet.tell({ replica, news });
-    else this.#outlet.tell({ replica, news: rest, messageId: message.id });
+    if (!message || sizeOf(message) <= carriedLengthMax) this.#topic.tell({ replica, news });
+    else this.#topic.tell({ replica, news: rest, messageId: message.id });
   }
 
-  listen(listener: NewsListener): () => void {
-    // Its own function, so that whoever listens twice is told twice.
-    const own: NewsListener = (news) => listener(news);
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+  listen(listener: NewsListener, onMissed?: () => void): () => void {
+    const reader = { listener, onMissed };
+    this.#readers.add(reader);
+    return () => this.#readers.delete(reader);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#subscription?.close();
-    await this.#outlet[Symbol.asyncDispose]();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#topic[Symbol.asyncDispose]();
   }
 
-  #hear({ replica, news, messageId }: Told): void {
-    if (replica === this.#replica || this.#listeners.size === 0) return;
+  #hear({ news, messageId }: Told): void {
+    if (this.#readers.size === 0) return;
     if (messageId === undefined) this.#tellHere(news);
     else void this.#tellWhenRead(news, messageId);
   }
@@ -83,7 +95,7 @@ export class NewsDesk implements AsyncDisposable {
   }
 
   #tellHere(news: ConversationNews): void {
-    for (const listener of this.#listeners) {
+    for (const { listener } of this.#readers) {
       try {
         listener(news);
       } catch (error) {

@@ -176,8 +176,10 @@ export interface Conversations {
     end: Pick<Message, 'content' | 'status'> &
       Partial<Pick<Message, 'model' | 'usage' | 'toolCalls'>>,
   ): Promise<Message | undefined>;
-  /** Told on every replica; answers how to stop it. */
-  listen(listener: (news: ConversationNews) => void): () => void;
+  /**
+   * Told on every replica, or else that news of other replicas were lost; answers how to stop it.
+   */
+  listen(listener: (news: ConversationNews) => void, onMissed?: () => void): () => void;
 }
 
 /** Whose conversations a caller sees. */

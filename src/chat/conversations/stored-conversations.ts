@@ -171,8 +171,8 @@ export class StoredConversations implements Conversations, AsyncDisposable {
     return ended.message;
   }
 
-  listen(listener: NewsListener): () => void {
-    return this.#news.listen(listener);
+  listen(listener: NewsListener, onMissed?: () => void): () => void {
+    return this.#news.listen(listener, onMissed);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Turn, TurnEvent, Turns } from '../turns/turn.ts';
+import { eventsLost } from '../turns/turn-faults.ts';
 import { invalid } from './arguments.ts';
 import type { OperationContext } from './context.ts';
 import { Feed } from './feed.ts';
@@ -76,11 +77,12 @@ class ConversationStream {
 
   constructor(turns: Turns, { ownerId, conversationId, signal }: Watched) {
     this.#turns = turns;
-    const stopListening = turns.listen((turn, event) => {
+    const listener = (turn: Turn, event: TurnEvent) => {
       if (turn.conversationId !== conversationId || turn.ownerId !== ownerId) return;
       if (this.#early) this.#early.push(() => this.#hear(turn, event));
       else this.#hear(turn, event);
-    });
+    };
+    const stopListening = turns.listen(listener, () => this.feed.fail(eventsLost()));
     this.feed = new Feed({
       queuedMax,
       join: joinTokens,

@@ -31,8 +31,8 @@ const namedAgentsMax = 2_000;
 const atOnce = 8;
 
 /**
- * The agents that a request means: each by its id, else by a capability, of which the mesh's best that
- * the request has not yet, else by its name. Throws `not_found` (`agent_not_found`) for the first that
+ * The agents that a request means, one for each entry: by its id, else by a capability, of which the
+ * mesh's best that the request has not yet, else by its name. Throws `not_found` (`agent_not_found`) for the first that
  * nobody answers to, and `unavailable` when the mesh does not answer.
  */
 export async function findAgents(
@@ -40,7 +40,7 @@ export async function findAgents(
   wanted: readonly string[],
 ): Promise<readonly FoundAgent[]> {
   try {
-    return await new Search(reader).all([...new Set(wanted)]);
+    return await new Search(reader).all(wanted);
   } catch (error) {
     throw toUnavailable(Fault.from(error));
   }
@@ -77,7 +77,7 @@ class Search {
       if (agent) found.push(toFound(agent));
       else found.push(await this.#otherwise(text, taken));
     }
-    return withoutRepetition(found);
+    return found;
   }
 
   async #otherwise(text: string, taken: Set<string>): Promise<FoundAgent> {
@@ -164,12 +164,6 @@ const readiness = ['active', 'busy', 'suspect', 'draining', 'offline'];
 function byReadiness(one: MeshAgent, other: MeshAgent): number {
   const by = readiness.indexOf(one.status) - readiness.indexOf(other.status);
   return by === 0 ? one.load - other.load : by;
-}
-
-/** Two names for the same work of the same agent are one part. */
-function withoutRepetition(found: readonly FoundAgent[]): readonly FoundAgent[] {
-  const parts = new Map(found.map((agent) => [`${agent.agentId} ${agent.taskType}`, agent]));
-  return [...parts.values()];
 }
 
 function toUnavailable(fault: Fault): Fault {

@@ -131,11 +131,25 @@ test('agents are found by id, capability and name, with the caller’s rights', 
     { agentId: 'adder', status: 'completed', result: { got: 'count' } },
     { agentId: 'other-adder', status: 'completed', result: 'other' },
     { agentId: 'named', name: 'The Writer', status: 'completed', result: { a: 1 } },
+    { agentId: 'adder', status: 'completed', result: { got: 'count' } },
   ]);
   expect(new Set(mesh.readers)).toEqual(new Set(['token of ada']));
-  const tasks = mesh.tasks.slice(-3);
-  expect(tasks.map(({ type }) => type)).toEqual(['sums', 'sums', 'orchestrate']);
-  expect(tasks.map(({ credential }) => credential)).toEqual(['own', 'own', 'own']);
+  const tasks = mesh.tasks.slice(-4);
+  expect(tasks.map(({ type }) => type)).toEqual(['sums', 'sums', 'orchestrate', 'sums']);
+  expect(new Set(tasks.map(({ credential }) => credential))).toEqual(new Set(['own']));
+});
+
+test('each entry is a part of its own, whatever agent it names', async () => {
+  const agents = ['adder', 'named', 'adder', 'sums', 'sums'];
+  const { status, steps } = await outcome(agents, { isParallel: false });
+  expect(status).toBe('completed');
+  expect(steps.map(({ agentId }) => agentId)).toEqual([
+    'adder',
+    'named',
+    'adder',
+    'other-adder',
+    expect.stringMatching(/adder$/),
+  ]);
 });
 
 test('what some complete is kept when others fail', async () => {

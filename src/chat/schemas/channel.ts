@@ -65,7 +65,16 @@ const chatResponse = Type.Object({
   finished: Type.Boolean(),
   model: Type.String(),
   id: Type.String({ description: "the turn's" }),
-  seq: Type.Integer({ description: "the event's number in its turn" }),
+  seq: Type.Integer({
+    description:
+      "the event's number in its turn; the end of a turn whose process died has one that is behind all others",
+  }),
+  after: Type.Optional(
+    Type.Integer({
+      description:
+        'at the end of a turn whose process died: the last `seq` that is stored; what was told behind it is lost',
+    }),
+  ),
   reasoning: Type.Optional(Type.String()),
   finish_reason: Type.Optional(Type.String()),
   usage: Type.Optional(UsageSchema),
@@ -115,13 +124,21 @@ const serverEvents = {
     is_error: Type.Boolean(),
   }),
   gap: Type.Object({
-    id: Type.String({ description: 'the turn, conversation or agent of which events were lost' }),
+    id: Type.Optional(
+      Type.String({
+        description:
+          'the turn, conversation or agent of which events were lost; absent: of any, because another replica could not tell of them',
+      }),
+    ),
     from: Type.Integer(),
     to: Type.Integer(),
   }),
   resumed: Type.Object({
     id: Type.String(),
-    after: Type.Integer({ description: 'what has come behind it comes again' }),
+    after: Type.Integer({
+      description:
+        'where the events go on, at most what was asked for: what was told behind it comes again, or is lost',
+    }),
   }),
   error: Type.Object(
     { success: Type.Literal(false), code: Type.String(), event: Type.Optional(Type.String()) },

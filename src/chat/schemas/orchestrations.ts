@@ -26,7 +26,8 @@ const request = Type.Object(
     agents: Type.Array(Type.String({ minLength: 1, maxLength: agentLengthMax }), {
       minItems: 1,
       maxItems: agentsMax,
-      description: 'each the id of an agent, a capability, or an agent’s name',
+      description:
+        'each the id of an agent, a capability, or an agent’s name; each is a part of its own, in this order, also where it names an agent again',
     }),
     context: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'goes to each agent' }),

@@ -48,18 +48,19 @@ function countOf(matches: readonly Match[], at: number): number {
 }
 
 /**
- * Of messages that have the words of some terms, those that have all phrases, and which of the terms
- * they have; checked in the map's order.
+ * Of messages that have the words of some terms, those that have all phrases and no excluded one, and which
+ * of the terms they have; checked in the map's order.
  */
 export async function checkTexts(
   texts: Texts,
   has: ReadonlyMap<string, readonly boolean[]>,
-  { terms, phrases }: Pick<Query, 'terms' | 'phrases'>,
+  { terms, phrases, excludedPhrases }: Pick<Query, 'terms' | 'phrases' | 'excludedPhrases'>,
 ): Promise<Checked<ReadonlyMap<string, readonly boolean[]>>> {
-  const wanted = phrases.map((phrase) => phrase.toLowerCase());
+  const isChosen = phrases.length + excludedPhrases.length > 0;
+  const fits = phraseCheck(phrases, excludedPhrases);
   const isDoubtful = (flags: readonly boolean[]) =>
     flags.some((flag, at) => flag && terms[at]?.isAdjacent === true);
-  const doubtful = [...has].filter(([, flags]) => wanted.length > 0 || isDoubtful(flags));
+  const doubtful = [...has].filter(([, flags]) => isChosen || isDoubtful(flags));
   const kept = new Map(has);
   const keepTerms = (id: string, hasTerm: (term: Term) => boolean) => {
     const flags = terms.map((term, at) => kept.get(id)?.[at] === true && hasTerm(term));
@@ -68,21 +69,28 @@ export async function checkTexts(
   const left = await texts.visit(
     doubtful.map(([id]) => id),
     ({ id, content }) => {
-      if (hasAll(content, wanted)) {
+      if (fits(content)) {
         keepTerms(id, ({ text, isAdjacent }) => !isAdjacent || content.includes(text));
       } else kept.delete(id);
     },
   );
   for (const id of left) {
-    if (wanted.length > 0) kept.delete(id);
+    if (isChosen) kept.delete(id);
     else keepTerms(id, ({ isAdjacent }) => !isAdjacent);
   }
   return { kept, isAll: left.length === 0 };
 }
 
-/** Whether a text has all phrases, which are in lower case. */
-function hasAll(text: string, phrases: readonly string[]): boolean {
-  if (phrases.length === 0) return true;
-  const lower = text.toLowerCase();
-  return phrases.every((phrase) => lower.includes(phrase));
+/** Tells whether a text has all wanted phrases and no unwanted one, in upper or lower case. */
+function phraseCheck(
+  wanted: readonly string[],
+  unwanted: readonly string[],
+): (text: string) => boolean {
+  if (wanted.length + unwanted.length === 0) return () => true;
+  const [all, none] = [wanted, unwanted].map((list) => list.map((one) => one.toLowerCase()));
+  return (text) => {
+    const lower = text.toLowerCase();
+    const isIn = (phrase: string) => lower.includes(phrase);
+    return all?.every(isIn) === true && none?.some(isIn) !== true;
+  };
 }

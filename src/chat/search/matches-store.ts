@@ -15,6 +15,9 @@ export const matchesMax = 120;
 /** The same where the texts tell later which of them have a term. */
 export const possibleMax = 1_000;
 
+/** Messages that are read for what no index knows. */
+export const latestMax = 10_000;
+
 interface Wanted {
   readonly ownerId: string;
   readonly terms: readonly Term[];
@@ -48,6 +51,20 @@ export async function findMatches(
     messageId: id,
     createdAtMs: created_at.getTime(),
   }));
+}
+
+/** The latest messages, the last first. */
+export async function findLatest(
+  sql: SearchSql,
+  { ownerId, span }: Omit<Wanted, 'terms'>,
+): Promise<Omit<Match, 'term'>[]> {
+  const rows = await sql.query<{ id: string; created_at: Date }>(
+    `select m.id, m.created_at from chat.messages m
+     where m.owner_id = $1 and m.created_at >= $2 and m.created_at <= $3 and m.status <> 'pending'
+     order by m.created_at desc limit ${latestMax}`,
+    [ownerId, new Date(span.fromMs), new Date(span.toMs)],
+  );
+  return rows.map(({ id, created_at }) => ({ messageId: id, createdAtMs: created_at.getTime() }));
 }
 
 function limitOf(terms: readonly Term[]): number {

@@ -5,11 +5,12 @@ import { checkMatches, checkTexts, type Checked } from './checks.ts';
 import type { CurrentEmbedder, Embedding } from './embedding.ts';
 import type { SearchSql } from './embedders-store.ts';
 import { findMatches, readMatches } from './matches-store.ts';
-import type { Near, OwnerIndex, Span } from './owner-index.ts';
+import { spanOf, type Near, type OwnerIndex, type Span } from './owner-index.ts';
 import { OwnerIndexes } from './owner-indexes.ts';
-import { parseQuery, type Query } from './query.ts';
+import { hasConditions, parseQuery, type Query } from './query.ts';
 import { collectTerms, TermWeights, type Candidate } from './ranking.ts';
 import type { ConversationHit, Search, SearchHit, SearchRequest } from './search.ts';
+import { findBySigns } from './signs.ts';
 import { show } from './snippet.ts';
 import { readBeginnings, type FoundMessage } from './texts-store.ts';
 import { Texts } from './texts.ts';
@@ -96,8 +97,12 @@ export class MessagesSearch implements Search, AsyncDisposable {
   async #rank(ownerId: string, request: SearchRequest, texts: Texts): Promise<Ranking> {
     const query = parseQuery(request.query);
     const span = spanOf(request);
-    if (query.terms.length === 0 || span.fromMs > span.toMs) return { ranked: [], isAll: true };
+    if (span.fromMs > span.toMs) return { ranked: [], isAll: true };
     request.signal?.throwIfAborted();
+    if (query.terms.length === 0) {
+      const found = await findBySigns(this.#options.sql, query, { ownerId, span, texts });
+      return { ranked: this.#scored(found.kept, undefined), isAll: found.isAll };
+    }
     const [nearness, possible] = await Promise.all([
       this.#near(ownerId, query, span),
       findMatches(this.#options.sql, { ownerId, terms: query.terms, span }),
@@ -108,22 +113,26 @@ export class MessagesSearch implements Search, AsyncDisposable {
     const candidates = choose(terms, nearness, weights);
     request.signal?.throwIfAborted();
     const { kept, isAll } = await this.#complete(query, { candidates, weights, terms, texts });
-    const scores = nearness?.embedder.scores ?? this.#options.embedding.textScores;
-    const ranked = kept
-      .map((candidate) => ({
-        ...candidate,
-        embedder: candidate.near && nearness ? nearness.embedder.name : 'text',
-        score: scores.scoreOf({ cosine: candidate.near?.score, words: candidate.words }),
-      }))
-      .toSorted((one, other) => other.score - one.score || other.createdAtMs - one.createdAtMs);
     return {
-      ranked,
+      ranked: this.#scored(kept, nearness),
       isAll:
         isChecked &&
         isAll &&
         isEverything(nearness, weights, request) &&
         candidates.length < candidatesMax,
     };
+  }
+
+  /** The best first. */
+  #scored(candidates: readonly Candidate[], nearness: Nearness | undefined): Ranked[] {
+    const scores = nearness?.embedder.scores ?? this.#options.embedding.textScores;
+    return candidates
+      .map((candidate) => ({
+        ...candidate,
+        embedder: candidate.near && nearness ? nearness.embedder.name : 'text',
+        score: scores.scoreOf({ cosine: candidate.near?.score, words: candidate.words }),
+      }))
+      .toSorted((one, other) => other.score - one.score || other.createdAtMs - one.createdAtMs);
   }
 
   /** Undefined while there is no embedder. */
@@ -154,7 +163,7 @@ export class MessagesSearch implements Search, AsyncDisposable {
     { candidates, weights, terms, texts }: Completing,
   ): Promise<Checked<readonly Candidate[]>> {
     const { common } = weights;
-    const isKnown = common.length === 0 && query.phrases.length + query.excluded.length === 0;
+    const isKnown = common.length === 0 && !hasConditions(query);
     if (isKnown || candidates.length === 0) return { kept: candidates, isAll: true };
     const ids = candidates
       .toSorted((one, other) => other.words - one.words)
@@ -231,10 +240,6 @@ interface Completing {
   readonly weights: TermWeights;
   readonly terms: ReturnType<typeof collectTerms>;
   readonly texts: Texts;
-}
-
-function spanOf({ from, to }: SearchRequest): Span {
-  return { fromMs: from?.getTime() ?? 0, toMs: to?.getTime() ?? 253_402_300_799_999 };
 }
 
 /** The nearest ones and those that have most of the words. */

@@ -1,5 +1,6 @@
 import { Best } from '../../kit/vectors/best.ts';
 import { eachProduct, strideOf } from '../../kit/vectors/row-products.ts';
+import type { SearchRequest } from './search.ts';
 import type { MessageVectors } from './vectors-store.ts';
 
 /** A message whose meaning is close to what was asked. */
@@ -15,6 +16,11 @@ export interface Span {
   /** Unix milliseconds, both included. */
   readonly fromMs: number;
   readonly toMs: number;
+}
+
+/** The span of a search; all times where it names none. */
+export function spanOf({ from, to }: Pick<SearchRequest, 'from' | 'to'>): Span {
+  return { fromMs: from?.getTime() ?? 0, toMs: to?.getTime() ?? 253_402_300_799_999 };
 }
 
 /** Bytes that a message takes beside its vectors, about. */

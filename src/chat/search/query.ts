@@ -18,6 +18,8 @@ export interface Query {
   readonly phrases: readonly string[];
   /** Words with a minus before them: must not be in the text. */
   readonly excluded: readonly string[];
+  /** Phrases with a minus before them: must not be in the text as they are. */
+  readonly excludedPhrases: readonly string[];
 }
 
 /** Each term is a look-up. */
@@ -34,15 +36,16 @@ const stopWords = new Set(
   ).split(' '),
 );
 
-/** Reads a query: words, "phrases" and -exclusions; all other signs mean nothing. */
+/** Reads a query: words, "phrases", -exclusions of both; outside of phrases all other signs mean nothing. */
 export function parseQuery(text: string): Query {
   const whole = toStorableText(text).normalize('NFKC');
   const phrases: string[] = [];
   const excluded: string[] = [];
+  const excludedPhrases: string[] = [];
   const plain = whole
-    .replace(/"([^"]{1,200})"/gu, (_, phrase: string) => {
-      if (phrase.trim() !== '') phrases.push(phrase.trim());
-      return ` ${phrase} `;
+    .replace(/((?<=^|\s)-)?"([^"]{1,200})"/gu, (_, minus: string | undefined, phrase: string) => {
+      if (phrase.trim() !== '') (minus ? excludedPhrases : phrases).push(phrase.trim());
+      return minus ? ' ' : ` ${phrase} `;
     })
     .replace(/(?<=^|\s)-([\p{L}\p{N}]+)/gu, (_, word: string) => {
       excluded.push(word);
@@ -53,7 +56,13 @@ export function parseQuery(text: string): Query {
     terms: termsOf(plain),
     phrases: phrases.slice(0, phrasesMax),
     excluded: excluded.slice(0, phrasesMax),
+    excludedPhrases: excludedPhrases.slice(0, phrasesMax),
   };
+}
+
+/** Whether a message must have, or not have, more than its likeness says. */
+export function hasConditions({ phrases, excluded, excludedPhrases }: Query): boolean {
+  return phrases.length + excluded.length + excludedPhrases.length > 0;
 }
 
 /** The longest words are the rarest, most often. */

@@ -121,6 +121,31 @@ describe('words', () => {
     expect((await find('usr_words', '"error with failed"')).hits).toEqual([]);
     expect((await find('usr_words', 'failed error -module')).hits).toEqual([]);
   });
+
+  test('of a phrase behind a minus keep out what has the phrase, and nothing else', async () => {
+    await replica.say('usr_minus', ['red green blue', 'red blue green', 'red blue']);
+    const found = async (query: string) => texts((await find('usr_minus', query)).hits).toSorted();
+    expect(await found('red -"GREEN blue"')).toEqual(['red blue', 'red blue green']);
+    expect(await found('red "blue green" -"green blue"')).toEqual(['red blue green']);
+    expect(await found('red -"green blue" -"blue green"')).toEqual(['red blue']);
+    expect(await found('red x-"green blue"')).toEqual(['red green blue']);
+    expect(await found('-"green blue"')).toEqual([]);
+  });
+
+  test.each([
+    ['"🎉"', ['Great party 🎉🎂 last night']],
+    ['"->"', ['f -> g', 'a -> b']],
+    ['"->" -f', ['a -> b']],
+    ['"->" -"-> g"', ['a -> b']],
+    ['"??" "->"', []],
+    ['🎉', []],
+  ])('phrases of signs alone are found as they stand: %s', async (query, found) => {
+    const owner = `usr_signs_${query}`;
+    await replica.say(owner, ['a -> b', 'Great party 🎉🎂 last night', 'f -> g']);
+    const { hits, total, isTotalExact } = await find(owner, query);
+    expect(texts(hits).toSorted()).toEqual(found.toSorted());
+    expect([total, isTotalExact]).toEqual([found.length, true]);
+  });
 });
 
 describe('a long message', () => {

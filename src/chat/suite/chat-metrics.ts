@@ -69,7 +69,7 @@ export class ChatMetrics {
       append: (...given) => countedEach(conversations.append(...given)),
       appendWithin: (...given) => countedEach(conversations.appendWithin(...given)),
       complete: (...given) => conversations.complete(...given),
-      listen: (listener) => conversations.listen(listener),
+      listen: (...given) => conversations.listen(...given),
     };
   }
 

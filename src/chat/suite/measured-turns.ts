@@ -48,7 +48,7 @@ export function measureTurns(turns: Turns, sight: TurnSight): Turns {
     follow: (...given) => turns.follow(...given),
     stop: (...given) => turns.stop(...given),
     approve: (...given) => turns.approve(...given),
-    listen: (listener) => turns.listen(listener),
+    listen: (...given) => turns.listen(...given),
   };
 }
 

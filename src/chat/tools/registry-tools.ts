@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { parseJsonBody } from '../../kit/http/json-body.ts';
 import { allows, requirePermission } from '../../kit/permissions.ts';
 import { registryContract } from '../../registry/contract.ts';
 import { CallerCache } from '../caller-cache.ts';
@@ -100,6 +101,7 @@ export class RegistryTools implements ChatTools {
     }
     const input = readArguments(call.arguments);
     if (!input) return failed('The arguments are not a JSON object: write them again.');
+    requireSendable(input);
     const result = await askRegistry(
       this.#registry(caller),
       { method: 'tools/call', name: tool.id, input },
@@ -174,6 +176,18 @@ function wordsOf(error: unknown): string {
   }
   if (fault.code === 'internal') return 'The tool could not be called.';
   return `The tool could not be called: ${fault.message}`;
+}
+
+/** Throws `invalid` for what the registry would not read, in words that help to write it again. */
+function requireSendable(input: Readonly<Record<string, unknown>>): void {
+  const what = 'the JSON of the arguments';
+  try {
+    parseJsonBody(JSON.stringify({ params: { arguments: input } }));
+  } catch (cause) {
+    // Nested too deeply even to be written.
+    if (cause instanceof RangeError) throw new Fault('invalid', `${what} is nested too deeply`);
+    throw new Fault('invalid', Fault.from(cause).message.replace('the body', what), { cause });
+  }
 }
 
 /** Models write nothing at all for a tool without parameters. */

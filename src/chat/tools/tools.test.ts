@@ -193,6 +193,23 @@ describe('a call', () => {
     },
   );
 
+  test.each([
+    ['{"text":"a\\u0000b"}', 'holds the character U+0000'],
+    [`{"text":${'['.repeat(70)}${']'.repeat(70)}}`, 'is nested deeper than 64 levels'],
+    [`{"text":${'['.repeat(400_000)}${']'.repeat(400_000)}}`, 'is nested too deeply'],
+    ['{"__proto__":{"x":1}}', 'holds a forbidden key'],
+  ])(
+    'with arguments that no service reads go back to the model with the reason',
+    async (given, reason) => {
+      const { run, registry } = calling({ content: [] });
+      expect(await run(given)).toEqual({
+        content: `The tool could not be called: the JSON of the arguments ${reason}`,
+        isError: true,
+      });
+      expect(registry.asked.map(({ method }) => method)).toEqual(['tools/list']);
+    },
+  );
+
   test('of what the rules do not allow, or nobody has, is not made', async () => {
     const { tools, registry } = calling({ content: [text('secret')] });
     for (const name of ['b__x', 'my.srv__x', 'nothing', '__proto__']) {

@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { saysThen } from '../gateway-testing.ts';
-import { ask, openReplica, openTurnsGround, readAll, textOf, type TurnsGround } from './testing.ts';
+import { openBus } from '../../kit/bus/bus.ts';
+import { silentLog } from '../../kit/testing.ts';
+import { calls, saysThen } from '../gateway-testing.ts';
+import {
+  ask,
+  openReplica,
+  openTurnsGround,
+  readAll,
+  scriptTools,
+  textOf,
+  type TurnsGround,
+} from './testing.ts';
+import { requirePlace } from './turn-feed.ts';
 
 const ada = 'usr_ada';
 let ground: TurnsGround;
@@ -71,6 +82,58 @@ it('what a dead process told and did not store is stored by the one that heard i
   expect(textOf(again)).toBe('told, not stored');
   expect(again.at(-1)).toMatchObject({ type: 'failed', code: 'INTERRUPTED' });
   expect(await readAll(heir.turns, turn.id, { after: 99 })).toEqual(again.slice(-1));
+});
+
+it('who was told more than a dead process stored is told the end from any place', async () => {
+  ground.gateway.script(calls(['c1', 'read', {}]), saysThen(['told, ', 'not ', 'stored'], 'hang'));
+  const { tools } = scriptTools({ read: () => ({ content: 'read', isError: false }) });
+  const never = 1_000_000;
+  const timing = { storeMs: never, sweepMs: never, renewMs: never };
+  await using dead = await openReplica(ground, { tools, timing });
+  const { id } = await dead.conversations.create(ada, {
+    tools: { allow: ['x__*'], approval: 'never' },
+  });
+  const turn = await dead.turns.begin(ask('hello', id));
+  const told = await readAll(dead.turns, turn.id, {
+    until: (event) => event.type === 'delta' && event.content.endsWith('stored'),
+  });
+  const lastTold = told.at(-1)?.seq ?? 0;
+  await silence(turn.id);
+  // One that has heard nothing of it.
+  await using bus = await openBus({ log: silentLog });
+  await using heir = await openReplica({ ...ground, bus }, { timing: { pollMs: 100 } });
+  const stored = await readAll(heir.turns, turn.id);
+  expect(textOf(stored)).toBe('');
+  const end = stored.at(-1);
+  expect(end).toMatchObject({ type: 'failed', code: 'INTERRUPTED', after: stored.at(-2)?.seq });
+  expect(stored.at(-2)?.seq).toBeLessThan(lastTold);
+  expect(end?.seq).toBeGreaterThan(lastTold + 1_000_000);
+  for (let after = stored.length - 1; after <= lastTold + 1; after += 1) {
+    expect(await readAll(heir.turns, turn.id, { after })).toEqual([end]);
+  }
+  using held = await heir.turns.hold(turn);
+  expect(requirePlace(held.feed, lastTold)).toBe(stored.at(-2)?.seq);
+});
+
+it('a reader elsewhere who was told more than the heir knows is told the end too', async () => {
+  ground.gateway.script(saysThen(['told, ', 'not ', 'stored'], 'hang'));
+  const never = 1_000_000;
+  const timing = { storeMs: never, sweepMs: never, renewMs: never };
+  await using dead = await openReplica(ground, { timing });
+  await using reader = await openReplica(ground, { timing: { ...timing, pollMs: 100 } });
+  const turn = await dead.turns.begin(ask('hello'));
+  const reading = readAll(reader.turns, turn.id);
+  await readAll(reader.turns, turn.id, {
+    until: (event) => event.type === 'delta' && event.content.endsWith('stored'),
+  });
+  await silence(turn.id);
+  await using bus = await openBus({ log: silentLog });
+  await using heir = await openReplica({ ...ground, bus });
+  const told = await reading;
+  expect(await heir.turns.find(ada, turn.id)).toMatchObject({ status: 'interrupted' });
+  expect(textOf(told)).toBe('told, not stored');
+  expect(told.at(-1)).toMatchObject({ type: 'failed', code: 'INTERRUPTED', after: 0 });
+  expect(textOf(await readAll(reader.turns, turn.id))).toBe('');
 });
 
 it('a stop that the bus has lost is found with the lease', async () => {

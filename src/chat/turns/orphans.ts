@@ -20,11 +20,17 @@ export interface Orphan {
  */
 export async function endOrphan({ stored, record, ground }: Orphan): Promise<void> {
   const { log } = record.feed;
+  const after = log.lastSeq;
+  const content = answerIn(log, stored.turn.messageId);
   const last = ground?.history.at(-1);
-  if (isWhole(last)) return record.save({ status: 'completed' }, [endOf(stored, 'completed')]);
+  if (isWhole(last)) {
+    // Its readers may lack a part: they must not take it for all.
+    const end = last.content === content ? endOf(stored, 'completed') : failureOf(turnLost());
+    return record.save({ status: 'completed' }, [{ ...end, after }]);
+  }
   const status = stored.isStopping ? 'stopped' : 'interrupted';
   await record
-    .completeMessage(status, { content: answerIn(log, stored.turn.messageId), usage: undefined })
+    .completeMessage(status, { content, usage: undefined })
     // It ended before its turn could.
     .catch(() => {});
   const results = missingResults(stored.calls, log, ground?.history ?? []);
@@ -32,7 +38,7 @@ export async function endOrphan({ stored, record, ground }: Orphan): Promise<voi
   const end = stored.isStopping
     ? endOf(stored, 'stopped', log.usageOfCalls)
     : failureOf(turnLost());
-  await record.save({ status }, [end]);
+  await record.save({ status }, [{ ...end, after }]);
 }
 
 /** Closes the calls of a waiting turn that its user stops. */
@@ -58,14 +64,14 @@ export function endOf(
   { turn }: StoredTurn,
   status: 'completed' | 'stopped',
   usage?: Usage,
-): NewEvent {
+): Extract<NewEvent, { readonly type: 'ended' }> {
   const { messageId, model } = turn;
   const ended = { type: 'ended', status, finishReason: 'stop', messageId, model } as const;
   return { ...ended, ...(usage ? { usage } : {}) };
 }
 
 /** The answer was stored, and only its turn was not ended. */
-function isWhole(last: PastMessage | undefined): boolean {
+function isWhole(last: PastMessage | undefined): last is PastMessage {
   return last?.role === 'assistant' && last.status === 'complete' && last.tool_calls === null;
 }
 

@@ -54,7 +54,8 @@ export class RunningTurns implements AsyncDisposable {
   readonly feeds: TurnFeeds;
   readonly #options: RunningTurnsOptions;
   readonly #runs = new Map<string, TurnRun>();
-  readonly #listeners = new Set<TurnListener>();
+  /** With what to call when something was missed. */
+  readonly #listeners = new Map<TurnListener, (() => void) | undefined>();
   readonly #writes: TurnWrites;
   readonly #news: TurnNews;
   readonly #leases: Leases;
@@ -80,6 +81,9 @@ export class RunningTurns implements AsyncDisposable {
       delayMs: timing.tellMs,
       onEvents: (told) => this.#hear(told),
       onStop: (turnId) => void this.#runs.get(turnId)?.stop(),
+      onMissed: () => {
+        for (const onMissed of this.#listeners.values()) onMissed?.();
+      },
     });
     this.#leases = new Leases({
       sql,
@@ -136,8 +140,8 @@ export class RunningTurns implements AsyncDisposable {
     this.#news.tell(told);
   }
 
-  listen(listener: TurnListener): () => void {
-    this.#listeners.add(listener);
+  listen(listener: TurnListener, onMissed?: () => void): () => void {
+    this.#listeners.set(listener, onMissed);
     return () => this.#listeners.delete(listener);
   }
 
@@ -180,7 +184,7 @@ export class RunningTurns implements AsyncDisposable {
   }
 
   #tellHere(turn: Turn, event: TurnEvent): void {
-    for (const listener of this.#listeners) {
+    for (const listener of this.#listeners.keys()) {
       try {
         listener(turn, event);
       } catch (error) {

@@ -108,8 +108,8 @@ export class StoredTurns implements Turns, AsyncDisposable {
     throw new Fault('conflict', 'the turn changes too fast; try again', { reason: 'turn_changed' });
   }
 
-  listen(listener: TurnListener): () => void {
-    return this.#running.listen(listener);
+  listen(listener: TurnListener, onMissed?: () => void): () => void {
+    return this.#running.listen(listener, onMissed);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

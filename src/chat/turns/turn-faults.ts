@@ -61,6 +61,14 @@ export function readTooSlowly(): Fault {
   });
 }
 
+/** Why somebody is told no more: events of other replicas were lost on their way. */
+export function eventsLost(): Fault {
+  return new Fault('unavailable', 'events were lost: go on behind what came last', {
+    reason: 'events_lost',
+    retryAfter: 1,
+  });
+}
+
 /** The refusal of new turns while the process stops. */
 export function turnsClosed(): Fault {
   return new Fault('unavailable', 'the service is stopping', { retryAfter: 5 });

@@ -3,6 +3,8 @@ import { turnNotFound } from './turn-faults.ts';
 import {
   eventOf,
   isEnd,
+  lostEndSeq,
+  placeBefore,
   TurnLog,
   type LogEntry,
   type PieceType,
@@ -43,8 +45,7 @@ export class TurnFeed {
   }
 
   push(fields: NewEvent): TurnEvent {
-    // A union's spread loses which member it is.
-    const event = { ...fields, seq: this.log.lastSeq + 1 } as WholeEvent;
+    const event = numbered(fields, this.log.lastSeq + 1);
     this.log.add(event);
     this.#tell(event);
     return event;
@@ -66,10 +67,24 @@ export class TurnFeed {
   }
 }
 
-/** Throws `not_found` for a place behind the end. */
-export function requirePlace({ log, isOver }: TurnFeed, after: number): void {
+/** An event with its number, which is the next one but for the end of a turn whose process died. */
+export function numbered(fields: NewEvent, next: number): WholeEvent {
+  const isOfLost = 'after' in fields && fields.after !== undefined;
+  return { ...fields, seq: isOfLost ? lostEndSeq : next };
+}
+
+/**
+ * The place from which a reader who was told up to `after` can read on here: what it was told behind
+ * that is lost, or comes again. Throws `not_found` for a place behind the end.
+ */
+export function requirePlace({ log, isOver }: TurnFeed, after: number): number {
+  const { last } = log;
   // A place that was told and never stored, because its process died, gets the failure.
-  if (isOver && after > log.lastSeq && log.last?.type !== 'failed') throw turnNotFound();
+  if (isOver && after > log.lastSeq && last?.type !== 'failed') throw turnNotFound();
+  const end = last && isEnd(last) ? last : undefined;
+  if (end?.after !== undefined) return Math.min(after, end.after);
+  if (after <= log.lastSeq) return after;
+  return end ? placeBefore(end) : log.lastSeq;
 }
 
 /** The events behind a number, then new ones until the turn is over or the signal aborts. */
@@ -93,8 +108,8 @@ export async function* readFeed(
       if (feed.log.lastSeq > last) continue;
       if (feed.isOver) {
         const { last: end } = feed.log;
-        // The place was told and never stored, because its process died.
-        if (end?.type === 'failed' && last > end.seq) yield end;
+        // Nobody was told the place, or it was lost: the reader has not had the end.
+        if (end && isEnd(end) && last > end.seq) yield end;
         return;
       }
       await new Promise<void>((resolve) => {

@@ -163,7 +163,9 @@ export class TurnFeeds implements Disposable {
       if (await this.#goesOn(turnId)) return;
       await this.#load(turnId, kept);
       // Deleted with its conversation, or its last words are lost.
-      if (!kept.isLocal && !kept.feed.isOver) kept.feed.push(failureOf(turnLost()));
+      const { feed, isLocal } = kept;
+      const after = feed.log.lastSeq;
+      if (!isLocal && !feed.isOver) feed.push({ ...failureOf(turnLost()), after });
     } catch {
       this.#watch(turnId, kept);
     }

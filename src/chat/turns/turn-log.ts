@@ -18,6 +18,12 @@ export type LogEntry = PieceRun | WholeEvent;
 
 type OpenRun = PieceRun & { readonly pieces: string[] };
 
+/**
+ * The number of the end of a turn whose process died. How far that one had told is not known: this is
+ * behind all of it, because no turn comes to so many events.
+ */
+export const lostEndSeq = 999_999_999;
+
 /** Of a piece of text: a few have room in one event of the bus. */
 export const pieceCharsMax = 16 * 1024;
 /** Short enough that cutting one costs nothing. */
@@ -51,8 +57,9 @@ export class TurnLog {
     return this.#lastSeq;
   }
 
-  /** Adds an event that comes next. */
+  /** Adds an event that comes next; what it says is lost goes. */
   add(event: WholeEvent): void {
+    this.#forgetBehind(placeBefore(event));
     this.#lastSeq = event.seq;
     this.#open = undefined;
     this.#entries.push(event);
@@ -63,7 +70,7 @@ export class TurnLog {
    * new, `gap` when something in between is missing.
    */
   take(entry: LogEntry): LogEntry | undefined | 'gap' {
-    if (entry.seq > this.#lastSeq + 1) return 'gap';
+    if (placeBefore(entry) > this.#lastSeq) return 'gap';
     const fresh = cutBefore(entry, this.#lastSeq + 1);
     if (!fresh) return undefined;
     if (!isRun(fresh)) this.add(fresh);
@@ -102,6 +109,14 @@ export class TurnLog {
     }
     return found;
   }
+
+  #forgetBehind(place: number): void {
+    for (let last = this.last; last && lastSeqOf(last) > place; last = this.last) {
+      this.#entries.pop();
+      if (!isRun(last) || last.seq > place) continue;
+      this.#entries.push({ ...last, pieces: last.pieces.slice(0, place - last.seq + 1) });
+    }
+  }
 }
 
 /** The event that says the same as an entry. */
@@ -116,8 +131,15 @@ export function eventOf(entry: LogEntry): TurnEvent {
 }
 
 /** Whether nothing comes behind it. */
-export function isEnd({ type }: Pick<LogEntry, 'type'>): boolean {
-  return type === 'ended' || type === 'failed';
+export function isEnd(
+  entry: LogEntry | TurnEvent,
+): entry is Extract<TurnEvent, { type: 'ended' | 'failed' }> {
+  return entry.type === 'ended' || entry.type === 'failed';
+}
+
+/** The number of the event that an entry follows. */
+export function placeBefore(entry: LogEntry): number {
+  return (isEnd(entry) ? entry.after : undefined) ?? entry.seq - 1;
 }
 
 function isRun(entry: LogEntry): entry is PieceRun {

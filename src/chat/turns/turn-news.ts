@@ -1,6 +1,6 @@
-import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
-import { Outlet } from '../../kit/bus/outlet.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
 import type { Log } from '../../kit/log.ts';
+import { ReplicaTopic } from '../replica-topic.ts';
 import type { LiveTurn } from './live-turn.ts';
 import type { Turn } from './turn.ts';
 import type { LogEntry } from './turn-log.ts';
@@ -23,6 +23,7 @@ export interface TurnNewsOptions {
   readonly delayMs: number;
   readonly onEvents: (told: TurnTold) => void;
   readonly onStop: (turnId: string) => void;
+  readonly onMissed: () => void;
 }
 
 /** Below what an event of the bus holds, whatever its characters weigh: in JSON six bytes at most. */
@@ -32,22 +33,24 @@ const piecesMax = 4;
 /** The replicas' common topic. What is lost on it is found in the database, only later. */
 export class TurnNews implements AsyncDisposable {
   readonly #options: TurnNewsOptions;
-  readonly #topic: Topic<News>;
-  readonly #outlet: Outlet<News>;
+  readonly #topic: ReplicaTopic<News>;
   readonly #dirty = new Set<LiveTurn>();
   #timer: NodeJS.Timeout | undefined;
-  #subscription: Subscription | undefined;
 
   constructor(options: TurnNewsOptions) {
     this.#options = options;
-    const { bus, log } = options;
-    // Nobody replays it: what was missed is in the database.
-    this.#topic = bus.topic<News>('chat.turns', { retainCount: 50, retainSeconds: 10 });
-    this.#outlet = new Outlet({ topic: this.#topic, what: 'events of chat', log });
+    this.#topic = new ReplicaTopic<News>({
+      ...options,
+      name: 'chat.turns',
+      // Nobody replays it: what was missed is in the database.
+      retention: { retainCount: 50, retainSeconds: 10 },
+      what: 'events of chat',
+      onHeard: (news) => this.#hear(news),
+    });
   }
 
-  async open(): Promise<void> {
-    this.#subscription = await this.#topic.subscribe(({ data }) => this.#hear(data));
+  open(): Promise<void> {
+    return this.#topic.open();
   }
 
   /** Something new is in the turn's log; others hear of it soon. */
@@ -62,14 +65,13 @@ export class TurnNews implements AsyncDisposable {
   }
 
   stop(turnId: string): void {
-    this.#outlet.tell({ kind: 'stop', replica: this.#options.replica, turnId });
+    this.#topic.tell({ kind: 'stop', replica: this.#options.replica, turnId });
   }
 
   /** Resolves when what was noted is on its way. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#tellAll();
-    await this.#subscription?.close();
-    await this.#outlet[Symbol.asyncDispose]();
+    await this.#topic[Symbol.asyncDispose]();
   }
 
   readonly #tellAll = (): void => {
@@ -95,12 +97,11 @@ export class TurnNews implements AsyncDisposable {
   };
 
   #publish(turns: readonly TurnTold[]): void {
-    this.#outlet.tell({ kind: 'events', replica: this.#options.replica, turns });
+    this.#topic.tell({ kind: 'events', replica: this.#options.replica, turns });
   }
 
   #hear(news: News): void {
-    const { replica, onEvents, onStop } = this.#options;
-    if (news.replica === replica) return;
+    const { onEvents, onStop } = this.#options;
     if (news.kind === 'stop') onStop(news.turnId);
     else for (const told of news.turns) onEvents(told);
   }

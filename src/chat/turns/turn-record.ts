@@ -10,7 +10,7 @@ import type { ModelAnswer } from './model-answer.ts';
 import type { CallResult } from './tool-calls.ts';
 import type { Turn, TurnEvent } from './turn.ts';
 import { conversationNotFound, turnLost } from './turn-faults.ts';
-import type { NewEvent, TurnFeed } from './turn-feed.ts';
+import { numbered, type NewEvent, type TurnFeed } from './turn-feed.ts';
 import { pieceCharsMax, type PieceType, type WholeEvent } from './turn-log.ts';
 import type { TurnState } from './turns-store.ts';
 
@@ -122,8 +122,8 @@ export class TurnRecord implements LiveTurn {
     const { messageId, model } = this.turn;
     const state = { status, messageId, model, ...(calls ? { calls } : {}) };
     const next = this.feed.log.lastSeq + 1;
-    const numbered = events.map((event, index): WholeEvent => ({ ...event, seq: next + index }));
-    if (!(await this.#options.save(this, state, numbered))) throw turnLost();
+    const following = events.map((event, index) => numbered(event, next + index));
+    if (!(await this.#options.save(this, state, following))) throw turnLost();
     this.turn = { ...this.turn, status };
     for (const event of events) this.push(event);
   }

@@ -100,7 +100,7 @@ function writeOf(live: LiveTurn, waiting: Waiting | undefined): TurnWrite {
   return {
     turnId: live.turn.id,
     entries: [...log.entriesSince(live.savedSeq), ...events],
-    lastSeq: log.lastSeq + events.length,
+    lastSeq: events.at(-1)?.seq ?? log.lastSeq,
     state: waiting?.state,
   };
 }

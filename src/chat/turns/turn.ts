@@ -43,7 +43,10 @@ export interface Turn {
   readonly openCallIds?: readonly string[];
 }
 
-/** What happens in a turn. Each has its number in the turn, from 1, without gaps; replayed deltas may be joined. */
+/**
+ * What happens in a turn. Each has its number in the turn, from 1, without gaps but before the end of one
+ * whose process died; replayed deltas may be joined.
+ */
 export type TurnEvent = { readonly seq: number } & (
   | { readonly type: 'begun'; readonly messageId: string; readonly model: string }
   /** A piece of the answer, never what came before. `seq` is that of the last piece in it. */
@@ -76,8 +79,13 @@ export type TurnEvent = { readonly seq: number } & (
       readonly model: string;
       /** Of all its answers, as far as it is known. */
       readonly usage?: Usage;
+      /** As in a failure. */
+      readonly after?: number;
     }
-  /** The last one of a turn that failed, or whose process died. */
+  /**
+   * The last one of a turn that failed, or whose process died: then `after` is the number of the last
+   * event that is known of it, and what was told behind that is lost.
+   */
   | {
       readonly type: 'failed';
       readonly code: string;
@@ -85,6 +93,7 @@ export type TurnEvent = { readonly seq: number } & (
       /** The kind of Fault it was, and when it may be tried again, in seconds. */
       readonly kind?: string;
       readonly retryAfter?: number;
+      readonly after?: number;
     }
 );
 
@@ -113,5 +122,6 @@ export interface Turns {
     turnId: string,
     answers: readonly { readonly callId: string; readonly isApproved: boolean }[],
   ): Promise<Turn>;
-  listen(listener: TurnListener): () => void;
+  /** Told on every replica, or else that events of other replicas were lost; answers how to stop it. */
+  listen(listener: TurnListener, onMissed?: () => void): () => void;
 }

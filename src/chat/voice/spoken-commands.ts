@@ -1,9 +1,10 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
+import { requirePermission } from '../../kit/permissions.ts';
 import type { Caller } from '../caller.ts';
 import { ownerOf } from '../conversations/conversation.ts';
 import type { ModelList } from '../models/gateway-models.ts';
-import type { RegistryTools } from '../tools/registry-tools.ts';
+import { toolPermissions, type RegistryTools } from '../tools/registry-tools.ts';
 import { clarify, sayFault, type Deed, type VoiceAction } from './action.ts';
 import { AgentCommands, type AgentCommandParts } from './agent-commands.ts';
 import { Answers, type AnswerParts } from './answers.ts';
@@ -185,6 +186,7 @@ export class SpokenCommands implements Voice {
   }
 
   async #listTools(caller: Caller): Promise<Deed> {
+    requirePermission(caller.identity.permissions, toolPermissions);
     const tools = await this.#parts.tools.list(caller);
     const names = tools.map(({ id, title }) => title ?? id);
     return { action: 'list_tools', speech: sayThings('tool', names) };

@@ -6,6 +6,7 @@ import type { Caller } from '../caller.ts';
 import type { Conversation, ConversationChange, Message } from '../conversations/conversation.ts';
 import type { Orchestration, OrchestrationRequest } from '../orchestrations/orchestration.ts';
 import type { ConversationHit } from '../search/search.ts';
+import type { ListedTool } from '../tools/listed-tool.ts';
 import type { TurnEvent, TurnRequest } from '../turns/turn.ts';
 import type { VoiceAction } from './action.ts';
 import type { KnownAgent } from './mesh-agents.ts';
@@ -135,6 +136,7 @@ export function openVoice() {
     turns,
     agents: [] as KnownAgent[],
     hits: [] as ConversationHit[],
+    tools: [] as ListedTool[],
     started: [] as OrchestrationRequest[],
     orchestration: undefined as Orchestration | undefined,
     /** What a model takes commands for. */
@@ -154,7 +156,7 @@ export function openVoice() {
       },
       find: async () => ground.orchestration ?? Promise.reject(notFound()),
     },
-    tools: { list: async () => [] },
+    tools: { list: async () => ground.tools },
     models: { list: async () => [] },
     classifier: {
       classify: async () => {

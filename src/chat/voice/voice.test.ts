@@ -326,6 +326,27 @@ describe('questions', () => {
   });
 });
 
+describe('tools', () => {
+  const tool = {
+    id: 'files__read',
+    connection: 'files',
+    name: 'files__read',
+    description: 'reads',
+    parameters: {},
+    isReadOnly: true,
+  };
+
+  test('are listed to those alone who may see the list', async () => {
+    const { say, ground } = open();
+    ground.tools.push(tool);
+    const refused = await say('what tools are there');
+    expect(refused.action).toBe('refused');
+    expect(refused.speech).not.toContain('files__read');
+    const told = await say('what tools are there', {}, toolUser);
+    expect(told).toMatchObject({ action: 'list_tools', speech: 'There is 1 tool: files__read.' });
+  });
+});
+
 describe('calls of tools', () => {
   const call = { id: 'call_1', name: 'files__write', arguments: '{"path":"a"}' };
   const asking: Happening[] = [
