@@ -8,7 +8,7 @@ export interface AdmissionOptions {
   /** Who owns an agent now; undefined for one that is not registered. */
   readonly ownerOf: (agentId: string) => string | undefined;
   /** What ends the tokens that certificates were issued to ends the certificates. */
-  readonly revocations: Pick<RevocationList, 'covers'>;
+  readonly revocations: Pick<RevocationList, 'covers' | 'requireFresh'>;
   /** Counts by the owner's subject. */
   readonly limiter?: Pick<RateLimiter, 'take'> | undefined;
 }
@@ -31,6 +31,7 @@ export function admit(
     throw refuse('the client certificate is not of the agent’s owner', 'invalid_certificate');
   }
   const { ownerId: subject, sessionId, tokenEpoch } = peer;
+  revocations.requireFresh();
   if (revocations.covers({ tokenId: '', keyId: '', subject, sessionId, tokenEpoch })) {
     throw refuse('the client certificate was revoked', 'certificate_revoked');
   }
