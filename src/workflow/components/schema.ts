@@ -9,8 +9,19 @@ import type { Component, NodeContext, NodeOutcome } from './component.ts';
  * that an editor gives room. `dense`: a list that leaves out items whose placeholder finds nothing,
  * where any other list has null in their places. `nullable`: null where its placeholder finds nothing,
  * where any other setting is then as if it were not given; for settings whose absence means something.
+ * `headers`: of a request; those whose names say so are secrets. `address`: where the node's secrets are
+ * sent. `author`: only who makes the workflow sets it, never who executes it.
  */
-export type Marker = 'cel' | 'code' | 'secret' | 'multiline' | 'dense' | 'nullable';
+export type Marker =
+  | 'cel'
+  | 'code'
+  | 'secret'
+  | 'multiline'
+  | 'dense'
+  | 'nullable'
+  | 'headers'
+  | 'address'
+  | 'author';
 
 /** The marker of a setting's schema. */
 export function markerOf(schema: TSchema): Marker | undefined {

@@ -1,13 +1,12 @@
+import { isSecretHeader } from '../components/secret-fields.ts';
 import { isTemplate } from '../flow/expressions/templates.ts';
 import type { FlowNode } from '../flow/flow.ts';
-
-const secretName = /^(?:proxy-)?authorization$|^(?:set-)?cookie$|api-?key|token|secret|password/i;
 
 /** The headers of a request whose name says that their value is secret; of other nodes, none. */
 export function secretHeadersOf({ type, data }: FlowNode): readonly string[] {
   const { headers } = data;
   if (type !== 'HttpRequest' || typeof headers !== 'object' || headers === null) return [];
-  return Object.keys(headers).filter((name) => secretName.test(name));
+  return Object.keys(headers).filter(isSecretHeader);
 }
 
 /** A node with some of its headers changed, as secret settings are. */

@@ -1,10 +1,11 @@
-import type { Callbacks, Execution, StartRequest, Trigger } from './execution.ts';
+import type { Callbacks, Execution, InputUses, StartRequest, Trigger } from './execution.ts';
 import type { ExecutionStatus } from './execution.ts';
 import type { Outcome } from './journal-row.ts';
 
 /** What a start asked for beyond the columns; kept as one JSON text. */
 export interface StoredRequest {
   readonly inputs: Readonly<Record<string, unknown>>;
+  readonly inputUses?: InputUses;
   readonly pinned?: Readonly<Record<string, unknown>>;
   /** JSON, sealed: the inputs of a flow with secret settings; `inputs` is empty then. */
   readonly sealedInputs?: string;

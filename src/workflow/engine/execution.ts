@@ -28,12 +28,23 @@ export interface Callbacks {
   readonly secret?: string;
 }
 
+/**
+ * What becomes of an input that has the name of a node. `as-is`: it is merged over the node's settings,
+ * and nothing in it is rendered, because placeholders made it of what came from elsewhere. `read`: it is
+ * there as `inputs.<key>` and nothing more.
+ */
+export type InputUse = 'as-is' | 'read';
+
+/** By key of the inputs; whoever starts the execution wrote those without a use: they are rendered and merged. */
+export type InputUses = Readonly<Record<string, InputUse>>;
+
 export interface StartRequest {
   readonly workflowId: string;
   /** The published version unless told. */
   readonly version?: number;
   /** By node id. */
   readonly inputs: Readonly<Record<string, unknown>>;
+  readonly inputUses?: InputUses;
   readonly ownerId: string;
   readonly trigger: Trigger;
   /** What whoever starts it holds; nothing when absent, and then no component that asks for any runs. */

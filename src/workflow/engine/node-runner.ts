@@ -9,7 +9,6 @@ import type { Clock } from './clock.ts';
 import { failureOf, overdue, type NodeFailure } from './node-failure.ts';
 import type { Underway } from './open-nodes.ts';
 import type { Step } from './walk-frame.ts';
-import { inputsFor } from './walk-edges.ts';
 
 /** What one node came to after all its attempts. */
 export type NodeEnd =
@@ -23,7 +22,8 @@ export type ContextBase = Omit<NodeContext, 'attempt' | 'signal' | 'timeoutMs' |
 
 export interface NodeWork {
   readonly step: Step;
-  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Its settings with everything rendered. */
+  readonly settings: () => Readonly<Record<string, unknown>>;
   readonly context: ContextBase;
   readonly clock: Clock;
   /** Ends the node without an outcome. */
@@ -89,8 +89,7 @@ async function runAttempt(work: NodeWork, attempt: number): Promise<NodeOutcome>
   // A draft may have changed since the start.
   const { permission } = planned.component;
   if (permission) requirePermission(work.context.permissions ?? [], permission);
-  const data = planned.render(step.frame.scope, inputsFor(work.inputs, step.nodeId));
-  const checked = checkData(planned.component, data);
+  const checked = checkData(planned.component, work.settings());
   const { timeout } = planned.node;
   const own = timeout ?? planned.component.timeoutMs ?? timeoutMsDefault;
   const left = deadlineAtMs === undefined ? own : deadlineAtMs - clock.nowMs();

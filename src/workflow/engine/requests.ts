@@ -6,6 +6,7 @@ import { hasSecrets } from '../components/secret-fields.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { StoredExecution, StoredRequest } from './execution-row.ts';
 import type { Callbacks, StartRequest } from './execution.ts';
+import { refuseClosedInputs } from './given-inputs.ts';
 
 export type EngineSealer = Pick<Sealer, 'seal' | 'unseal'>;
 
@@ -22,6 +23,7 @@ export function toNewExecution(
   { sealer, nowMs }: { readonly sealer: EngineSealer; readonly nowMs: number },
 ): StoredExecution {
   const { ownerId, trigger, workflowId, batch, idempotencyKey } = request;
+  refuseClosedInputs(request, plan);
   const plain = toStoredRequest(request, sealer);
   const stored = hasSecrets(plan, 'input') ? sealInputs(plain, sealer) : plain;
   const deadlineAtMs = deadlineOf(stored, plan, nowMs);
@@ -99,7 +101,7 @@ export function callbacksOf(
 }
 
 function toStoredRequest(request: StartRequest, sealer: EngineSealer): StoredRequest {
-  const { inputs, pinned, timeoutMs, maxTokens, maxCost, traceparent, parent } = request;
+  const { inputs, inputUses, pinned, timeoutMs, maxTokens, maxCost, traceparent, parent } = request;
   if (parent && parent.depth > depthMax) {
     const message = `executions start one another at most ${depthMax} deep`;
     throw new Fault('invalid', message, { reason: 'too_deep' });
@@ -108,6 +110,7 @@ function toStoredRequest(request: StartRequest, sealer: EngineSealer): StoredReq
   const permissions = heldForComponents(request.permissions);
   const stored = {
     inputs,
+    inputUses,
     pinned,
     permissions: permissions.length > 0 ? permissions : undefined,
     timeoutMs,

@@ -23,11 +23,15 @@ export function rerunRequest(
     readonly callerToken?: string;
   },
 ): StartRequest {
-  const { inputs, timeoutMs, maxTokens, maxCost } = before.request;
+  const { inputs, inputUses = {}, timeoutMs, maxTokens, maxCost } = before.request;
+  const isReplaced = (key: string) =>
+    again.inputs !== undefined && Object.hasOwn(again.inputs, key);
+  const uses = Object.entries(inputUses).filter(([key]) => !isReplaced(key));
   return {
     workflowId: before.workflowId,
     version: before.version,
     inputs: { ...inputs, ...again.inputs },
+    ...(uses.length > 0 && { inputUses: Object.fromEntries(uses) }),
     ownerId: again.ownerId,
     permissions: again.permissions ?? [],
     trigger: 'api',

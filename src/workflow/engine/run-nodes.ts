@@ -1,6 +1,7 @@
 import { parseTraceparent } from '../../kit/trace-context.ts';
 import { failSpan, type Span, type Tracer } from '../../kit/trace.ts';
 import type { StoredExecution } from './execution-row.ts';
+import type { Seen } from './given-inputs.ts';
 import { runNode, type NodeEnd, type NodeWork } from './node-runner.ts';
 import type { RunEnvironment } from './run-environment.ts';
 import type { Step } from './walk-frame.ts';
@@ -11,7 +12,7 @@ export interface Launch {
   /** The execution's. */
   readonly span: Span;
   readonly signal: AbortSignal;
-  readonly predecessors: Readonly<Record<string, unknown>>;
+  readonly seen: Seen;
   readonly underway: NodeWork['underway'];
   readonly budget: NodeWork['budget'];
   readonly onRetry: NodeWork['onRetry'];
@@ -19,7 +20,7 @@ export interface Launch {
 
 /** Runs one node of an execution inside a span of its own. */
 export async function launchNode(step: Step, launch: Launch): Promise<NodeEnd> {
-  const { stored, env, signal, predecessors, underway, budget, onRetry } = launch;
+  const { stored, env, signal, seen, underway, budget, onRetry } = launch;
   const { clock, log, metrics, tracer } = env;
   const { nodeId, iteration } = step;
   const { component } = step.shape.planned;
@@ -30,7 +31,7 @@ export async function launchNode(step: Step, launch: Launch): Promise<NodeEnd> {
   });
   const end = await runNode({
     step,
-    inputs: stored.request.inputs,
+    settings: seen.settings,
     clock,
     signal,
     deadlineAtMs: stored.deadlineAtMs,
@@ -47,7 +48,7 @@ export async function launchNode(step: Step, launch: Launch): Promise<NodeEnd> {
       ownerId: stored.ownerId,
       permissions: stored.request.permissions ?? [],
       callerToken: () => env.callerToken(stored),
-      predecessors,
+      predecessors: seen.predecessors,
       span,
       log,
     },

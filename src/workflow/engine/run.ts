@@ -56,9 +56,9 @@ export class Run {
     const { id, workflowId, request } = stored;
     this.#walk = new Walk({
       plan,
-      inputs: request.inputs,
+      request,
       execution: { id, workflowId },
-      pinned: request.pinned ?? {},
+      secrets: history.secrets,
       past: (nodeId, iteration) => pastOf(history, nodeId, iteration),
     });
     this.#outcomes = new NodeOutcomes({
@@ -198,7 +198,7 @@ export class Run {
       env: this.#env,
       span: this.#span,
       signal: this.#stopping.signal,
-      predecessors: this.#walk.predecessorsOf(step),
+      seen: this.#walk.seenBy(step),
       underway: this.#outcomes.underwayOf(key),
       budget: () => this.#limits.rest,
       onRetry: async ({ failure, attempt, delayMs }) => {

@@ -3,17 +3,6 @@ import type { PlannedEdge } from '../flow/plan.ts';
 import type { NodeShape } from './flow-shape.ts';
 import type { Frame, Step } from './walk-frame.ts';
 
-/** The execution's inputs for one node. */
-export function inputsFor(
-  inputs: Readonly<Record<string, unknown>>,
-  nodeId: string,
-): Readonly<Record<string, unknown>> | undefined {
-  const own = Object.hasOwn(inputs, nodeId) ? inputs[nodeId] : undefined;
-  const isObject = typeof own === 'object' && own !== null && !Array.isArray(own);
-  // An object that is no list has names and values.
-  return isObject ? (own as Readonly<Record<string, unknown>>) : undefined;
-}
-
 /** Whether a node that ended goes on along an edge; on `error` only along edges for it. */
 export function isTaken(step: Step, { sourceHandle }: PlannedEdge): boolean {
   if (sourceHandle === undefined) return step.handle !== 'error';
@@ -25,6 +14,16 @@ export function isTaken(step: Step, { sourceHandle }: PlannedEdge): boolean {
 /** Whether an edge of a Loop leads into its body. */
 export function isBodyEdge({ sourceHandle }: PlannedEdge): boolean {
   return sourceHandle === undefined || sourceHandle === 'body';
+}
+
+/** Outputs of the nodes that led to a node, by id, in the order of its edges. */
+export function predecessorsOf({ shape, frame }: Step): Readonly<Record<string, unknown>> {
+  const outputs: Record<string, unknown> = {};
+  for (const edge of shape.incoming) {
+    const source = frame.steps.get(edge.source);
+    if (source?.state === 'done' && isTaken(source, edge)) outputs[edge.source] = source.output;
+  }
+  return outputs;
 }
 
 /** What led back to the Loop: one node's output, or of several an object by id. */

@@ -1,13 +1,9 @@
 import type { Plan } from '../flow/plan.ts';
+import type { StoredRequest } from './execution-row.ts';
+import { GivenInputs, type Seen } from './given-inputs.ts';
+import type { OutputSecrets } from './output-secrets.ts';
 import { shapeOf } from './flow-shape.ts';
-import {
-  inputsFor,
-  isBodyEdge,
-  isTaken,
-  pinnedHandle,
-  roundResult,
-  roundsOf,
-} from './walk-edges.ts';
+import { isBodyEdge, isTaken, pinnedHandle, roundResult, roundsOf } from './walk-edges.ts';
 import { Frame, Step, type FrameOptions } from './walk-frame.ts';
 
 /** What a node came to in an earlier life of the execution. */
@@ -19,10 +15,11 @@ export interface Past {
 
 export interface WalkOptions {
   readonly plan: Plan;
-  readonly inputs: Readonly<Record<string, unknown>>;
+  /** What is pinned stands in for running nodes, in every iteration. */
+  readonly request: Pick<StoredRequest, 'inputs' | 'inputUses' | 'pinned'>;
   readonly execution: { readonly id: string; readonly workflowId: string };
-  /** Outputs that stand in for running nodes, in every iteration. */
-  readonly pinned: Readonly<Record<string, unknown>>;
+  /** Of the outputs; absent where no node gives any. */
+  readonly secrets?: OutputSecrets | undefined;
   readonly past: (nodeId: string, iteration: string) => Past | undefined;
 }
 
@@ -48,15 +45,17 @@ export type Move =
 export class Walk {
   readonly #options: WalkOptions;
   readonly #frames: FrameOptions;
+  readonly #given: GivenInputs;
   readonly #root: Frame;
   #moves: Move[] = [];
   #decided: Step[] = [];
   #parkedCount = 0;
 
   constructor(options: WalkOptions) {
-    const { plan, inputs, execution } = options;
+    const { plan, request, execution, secrets } = options;
     this.#options = options;
-    this.#frames = { shapes: shapeOf(plan), inputs, execution };
+    this.#frames = { shapes: shapeOf(plan), inputs: request.inputs, execution };
+    this.#given = new GivenInputs(request, secrets);
     this.#root = new Frame(this.#frames);
     this.#enter(this.#root);
     this.#work();
@@ -95,14 +94,8 @@ export class Walk {
     this.#ready(step);
   }
 
-  /** Outputs of the nodes that led to a node, by id, in the order of its edges. */
-  predecessorsOf({ shape, frame }: Step): Record<string, unknown> {
-    const outputs: Record<string, unknown> = {};
-    for (const edge of shape.incoming) {
-      const source = frame.steps.get(edge.source);
-      if (source?.state === 'done' && isTaken(source, edge)) outputs[edge.source] = source.output;
-    }
-    return outputs;
+  seenBy(step: Step): Seen {
+    return this.#given.seenBy(step);
   }
 
   /** Outputs of the ends that were not skipped. */
@@ -145,7 +138,8 @@ export class Walk {
   }
 
   #begin(step: Step): void {
-    const { pinned, past } = this.#options;
+    const { request, past } = this.#options;
+    const { pinned = {} } = request;
     const { component } = step.shape.planned;
     const before = past(step.nodeId, step.iteration);
     if (before?.kind === 'done') {
@@ -248,9 +242,7 @@ export class Walk {
   }
 
   #openLoop(step: Step): void {
-    const { planned } = step.shape;
-    const data = planned.render(step.frame.scope, inputsFor(this.#options.inputs, step.nodeId));
-    const { items, atOnce } = roundsOf(data);
+    const { items, atOnce } = roundsOf(this.#given.settingsOf(step));
     step.rounds = { items, concurrency: atOnce, results: [], nextIndex: 0, endedCount: 0 };
     step.state = 'active';
     this.#moves.push({ kind: 'opened', step });

@@ -67,7 +67,7 @@ function planNode(
     ...bodyOf(place, reading, edgesOf),
     ...(component.control === 'parallel' ? { tasks: tasksOf(place, reading) } : {}),
     references: [...referencesOf(read, outgoing, reading)],
-    render: (scope, inputs) => settings.render(scope, inputs),
+    render: (scope, inputs, how) => settings.render(scope, inputs, how),
   };
 }
 

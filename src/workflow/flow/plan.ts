@@ -10,6 +10,14 @@ export interface PlannedEdge {
   isOpen(scope: Scope): boolean;
 }
 
+/** How inputs are merged over the settings of a node. */
+export interface MergeOptions {
+  /** Nothing in the inputs is rendered or evaluated. */
+  readonly isAsIs?: boolean;
+  /** What all placeholders see but those of secret settings: the scope without the secrets of outputs. */
+  readonly shown?: Scope;
+}
+
 /** A node that is ready to be run. */
 export interface PlannedNode {
   readonly node: FlowNode;
@@ -27,12 +35,13 @@ export interface PlannedNode {
   readonly references: readonly string[];
   /**
    * The settings with every placeholder rendered, over which the execution's inputs for this node are
-   * merged first (shallow; placeholders in them are rendered too). A lone placeholder keeps its type.
-   * Fault `invalid` (`expression_failed`) with the path.
+   * merged first (shallow; placeholders in them are rendered too, unless told). A lone placeholder keeps
+   * its type. Fault `invalid` (`expression_failed`) with the path, or as `GivenFields` are refused.
    */
   render(
     scope: Scope,
     inputs: Readonly<Record<string, unknown>> | undefined,
+    how?: MergeOptions,
   ): Readonly<Record<string, unknown>>;
 }
 

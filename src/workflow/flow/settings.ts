@@ -14,6 +14,13 @@ import {
 } from './expressions/templates.ts';
 import type { Scope } from './flow.ts';
 import { flowLimits, forbiddenKeys } from './limits.ts';
+import {
+  refuseAuthorsSettings,
+  refuseConditions,
+  refuseOtherOrigins,
+  withSecrets,
+} from './merged-settings.ts';
+import type { MergeOptions } from './plan.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Render = (scope: Scope, budget: RenderBudget) => unknown;
@@ -51,21 +58,34 @@ export class Settings {
 
   /**
    * The settings with everything rendered; `inputs` stand in for settings of their names, their
-   * placeholders rendered too. Fault `invalid` (`expression_failed`) with the path.
+   * placeholders rendered too unless they are taken as they are. Fault `invalid` (`expression_failed`)
+   * with the path, or as `refuseAuthorsSettings` and `refuseOtherOrigins` throw.
    */
-  render(scope: Scope, inputs: Fields | undefined): Fields {
+  render(scope: Scope, inputs: Fields | undefined, how: MergeOptions = {}): Fields {
     const budget = openRenderBudget();
-    const fields = inputs === undefined ? [] : Object.keys(inputs).filter(isAllowed);
-    const replaced = new Set(fields);
-    const rendered: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(this.#data)) {
-      if (replaced.has(name)) continue;
-      const render = this.#renders.get(name);
-      const result = render ? render(scope, budget) : value;
-      if (result !== undefined) rendered[name] = result;
-    }
-    if (inputs === undefined || fields.length === 0) return rendered;
-    return { ...rendered, ...this.#renderInputs(pickFields(inputs, fields), scope, budget) };
+    if (inputs === undefined) return renderFields(this.#data, this.#renders, { scope, budget });
+    const given = Object.fromEntries(Object.entries(inputs).filter(([name]) => isAllowed(name)));
+    refuseAuthorsSettings(this.#schema, given);
+    const { isAsIs = false, shown = scope } = how;
+    const isKept = (name: string) => !Object.hasOwn(given, name);
+    const full = this.#renderOwn(isKept, scope, budget);
+    const isAllShown = shown === scope;
+    const kept = isAllShown
+      ? full
+      : withSecrets(this.#schema, full, this.#renderOwn(isKept, shown, budget));
+    const merged = isAsIs
+      ? refuseConditions(this.#schema, given)
+      : this.#renderInputs(given, shown, budget);
+    refuseOtherOrigins(this.#schema, { kept, merged }, (address) =>
+      this.#renderOwn((name) => name === address, scope, budget),
+    );
+    return { ...kept, ...merged };
+  }
+
+  /** The author's settings of some names. */
+  #renderOwn(isWanted: (name: string) => boolean, scope: Scope, budget: RenderBudget): Fields {
+    const wanted = Object.entries(this.#data).filter(([name]) => isWanted(name));
+    return renderFields(Object.fromEntries(wanted), this.#renders, { scope, budget });
   }
 
   #renderInputs(inputs: Fields, scope: Scope, budget: RenderBudget): Fields {
@@ -207,10 +227,6 @@ function renderFields(
 
 function isAllowed(name: string): boolean {
   return !forbiddenKeys.has(name);
-}
-
-function pickFields(fields: Fields, names: readonly string[]): Fields {
-  return Object.fromEntries(names.map((name) => [name, fields[name]]));
 }
 
 function atPath<Result>(path: string, evaluate: () => Result): Result {

@@ -15,7 +15,7 @@ export const componentAnswer = Type.Object(
     title: Type.String(),
     description: Type.String(),
     inputs: fields(
-      "its settings by name. `x-ennead`: `cel` is a condition, `code` another language's text, `secret` is kept out of journals, `multiline` wants room, `dense` is a list without what placeholders do not find, `nullable` is null where its placeholder finds nothing",
+      "its settings by name. `x-ennead`: `cel` is a condition, `code` another language's text, `secret` is kept out of journals, `multiline` wants room, `dense` is a list without what placeholders do not find, `nullable` is null where its placeholder finds nothing, `headers` are secret where their names say so, `address` is where the node’s secrets are sent, `author` is replaced by no inputs",
     ),
     required: Type.Array(Type.String(), { description: 'inputs that must be there' }),
     outputs: fields('what placeholders find behind its node, by name'),

@@ -76,7 +76,7 @@ export const startRoutes = {
     url: '/api/v1/workflows/:id/execute',
     summary: 'Run a workflow',
     description:
-      '`inputs` by node id are merged over the settings of those nodes; all of them are there as `inputs.<key>`. What 202 has answered runs to its end, whatever dies meanwhile.',
+      '`inputs` by node id are merged over the settings of those nodes; all of them are there as `inputs.<key>`. They neither replace settings that are the author’s (`x-ennead: author` in the schema of a component, 400 `setting_not_open`) nor send secrets of a node to another origin. What 202 has answered runs to its end, whatever dies meanwhile.',
     permission: mayExecute,
     schema: {
       params,

@@ -23,7 +23,8 @@ const secret = Type.String({
   minLength: 16,
   maxLength: 256,
   pattern: '^[\\x21-\\x7e]+$',
-  description: 'of a webhook; one is made, and answered this once, when it is left out',
+  description:
+    'of a webhook with `verification: secret`; one is made, and answered this once, when it is left out',
 });
 const topics = Object.keys(eventTopics);
 
@@ -74,7 +75,7 @@ const settings = {
       {
         additionalProperties: true,
         description:
-          'of the execution, with placeholders such as `{{ body.name }}`, `{{ event.data.agentId }}` or `{{ schedule.dueAt }}`; when absent `body`, `query` and `headers`, or `event`, or `schedule`',
+          'of the execution, with placeholders such as `{{ body.name }}`, `{{ event.data.agentId }}` or `{{ schedule.dueAt }}`; those of a node’s id are merged over its settings, where what came in is never rendered. When absent `body`, `query` and `headers`, or `event`, or `schedule`, to be read as `inputs.<name>` only',
       },
     ),
   ),
@@ -108,7 +109,7 @@ const firing = Type.Object(
     key: Type.String({ description: 'the due time, the delivery or the event' }),
     status: Type.Enum(firingStatuses, {
       description:
-        '`claimed`: it is being started; `queued`: it waits for the execution before; `skipped`: that ran still, too many wait already, or it fires too often, as `error` says',
+        '`claimed`: it is being started; `queued`: it waits for the execution before; `skipped`: that ran still, too many wait already, or it fires too often; `failed`: it could not be started, or its filter or inputs could not be worked out, as `error` says',
     }),
     at: timestamp,
     executionId: Type.Optional(Type.String()),

@@ -12,6 +12,7 @@ import type { Catalog } from '../definitions/catalog.ts';
 import { findTemplate } from '../definitions/templates/templates.ts';
 import type { Workflow } from '../definitions/workflow.ts';
 import type { Engine, Execution, ExecutionEvent, PlanSource } from '../engine/execution.ts';
+import { allInputs } from '../engine/given-inputs.ts';
 import type { Plan } from '../flow/plan.ts';
 import { findTool, nameTools, type NamedWorkflow } from './tool-names.ts';
 
@@ -53,9 +54,12 @@ export class WorkflowTools implements McpTools {
 
   async call(name: string, input: unknown, context: McpCallContext): Promise<CallToolResult> {
     const workflow = await this.#find(name);
+    const inputs = readInputs(input);
     const started = await this.#options.engine.start({
       workflowId: workflow.id,
-      inputs: readInputs(input),
+      inputs,
+      // A model makes up arguments: they are what the tool says that it takes, and no settings of nodes.
+      inputUses: allInputs(inputs, 'read'),
       ownerId: context.identity.subject,
       permissions: context.identity.permissions,
       trigger: 'tool',

@@ -1,4 +1,5 @@
 import type { Bus, BusEvent, Subscription } from '../../kit/bus/bus.ts';
+import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import { RateLimiter } from '../../kit/rate-limit.ts';
 import type { Firings } from './firings.ts';
@@ -122,13 +123,34 @@ export class EventListener implements AsyncDisposable {
     const source = { event: { topic, at: new Date(publishedAt).toISOString(), data } };
     // Out of the publisher's way.
     await Promise.resolve();
-    if (!mapping.isWanted(source)) return;
-    const { isAllowed } = this.#limiter.take(trigger.id);
     const key = `${topic}:${seq}`;
-    const firing = await firings.fireEvent(trigger, { key, inputs: mapping.inputsOf(source) });
+    const { inputs, error } = inputsOf(mapping, source);
+    if (!inputs && error === undefined) return;
+    const { isAllowed } = this.#limiter.take(trigger.id);
+    if (!inputs) {
+      // A filter that no event fits must not fill the table.
+      if (isAllowed) await firings.failAtOnce(trigger, key, error ?? '');
+      return;
+    }
+    const firing = await firings.fireEvent(trigger, { key, inputs });
     if (!firing) return;
     if (isAllowed) return firings.begin(trigger, firing);
     log.warn({ triggerId: trigger.id }, 'a trigger fires too often: events are passed over');
     await firings.skip(firing, `events start it ${rate.perMinute} times a minute at most`);
+  }
+}
+
+/** What an event makes of the inputs; `error` where that cannot be worked out, neither where it is kept out. */
+function inputsOf(
+  mapping: Mapping,
+  source: Readonly<Record<string, unknown>>,
+): {
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly error?: string;
+} {
+  try {
+    return mapping.isWanted(source) ? { inputs: mapping.inputsOf(source) } : {};
+  } catch (error) {
+    return { error: Fault.from(error).message };
   }
 }

@@ -21,6 +21,8 @@ export interface NewFiring {
   readonly at: Date;
   readonly claimedUntil: Date;
   readonly inputs: Readonly<Record<string, unknown>>;
+  /** Why it failed before anything was begun. */
+  readonly error?: string;
 }
 
 /** Stores a firing of this process; when there is one with its key, that one, as not new. */
@@ -31,8 +33,9 @@ export async function insertFiring(
   const [row] = await sql.query<FiringRow>(
     `with f as (
        insert into workflow.trigger_firings as f (id, trigger_id, key, status, at, claimed_until,
-         inputs)
-       select $1, id, $3, 'claimed', $4::timestamptz, $5::timestamptz, $6
+         inputs, error)
+       select $1, id, $3, case when $7::text is null then 'claimed' else 'failed' end,
+         $4::timestamptz, $5::timestamptz, $6, $7
        from workflow.triggers where id = $2
        on conflict (trigger_id, key) do nothing
        returning ${columns}
@@ -48,6 +51,7 @@ export async function insertFiring(
       firing.at,
       firing.claimedUntil,
       JSON.stringify(firing.inputs),
+      firing.error ?? null,
     ],
   );
   if (row) return { firing: toFiring(row), isNew: true };

@@ -2,6 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Engine, Execution } from '../engine/execution.ts';
+import { allInputs } from '../engine/given-inputs.ts';
 import * as store from './firing-store.ts';
 import { readTrigger, type TriggerSql } from './trigger-store.ts';
 import type { Firing, Trigger } from './trigger.ts';
@@ -75,6 +76,12 @@ export class Firings {
       await store.recordFiring(sql, firing.id, { status: 'failed', error: `${message} (${code})` });
       throw error;
     }
+  }
+
+  /** Writes down a firing of which nothing can come, as its filter or its inputs cannot be worked out. */
+  async failAtOnce(trigger: Trigger, key: string, error: string): Promise<void> {
+    const firing = { ...this.#claim(), triggerId: trigger.id, key, inputs: {}, error };
+    await store.insertFiring(this.#options.sql, firing);
   }
 
   /** Starts a firing, or has it wait or skipped as its trigger says; never rejects. */
@@ -176,12 +183,14 @@ export class Firings {
   }
 
   #startExecution(trigger: Trigger, { key, inputs, traceparent }: Cause): Promise<Execution> {
-    const { id, workflowId, ownerId, permissions, type } = trigger;
+    const { id, workflowId, ownerId, permissions, type, settings } = trigger;
     return this.#options.engine.start({
       workflowId,
       ownerId,
       permissions,
       inputs,
+      // What came in reaches a node only where the trigger's own inputs say so.
+      inputUses: allInputs(inputs, settings.inputs === undefined ? 'read' : 'as-is'),
       trigger: type,
       idempotencyKey: `${id}:${key}`,
       ...(traceparent === undefined ? {} : { traceparent }),

@@ -91,8 +91,23 @@ describe('a trigger is refused', () => {
     [{ type: 'event' }, 'validation_error'],
     [{ type: 'event', topic: 'revocations' }, 'unknown_topic'],
     [{ type: 'event', topic: 'constructor' }, 'unknown_topic'],
+    [{ type: 'webhook', overlap: 'skip' }, 'validation_error'],
+    [{ type: 'webhook', cron: '@daily' }, 'validation_error'],
+    [{ type: 'webhook', verification: 'none', secret: 'of-sixteen-chars' }, 'validation_error'],
+    [{ type: 'schedule', cron: '@daily', filter: 'true' }, 'validation_error'],
+    [{ type: 'event', topic: 'mesh.activity', secret: 'of-sixteen-chars' }, 'validation_error'],
   ] as const)('as %j because of %s', async (settings, reason) => {
     await expect(create(settings)).rejects.toMatchObject({ reason });
+  });
+
+  test('when it is changed to what it could not have been', async () => {
+    const { trigger } = await create({ type: 'webhook', verification: 'none' });
+    const change = (settings: object) =>
+      triggers.change('wfl_1', trigger.id, { ...settings, permissions: all });
+    const refused = { reason: 'validation_error' };
+    await expect(change({ overlap: 'queue' })).rejects.toMatchObject(refused);
+    await expect(change({ secret: 'of-sixteen-chars' })).rejects.toMatchObject(refused);
+    await change({ verification: 'secret', secret: 'of-sixteen-chars' });
   });
 
   test('on a workflow that is not there', async () => {
@@ -295,6 +310,27 @@ describe('a webhook', () => {
     ]);
   });
 
+  test('whose filter cannot be worked out says so to its owner too, and starts once it can', async () => {
+    const { trigger } = await create({
+      type: 'webhook',
+      verification: 'none',
+      filter: 'body.kind == "order"',
+    });
+    const delivery = deliveryOf({ headers: { 'x-delivery-id': 'd-1' } });
+    for (let times = 0; times < 2; times += 1) {
+      await expect(triggers.deliver(trigger.id, delivery, span)).rejects.toMatchObject({
+        reason: 'expression_failed',
+      });
+    }
+    const { firings } = await triggers.firings(trigger.id, page);
+    expect(firings).toMatchObject([
+      { key: 'd-1', status: 'failed', error: expect.stringContaining('kind') },
+    ]);
+    await triggers.change('wfl_1', trigger.id, { filter: 'true', permissions: all });
+    await triggers.deliver(trigger.id, delivery, span);
+    expect(await statusesOf(trigger.id)).toEqual(['started']);
+  });
+
   test('refuses other methods, bodies that are no JSON, and deliveries while it is paused', async () => {
     const { trigger } = await create({ type: 'webhook', verification: 'none' });
     const deliver = (delivery: Delivery) => triggers.deliver(trigger.id, delivery, span);
@@ -353,6 +389,20 @@ describe('an event', () => {
     for (const one of replicas) await one.settle();
     expect(ground.engine.starts).toMatchObject([{ trigger: 'event', inputs: { agent: 'b' } }]);
     expect(await statusesOf(trigger.id)).toEqual(['started']);
+  });
+
+  test('for which the filter cannot be worked out is a firing that failed', async () => {
+    const { trigger } = await create({
+      type: 'event',
+      topic: 'mesh.activity',
+      filter: 'event.data.kind == "x"',
+    });
+    await triggers.start();
+    await ground.bus.topic('mesh.activity').publish({ agentId: 'a' });
+    await triggers.settle();
+    const { firings } = await triggers.firings(trigger.id, page);
+    expect(firings).toMatchObject([{ status: 'failed', error: expect.stringContaining('kind') }]);
+    expect(ground.engine.starts).toEqual([]);
   });
 
   test('that the workflow itself causes does not run away', async () => {

@@ -13,7 +13,7 @@ import { deliveryKeyOf, sourceOf, verifyDelivery, type Delivery } from './hooks.
 import { compileMapping } from './mapping.ts';
 import { nextOf, Schedules } from './schedules.ts';
 import { permissionsAfter, type TriggerChange, type TriggerRequest } from './requests.ts';
-import { checkSettings, settingsOf, type TriggerFields } from './settings.ts';
+import { checkSettings, requireSecret, settingsOf, withoutAbsent } from './settings.ts';
 import * as store from './trigger-store.ts';
 import { isOpenHook, triggerTopic } from './trigger.ts';
 import type { Firing, Trigger, TriggerNews } from './trigger.ts';
@@ -84,7 +84,7 @@ export class Triggers implements AsyncDisposable {
     const { type, workflowId, ownerId, name, isEnabled, permissions } = request;
     const createdAt = new Date(this.#now());
     const settings = settingsOf(type, request);
-    checkSettings(type, settings, { permissions, now: createdAt });
+    checkSettings(type, settings, { asked: request, permissions, now: createdAt });
     await this.#requireComponents(workflowId, permissions);
     const id = newId('trg');
     const isSecret = type === 'webhook' && settings.verification === 'secret';
@@ -174,10 +174,9 @@ export class Triggers implements AsyncDisposable {
     }
     this.#admit(trigger, delivery);
     const source = sourceOf(delivery);
-    const mapping = compileMapping('webhook', trigger.settings);
-    if (!mapping.isWanted(source)) return { kind: 'ignored' };
     const key = deliveryKeyOf(delivery.headers) ?? newId('dlv');
-    const inputs = mapping.inputsOf(source);
+    const inputs = await this.#map(trigger, source, key);
+    if (!inputs) return { kind: 'ignored' };
     const execution = await this.#firings.deliver(trigger, { key, inputs, traceparent });
     return { kind: 'started', execution };
   }
@@ -206,6 +205,18 @@ export class Triggers implements AsyncDisposable {
     await this.#schedules[Symbol.asyncDispose]();
   }
 
+  /** The inputs that a delivery makes; undefined where the filter keeps it out. What fails is a firing too. */
+  async #map(trigger: Trigger, source: ReturnType<typeof sourceOf>, key: string) {
+    try {
+      const mapping = compileMapping('webhook', trigger.settings);
+      return mapping.isWanted(source) ? mapping.inputsOf(source) : undefined;
+    } catch (error) {
+      const { code, message } = Fault.from(error);
+      await this.#firings.failAtOnce(trigger, key, `${message} (${code})`);
+      throw error;
+    }
+  }
+
   #admit(trigger: Trigger, delivery: Delivery): void {
     const { id, settings, secret, isEnabled } = trigger;
     const { method = 'POST', verification } = settings;
@@ -230,7 +241,7 @@ export class Triggers implements AsyncDisposable {
     const { id, type } = before;
     const now = new Date(this.#now());
     const settings = settingsOf(type, { ...before.settings, ...withoutAbsent(change) });
-    checkSettings(type, settings, { permissions: change.permissions, now });
+    checkSettings(type, settings, { asked: change, permissions: change.permissions, now });
     const isEnabled = change.isEnabled ?? before.isEnabled;
     if (type === 'webhook' && settings.verification === 'secret' && !before.secret) {
       requireSecret(change.secret);
@@ -281,18 +292,6 @@ export class Triggers implements AsyncDisposable {
       log.warn({ err }, 'the old history of triggers could not be deleted');
     }
   }
-}
-
-function requireSecret(secret: string | undefined): void {
-  if (secret !== undefined) return;
-  throw new Fault('invalid', 'secret: this hook has none yet; give one', {
-    reason: 'validation_error',
-    detail: { param: 'secret' },
-  });
-}
-
-function withoutAbsent(change: TriggerFields): TriggerFields {
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
 function contextOf(id: string): string {

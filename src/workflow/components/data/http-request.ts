@@ -22,8 +22,13 @@ const input = Type.Object(
       maxLength: 8_192,
       description:
         'http or https; addresses of private networks are refused, those of this machine unless the suite listens on loopback',
+      'x-ennead': 'address',
     }),
-    headers: Type.Optional(Type.Record(Type.String({ maxLength: 256 }), scalar)),
+    headers: Type.Optional(
+      Type.Record(Type.String({ maxLength: 256 }), scalar, {
+        'x-ennead': 'headers',
+      }),
+    ),
     query: Type.Optional(
       Type.Record(Type.String(), Type.Union([scalar, Type.Array(scalar)]), {
         description: 'added to the address; a list repeats its name',

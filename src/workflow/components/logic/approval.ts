@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Component, NodeContext } from '../component.ts';
-import { defineComponent } from '../schema.ts';
+import { defineComponent, type Marker } from '../schema.ts';
 
 /** The node that waits for an approval. */
 export interface ApprovalPlace extends Pick<
@@ -32,8 +32,9 @@ const input = Type.Object(
     approvers: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
         maxItems: 50,
+        'x-ennead': 'author' satisfies Marker,
         description:
-          'ids of the users who alone may decide, with their own tokens; else the owner and whoever holds the link',
+          'ids of the users who alone may decide, with their own tokens; else the owner and whoever holds the link. No inputs replace them',
       }),
     ),
     timeout: Type.Optional(

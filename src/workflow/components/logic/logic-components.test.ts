@@ -241,6 +241,7 @@ describe('A SubWorkflow', () => {
         workflowId: 'wfl_2',
         version: 3,
         inputs: { a: { b: 1 } },
+        inputUses: { a: 'as-is' },
         ownerId: 'usr_1',
         trigger: 'workflow',
         timeoutMs: 5_000,

@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import { Fault } from '../../../kit/errors.ts';
 import { formatTraceparent } from '../../../kit/trace-context.ts';
+import { allInputs } from '../../engine/given-inputs.ts';
 import type { Engine } from '../../engine/execution.ts';
 import type { WorkflowEngine } from '../../engine/engine.ts';
 import type { Component, NodeContext, Rest } from '../component.ts';
-import { defineComponent } from '../schema.ts';
+import { defineComponent, type Marker } from '../schema.ts';
 
 /** What starts executions. */
 export type ChildStarter = Pick<Engine, 'start' | 'find'> & Pick<WorkflowEngine, 'list'>;
@@ -14,12 +15,23 @@ const depthMax = 8;
 
 const input = Type.Object(
   {
-    workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+    workflowId: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      'x-ennead': 'author' satisfies Marker,
+    }),
     version: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'the published one when absent' }),
+      Type.Integer({
+        minimum: 1,
+        'x-ennead': 'author' satisfies Marker,
+        description: 'the published one when absent',
+      }),
     ),
     inputs: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'by node id of that workflow' }),
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'by node id of that workflow, or by any name, which is read there as `inputs.<name>`; what comes out of a placeholder here is never rendered again there',
+      }),
     ),
     wait: Type.Optional(
       Type.Boolean({ default: true, description: 'false goes on as soon as it is started' }),
@@ -45,10 +57,18 @@ export function createSubWorkflow(starter: () => ChildStarter): Component {
     group: 'logic',
     title: 'Sub-workflow',
     description:
-      'Runs another workflow with the same owner and gives its result. What it uses counts in the budget of this one, whose rest is all that it has; so does its time where this one waits for it. It takes no memory while it waits. Up to eight may lie within one another.',
+      'Runs another workflow with the same owner and gives its result: the outputs of its ends, as `{{ sub.result.<node id> }}`. What it uses counts in the budget of this one, whose rest is all that it has; so does its time where this one waits for it. It takes no memory while it waits. Up to eight may lie within one another.',
     input,
-    output: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'the outputs of its ends by node id; `{executionId}` where it does not wait',
+    output: Type.Object({
+      executionId: Type.String(),
+      status: Type.Optional(
+        Type.String({ description: '`completed`; absent where it does not wait' }),
+      ),
+      result: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'the outputs of its ends by node id; absent where it does not wait',
+        }),
+      ),
     }),
     effect: 'once',
     parks: true,
@@ -62,6 +82,7 @@ export function createSubWorkflow(starter: () => ChildStarter): Component {
         (await engine.start({
           workflowId,
           inputs,
+          inputUses: allInputs(inputs, 'as-is'),
           ownerId: context.ownerId,
           trigger: 'workflow',
           parent: await parentOf(engine, context),
