@@ -103,7 +103,7 @@ function addExecutionCommands(group: Command): void {
     .description('go on with an execution that failed or was cancelled')
     .action((executionId: string, options: AdministrationOptions) =>
       work(options, async ({ client }) => {
-        const answer = await client.resumeExecution({ params: { executionId } });
+        const answer = await client.resumeExecution({ params: { executionId }, body: {} });
         show(options, answer, ({ status }) => printFacts({ execution: executionId, status }));
       }),
     );

@@ -15,6 +15,11 @@ export const workflowSettings = {
     { schema: Type.Integer({ minimum: 1, maximum: 1_000 }), or: 32 },
     'nodes of one execution that run at once',
   ),
+  nodeRunsMax: settingOr(
+    'WORKFLOW_NODE_RUNS_MAX',
+    { schema: Type.Integer({ minimum: 1, maximum: 10_000_000 }), or: 100_000 },
+    'nodes of one execution in all, each round of a loop counted; one more fails as `TOO_MANY_NODE_RUNS`',
+  ),
   filesRoot: setting(
     'WORKFLOW_FILES_ROOT',
     Type.String({ minLength: 1, maxLength: 4_096 }),

@@ -103,9 +103,10 @@ function openEngine(
   { database: sql, bus, tracer, log, config }: Host<WorkflowConfig>,
   parts: Pick<EngineOptions, 'plans' | 'sealer' | 'metrics'>,
 ): WorkflowEngine {
-  const { concurrency, nodesMax } = config;
+  const { concurrency, nodesMax, nodeRunsMax } = config;
   const isAlone = sql.dialect === 'pglite';
-  return new WorkflowEngine({ ...parts, sql, bus, tracer, log, isAlone, concurrency, nodesMax });
+  const bounds = { concurrency, nodesMax, nodeRunsMax };
+  return new WorkflowEngine({ ...parts, ...bounds, sql, bus, tracer, log, isAlone });
 }
 
 type Streams = WorkflowParts['streamUrl'];

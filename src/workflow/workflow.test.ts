@@ -156,6 +156,14 @@ test('a draft is there for its owner only, whatever is asked of it', async () =>
     const other = await bob(method, `${root}/${body.id}${path}`, given);
     expect([path, other.body.error?.code]).toEqual([path, 'WORKFLOW_NOT_FOUND']);
   }
+  for (const [path, given] of [
+    ['execute', {}],
+    ['execute', { options: { version: 1 } }],
+    ['batch', { inputs: [{}] }],
+  ] as const) {
+    const other = await bob('POST', `${root}/${body.id}/${path}`, given);
+    expect([path, other.status, other.body.error?.code]).toEqual([path, 404, 'WORKFLOW_NOT_FOUND']);
+  }
 });
 
 test('a workflow is made, run, followed and read as the interface says', async () => {

@@ -6,6 +6,7 @@ import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { heldForComponents, requireUnattended } from '../components/component-permissions.ts';
 import { hasSecrets } from '../components/secret-fields.ts';
 import type { Engine, Execution, PlanSource } from '../engine/execution.ts';
+import { requireNumbers } from '../engine/requests.ts';
 import { BatchCallbacks, type BatchCallbacksOptions } from './batch-callbacks.ts';
 import * as store from './batch-store.ts';
 import type { Batch, BatchItem, BatchNews, FailureMode, ItemStatus } from './batch.ts';
@@ -83,6 +84,7 @@ export class Batches implements AsyncDisposable {
   async create(request: BatchRequest): Promise<Batch> {
     const { sql, plans, sealer } = this.#options;
     const { workflowId, ownerId, idempotencyKey, progressCallback } = request;
+    for (const inputs of request.inputs) requireNumbers(inputs);
     const id = newId('bat');
     const sealed =
       progressCallback === undefined ? undefined : this.#callbacks.seal(id, progressCallback);

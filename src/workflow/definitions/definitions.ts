@@ -49,7 +49,8 @@ interface CheckedFlow {
   readonly facts: FlowFacts;
 }
 
-const triesMax = 4;
+/** Of many changes at once one comes through at a time. */
+const triesMax = 50;
 
 /** Workflows and their versions; those that are built in may be read and run, not changed. */
 export class Definitions {
@@ -197,6 +198,7 @@ export class Definitions {
     const workflow = await this.read(id);
     const { publishedAt } = await this.readVersion(workflow, version);
     const isOwn = workflow.ownerId === actor.id || actor.isAdmin;
+    if (workflow.status === 'draft' && !isOwn) throw refusals.unknownWorkflow();
     if (workflow.status === 'archived') throw refusals.archived();
     if (publishedAt !== undefined || isOwn) return;
     const message = `version ${version} is a draft: publish it first`;

@@ -21,6 +21,8 @@ export interface EngineOptions {
   readonly concurrency?: number;
   /** Nodes of one execution that run at once; 32 unless told. */
   readonly nodesMax?: number;
+  /** Nodes of one execution in all, each round of a loop counted; 100,000 unless told. */
+  readonly nodeRunsMax?: number;
   readonly clock?: Clock;
   /** How often this replica says that it lives; 2 s unless told. */
   readonly beatMs?: number;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
+import { SpentFault } from '../components/spent-fault.ts';
 import type { WorkflowEngine } from './engine.ts';
 import {
   makeComponent,
@@ -105,6 +106,61 @@ describe('an execution that goes wrong', () => {
     expect(nodes).toMatchObject([
       { nodeId: 'a', status: 'completed', modelUsed: 'm', tokensUsed: 12 },
     ]);
+    const refusal = { code: 'conflict', reason: 'budget_exceeded' };
+    await expect(engine.resume(ended.id)).rejects.toMatchObject(refusal);
+    await engine.resume(ended.id, { maxTokens: 100 });
+    const more = await engine.wait(ended.id, { timeoutMs: 5_000 });
+    expect(more).toMatchObject({ status: 'completed', tokensUsed: 24 });
+  });
+
+  it('counts what attempts used that failed, and makes none that its budget does not allow', async () => {
+    const usage = { model: 'm', promptTokens: 6, completionTokens: 6, cost: 0.5 };
+    const model = makeComponent('Model', {
+      run: (_data, { attempt }) => {
+        if (attempt === 3) return { kind: 'done', output: attempt, usage };
+        throw new SpentFault('upstream', 'no answer', { reason: 'no_answer', usage });
+      },
+    });
+    const retry = { enabled: true, maxAttempts: 3, backoff: 'fixed', initialDelay: 1 } as const;
+    ground.plans.set('paid', makePlan({ nodes: { a: { component: model, retry } }, edges: [] }));
+    const ended = await run('paid');
+    expect(ended).toMatchObject({ status: 'completed', tokensUsed: 36, cost: 1.5 });
+    expect(await engine.nodeRuns(ended.id)).toMatchObject([{ tokensUsed: 36, attempt: 3 }]);
+    const stopped = await run('paid', { maxTokens: 20 });
+    const error = { nodeId: 'a', code: 'BUDGET_EXCEEDED' };
+    expect(stopped).toMatchObject({ status: 'failed', tokensUsed: 24, cost: 1, error });
+    expect(await engine.nodeRuns(stopped.id)).toMatchObject([
+      { status: 'failed', tokensUsed: 24, attempt: 2, error: { code: 'NO_ANSWER' } },
+    ]);
+    ground.plans.set('paid-once', makePlan({ nodes: { a: model }, edges: [] }));
+    expect(await run('paid-once')).toMatchObject({ tokensUsed: 12, error: { code: 'NO_ANSWER' } });
+  });
+
+  it('is run again from no node that it skipped or never reached', async () => {
+    const broken = makeComponent('Broken', {
+      run: () => {
+        throw new Fault('invalid', 'no');
+      },
+    });
+    ground.plans.set(
+      'partly',
+      makePlan({
+        nodes: { a: noop, skipped: noop, b: broken, far: noop },
+        edges: ['a:other>skipped', 'a>b', 'b>far'],
+      }),
+    );
+    const { id } = await run('partly');
+    const rerun = (fromNode: string) => engine.rerun(id, { fromNode, ownerId: 'usr_test' });
+    const refusal = { code: 'conflict', reason: 'node_not_reached' };
+    await expect(rerun('skipped')).rejects.toMatchObject(refusal);
+    await expect(rerun('far')).rejects.toMatchObject(refusal);
+    expect(await rerun('b')).toMatchObject({ workflowId: 'partly' });
+  });
+
+  it('is not started with numbers that nobody can hold', async () => {
+    ground.plans.set('numbers', makePlan({ nodes: { a: noop }, edges: [] }));
+    const inputs = { a: { deep: [JSON.parse('1e400')] } };
+    await expect(run('numbers', { inputs })).rejects.toMatchObject({ code: 'invalid' });
   });
 
   it('fails a node whose component does not listen to its deadline', async () => {

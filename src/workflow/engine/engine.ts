@@ -23,7 +23,8 @@ import { Journal } from './journal.ts';
 import { nodeRunsOf } from './node-runs.ts';
 import { callbacksOf, deadlineOf, keepToken, openInputs, toNewExecution } from './requests.ts';
 import { reopenStored } from './reopening.ts';
-import { nodesKept, rerunRequest } from './rerun.ts';
+import { requireBudget } from './run-limits.ts';
+import { nodesKept, requireReached, rerunRequest } from './rerun.ts';
 import { Notices, type Notice } from './notices.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Runs } from './runs.ts';
@@ -169,14 +170,19 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
 
   async resume(
     executionId: string,
-    { callerToken }: { readonly callerToken?: string } = {},
+    { callerToken, ...budget }: Parameters<Engine['resume']>[1] = {},
   ): Promise<Execution> {
     const { sql, plans, sealer } = this.#options;
     const before = await this.#read(executionId);
     const { plan } = await plans.load(before.workflowId, before.version);
-    const deadlineAtMs = deadlineOf(before.request, plan, this.#clock.nowMs());
-    const sealedToken = keepToken(callerToken, plan, sealer);
-    const stored = await reopenStored(sql, executionId, { deadlineAtMs, sealedToken });
+    const request = { ...before.request, ...budget };
+    const fresh = {
+      request,
+      deadlineAtMs: deadlineOf(request, plan, this.#clock.nowMs()),
+      sealedToken: keepToken(callerToken, plan, sealer),
+    };
+    requireBudget({ ...before, request }, plan);
+    const stored = await reopenStored(sql, executionId, fresh);
     if (!stored) {
       const message = 'only what failed or was cancelled can be resumed';
       throw new Fault('conflict', message, { reason: 'not_resumable' });
@@ -191,6 +197,7 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     const loaded = await plans.load(before.workflowId, before.version);
     requireComponents(loaded.plan, options.permissions);
     const nodeIds = nodesKept(loaded.plan, options.fromNode);
+    requireReached(loaded.plan, options.fromNode, await this.nodeRuns(executionId));
     const request = rerunRequest(openInputs(before, sealer), options);
     const stored = toNewExecution(request, loaded, { sealer, nowMs: this.#clock.nowMs() });
     await copyNodes(sql, { from: executionId, to: stored.id, nodeIds });

@@ -157,6 +157,8 @@ export interface ExecutionEvent {
   readonly attempt?: number;
   /** Milliseconds until the next attempt. */
   readonly delay?: number;
+  /** Of a node that is tried again: what its attempts used until now. */
+  readonly usage?: Usage;
 }
 
 /** Where the engine gets what it runs; versions never change, so plans may be kept. */
@@ -166,6 +168,14 @@ export interface PlanSource {
     workflowId: string,
     version?: number,
   ): Promise<{ readonly version: number; readonly plan: Plan }>;
+}
+
+/** With what an execution goes on. */
+interface Resumption {
+  readonly callerToken?: string;
+  /** In place of the former budget, within that of the flow. */
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
 }
 
 /** Durable executions: what `start` has answered runs to its end, whatever dies meanwhile. */
@@ -184,9 +194,9 @@ export interface Engine {
   cancel(executionId: string, by: string): Promise<Execution>;
   /**
    * Goes on from what failed or was cancelled, with the token of whoever asks for it; Fault `conflict`
-   * (`not_resumable`) otherwise.
+   * (`not_resumable`, `budget_exceeded`) otherwise.
    */
-  resume(executionId: string, asker?: { readonly callerToken?: string }): Promise<Execution>;
+  resume(executionId: string, asker?: Resumption): Promise<Execution>;
   /** A new execution that takes over every output that does not depend on the node. */
   rerun(
     executionId: string,

@@ -208,10 +208,12 @@ export async function reopenExecution(
   sql: EngineSql,
   executionId: string,
   {
+    request,
     deadlineAtMs,
     sealedToken,
     kept,
   }: {
+    readonly request: StoredExecution['request'];
     readonly deadlineAtMs: number | undefined;
     readonly sealedToken: string | undefined;
     /** Parked nodes that wait on. */
@@ -222,7 +224,7 @@ export async function reopenExecution(
     `with opened as (
        update workflow.executions set status = 'queued', epoch = epoch + 1, resumes = resumes + 1,
          completed_at = null, outcome = null, tell_at = null, deadline_at = $2::timestamptz,
-         caller_token = $4
+         caller_token = $4, request = $5
        where id = $1 and status in ('failed', 'cancelled') returning ${executionColumns}
      ), gone as (
        delete from workflow.node_runs where execution_id in (select id from opened)
@@ -237,6 +239,7 @@ export async function reopenExecution(
       deadlineAtMs === undefined ? null : new Date(deadlineAtMs),
       JSON.stringify(kept.map(({ nodeId, iteration }) => ({ nodeId, iteration }))),
       sealedToken ?? null,
+      JSON.stringify(request),
     ],
   );
   return rows[0] && toStored(rows[0]);

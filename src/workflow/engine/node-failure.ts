@@ -1,5 +1,6 @@
 import { codes, Fault } from '../../kit/errors.ts';
-import type { ComponentGroup } from '../components/component.ts';
+import type { ComponentGroup, Usage } from '../components/component.ts';
+import { SpentFault } from '../components/spent-fault.ts';
 import type { NodeError } from './execution.ts';
 
 /** Why a node failed, in words for the caller. */
@@ -7,13 +8,16 @@ export interface NodeFailure {
   readonly error: Omit<NodeError, 'nodeId' | 'attempt'>;
   /** Whether the same again may end better. */
   readonly isRetryable: boolean;
+  /** What it cost all the same. */
+  readonly usage?: Usage;
 }
 
 /** What a thrown value means for the node; a model that is late is `MODEL_TIMEOUT`. */
 export function failureOf(thrown: unknown, group?: ComponentGroup): NodeFailure {
   const fault = Fault.from(thrown);
   const isRetryable = codes[fault.code].retryable;
-  return { error: { message: fault.message, code: codeOf(fault, group) }, isRetryable };
+  const error = { message: fault.message, code: codeOf(fault, group) };
+  return { error, isRetryable, ...(fault instanceof SpentFault ? { usage: fault.usage } : {}) };
 }
 
 function codeOf(fault: Fault, group: ComponentGroup | undefined): string {

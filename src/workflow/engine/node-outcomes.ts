@@ -1,9 +1,10 @@
 import type { NodeDone, NodeParked, Usage } from '../components/component.ts';
+import { sumUsage } from '../components/spent-fault.ts';
 import type { Clock } from './clock.ts';
 import type { NodeError, SignalAnswer } from './execution.ts';
 import { nodeKey, type NodeEntry } from './journal-row.ts';
 import { failureOf, isRetryableCode, type NodeFailure } from './node-failure.ts';
-import { attemptsOf, delayBefore, type NodeEnd } from './node-runner.ts';
+import { attemptsOf, delayBefore, type NodeEnd, type NodeWork } from './node-runner.ts';
 import type { Underway } from './open-nodes.ts';
 import { ParkedNodes, type ParkedNode } from './parked-nodes.ts';
 import { readOutput, type History } from './recovery.ts';
@@ -29,8 +30,15 @@ export interface OutcomeParts {
 interface Failed {
   readonly failure: NodeFailure;
   readonly attempt: number;
+  /** Of all attempts. */
   readonly usage?: Usage | undefined;
 }
+
+/** The last attempt of a node that ended. */
+type Last = Pick<Failed, 'attempt'> & {
+  /** What those before it used. */
+  readonly spent?: Usage | undefined;
+};
 
 /** Takes what the nodes of one run came to: says it to the journal, then to the walk. */
 export class NodeOutcomes {
@@ -55,12 +63,30 @@ export class NodeOutcomes {
   /** Of a node that was run. */
   settle(step: Step, end: NodeEnd): void {
     if (end.kind === 'stopped') return;
-    if (end.kind === 'failed') return this.#failOrContinue(step, end);
-    const { outcome, attempt } = end;
-    this.#attempt(step, attempt, () => {
-      if (outcome.kind === 'parked') this.#park(step, outcome, attempt);
-      else this.#end(step, outcome, attempt);
-    });
+    const { attempt, spent } = end;
+    if (end.kind === 'failed') {
+      const { failure } = end;
+      if (failure.usage) this.#parts.limits.use(failure.usage);
+      const usage = sumUsage(spent, failure.usage);
+      return this.#failOrContinue(step, { failure, attempt, usage });
+    }
+    const { outcome } = end;
+    if (outcome.kind === 'done') return this.#end(step, outcome, { attempt, spent });
+    this.#attempt(step, { attempt, usage: spent }, () => this.#park(step, outcome, attempt));
+  }
+
+  /** Of an attempt that failed; false, and the execution has failed, when the budget allows no other. */
+  mayRetry(step: Step, retry: Parameters<NodeWork['onRetry']>[0]): boolean {
+    const { failure, attempt, delayMs, spent: usage } = retry;
+    const { limits, journal } = this.#parts;
+    if (failure.usage) {
+      limits.use(failure.usage);
+      if (!limits.isWithinBudget)
+        journal.failed(step, { failure, attempt, usage, isContinued: false });
+      if (!this.isWithinBudget(step)) return false;
+    }
+    journal.retrying(step, { error: failure.error, attempt, delayMs, usage });
+    return true;
   }
 
   /** Of a Loop, a Parallel or a pinned node, which the walk has ended already. */
@@ -115,9 +141,20 @@ export class NodeOutcomes {
   }
 
   /** False, and the execution has failed, when it used more than it may. */
-  isWithinBudget({ nodeId }: Step): boolean {
+  isWithinBudget(step: Step): boolean {
+    return this.#isAllowed(step, () => this.#parts.limits.checkBudget());
+  }
+
+  /** False, and the execution has failed, when this is one more node than it may have. */
+  isCounted(step: Step): boolean {
+    // What an earlier life has written is counted with it.
+    if (this.#parts.history.entries.has(step.key)) return true;
+    return this.#isAllowed(step, () => this.#parts.limits.countNode());
+  }
+
+  #isAllowed({ nodeId }: Step, check: () => void): boolean {
     try {
-      this.#parts.limits.checkBudget();
+      check();
       return true;
     } catch (thrown) {
       const { error, isRetryable } = failureOf(thrown);
@@ -126,10 +163,16 @@ export class NodeOutcomes {
     }
   }
 
-  #end(step: Step, { output, handle, usage, entityCreated }: NodeDone, attempt: number): void {
+  #end(step: Step, done: NodeDone, { attempt, spent }: Last): void {
+    const usage = sumUsage(spent, done.usage);
+    if (done.usage) this.#parts.limits.use(done.usage);
+    this.#attempt(step, { attempt, usage }, () => this.#keep(step, { ...done, attempt, usage }));
+  }
+
+  #keep(step: Step, done: Omit<NodeDone, 'usage'> & Omit<Failed, 'failure'>): void {
+    const { output, handle, usage, entityCreated, attempt } = done;
     const { limits, journal, walk, raiseBarrier } = this.#parts;
     const { text, value, shown } = this.#written(step, output);
-    if (usage) limits.use(usage);
     limits.checkOutput(text);
     journal.ended(step, { output: text, value: shown, handle, attempt, usage, entityCreated });
     if (usage && !this.isWithinBudget(step)) return;
@@ -181,7 +224,7 @@ export class NodeOutcomes {
     }
     const { output, handle } = answer;
     const said = { ...(handle === undefined ? {} : { handle }), ...(usage ? { usage } : {}) };
-    this.#attempt(step, attempt, () => this.#end(step, { kind: 'done', output, ...said }, attempt));
+    this.#end(step, { kind: 'done', output, ...said }, { attempt });
   }
 
   /** Of a node that waited. */
@@ -200,11 +243,11 @@ export class NodeOutcomes {
   }
 
   /** What the journal cannot take fails the node. */
-  #attempt(step: Step, attempt: number, work: () => void): void {
+  #attempt(step: Step, last: Omit<Failed, 'failure'>, work: () => void): void {
     try {
       work();
     } catch (error) {
-      this.#failOrContinue(step, { failure: failureOf(error), attempt });
+      this.#failOrContinue(step, { failure: failureOf(error), ...last });
     }
   }
 

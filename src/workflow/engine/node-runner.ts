@@ -3,7 +3,8 @@ import { Compile, type Validator } from 'typebox/compile';
 import { Fault } from '../../kit/errors.ts';
 import { requirePermission } from '../../kit/permissions.ts';
 import { findFlaws } from '../../kit/schema-flaws.ts';
-import type { Component, NodeContext, NodeOutcome, Rest } from '../components/component.ts';
+import type { Component, NodeContext, NodeOutcome, Rest, Usage } from '../components/component.ts';
+import { sumUsage } from '../components/spent-fault.ts';
 import type { Retry } from '../flow/flow.ts';
 import type { Clock } from './clock.ts';
 import { failureOf, overdue, type NodeFailure } from './node-failure.ts';
@@ -12,10 +13,17 @@ import type { Step } from './walk-frame.ts';
 
 /** What one node came to after all its attempts. */
 export type NodeEnd =
-  | { readonly kind: 'ended'; readonly outcome: NodeOutcome; readonly attempt: number }
-  | { readonly kind: 'failed'; readonly failure: NodeFailure; readonly attempt: number }
+  | ({ readonly kind: 'ended'; readonly outcome: NodeOutcome } & Attempts)
+  | ({ readonly kind: 'failed'; readonly failure: NodeFailure } & Attempts)
   /** The execution is over, or runs elsewhere. */
   | { readonly kind: 'stopped' };
+
+interface Attempts {
+  /** The last one, from 1. */
+  readonly attempt: number;
+  /** What those before it used. */
+  readonly spent: Usage | undefined;
+}
 
 /** What of its context does not change from attempt to attempt. */
 export type ContextBase = Omit<NodeContext, 'attempt' | 'signal' | 'timeoutMs' | 'rest'>;
@@ -39,6 +47,8 @@ export interface NodeWork {
     readonly failure: NodeFailure;
     readonly attempt: number;
     readonly delayMs: number;
+    /** What all attempts until now used. */
+    readonly spent: Usage | undefined;
   }) => Promise<void>;
 }
 
@@ -48,20 +58,22 @@ const delayMsMax = 60 * 60_000;
 /** Runs one node until an attempt succeeds or no further one is allowed; never rejects. */
 export async function runNode(work: NodeWork): Promise<NodeEnd> {
   const { component, node } = work.step.shape.planned;
-  const { attempt: first = 1, atMs } = work.underway ?? {};
+  const { attempt: first = 1, atMs, usage } = work.underway ?? {};
+  let spent = usage;
   if (atMs !== undefined) await sleep(work, atMs - work.clock.nowMs());
   for (let attempt = first; ; attempt += 1) {
     if (work.signal.aborted) return { kind: 'stopped' };
     try {
       const outcome = await runAttempt(work, attempt);
-      return work.signal.aborted ? { kind: 'stopped' } : { kind: 'ended', outcome, attempt };
+      return work.signal.aborted ? { kind: 'stopped' } : { kind: 'ended', outcome, attempt, spent };
     } catch (error) {
       if (work.signal.aborted) return { kind: 'stopped' };
       const failure = failureOf(error, component.group);
       const mayRetry = failure.isRetryable && attempt < attemptsOf(node.retry);
-      if (!mayRetry) return { kind: 'failed', failure, attempt };
+      if (!mayRetry) return { kind: 'failed', failure, attempt, spent };
+      spent = sumUsage(spent, failure.usage);
       const delayMs = delayBefore(node.retry, attempt, work.clock.random());
-      const isTold = work.onRetry({ failure, attempt, delayMs });
+      const isTold = work.onRetry({ failure, attempt, delayMs, spent });
       await Promise.all([isTold, sleep(work, delayMs)]);
     }
   }

@@ -1,3 +1,4 @@
+import type { Usage } from '../components/component.ts';
 import type { ExecutionEvent } from './execution.ts';
 import { nodeKey } from './journal-row.ts';
 
@@ -9,6 +10,8 @@ export interface Underway {
   readonly attempt: number;
   /** When it may begin. */
   readonly atMs: number;
+  /** What the attempts before it used. */
+  readonly usage?: Usage;
 }
 
 /** A node that began and of whose end nothing was said. */
@@ -45,7 +48,8 @@ function afterEvent(event: StoredEvent, known: OpenNode | undefined): OpenNode |
     return { attempt: 1, atMs: 0, ...known, event, isOver: false };
   }
   if (event.type !== 'node-retrying') return undefined;
-  const { attempt = 0, delay = 0, timestamp } = event;
+  const { attempt = 0, delay = 0, timestamp, usage } = event;
   const atMs = Date.parse(timestamp) + delay;
-  return { event: known?.event ?? event, attempt: attempt + 1, atMs, isOver: false };
+  const next = { event: known?.event ?? event, attempt: attempt + 1, atMs, isOver: false };
+  return usage ? { ...next, usage } : next;
 }

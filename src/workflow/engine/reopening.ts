@@ -10,7 +10,7 @@ import { readNodes } from './node-runs-store.ts';
 export async function reopenStored(
   sql: EngineSql,
   executionId: string,
-  fresh: Pick<Parameters<typeof reopenExecution>[2], 'deadlineAtMs' | 'sealedToken'>,
+  fresh: Pick<Parameters<typeof reopenExecution>[2], 'request' | 'deadlineAtMs' | 'sealedToken'>,
 ): Promise<StoredExecution | undefined> {
   const children = await readChildren(sql, executionId);
   const lost = new Set(['failed', 'cancelled']);

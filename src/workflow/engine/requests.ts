@@ -24,6 +24,7 @@ export function toNewExecution(
 ): StoredExecution {
   const { ownerId, trigger, workflowId, batch, idempotencyKey } = request;
   refuseClosedInputs(request, plan);
+  requireNumbers(request.inputs);
   const plain = toStoredRequest(request, sealer);
   const stored = hasSecrets(plan, 'input') ? sealInputs(plain, sealer) : plain;
   const deadlineAtMs = deadlineOf(stored, plan, nowMs);
@@ -98,6 +99,23 @@ export function callbacksOf(
   const { callbacks, callbackSecret } = request;
   if (!callbacks || callbackSecret === undefined) return callbacks;
   return { ...callbacks, secret: sealer.unseal(callbackSecret, secretContext).toString() };
+}
+
+/**
+ * Throws `invalid` for a number that JSON can write and nobody can hold (`1e400`): it would be another
+ * value once it is stored.
+ */
+export function requireNumbers(inputs: Readonly<Record<string, unknown>>): void {
+  const next: unknown[] = [inputs];
+  for (let value = next.pop(); value !== undefined; value = next.pop()) {
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      const message = 'a number in the inputs is too large';
+      throw new Fault('invalid', message, { reason: 'validation_error' });
+    }
+    if (typeof value === 'object' && value !== null) {
+      for (const part of Object.values(value)) if (part !== undefined) next.push(part);
+    }
+  }
 }
 
 function toStoredRequest(request: StartRequest, sealer: EngineSealer): StoredRequest {

@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { StoredExecution } from './execution-row.ts';
-import type { StartRequest } from './execution.ts';
+import type { NodeRun, StartRequest } from './execution.ts';
 
 /** The nodes whose outputs do not depend on a node, so that a re-run from there takes them over. */
 export function nodesKept(plan: Plan, fromNode: string): string[] {
@@ -11,6 +11,18 @@ export function nodesKept(plan: Plan, fromNode: string): string[] {
     for (const other of dependents(plan, nodeId)) redone.add(other);
   }
   return [...plan.nodes.keys()].filter((nodeId) => !redone.has(nodeId));
+}
+
+/**
+ * Throws `conflict` (`node_not_reached`) for a node that an execution never ran, or skipped: nothing led to
+ * it, and nothing would.
+ */
+export function requireReached(plan: Plan, fromNode: string, runs: readonly NodeRun[]): void {
+  const first = outermost(plan, fromNode);
+  if (runs.some(({ nodeId, status }) => nodeId === first && status !== 'skipped')) return;
+  throw new Fault('conflict', 'the execution did not run this node: name one that it ran', {
+    reason: 'node_not_reached',
+  });
 }
 
 /** A start of the same version with the same limits; inputs replace the former ones by key. */

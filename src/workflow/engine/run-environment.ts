@@ -5,6 +5,7 @@ import type { EngineMetrics } from './engine-metrics.ts';
 import type { EventHub } from './events.ts';
 import type { StoredExecution } from './execution-row.ts';
 import type { Journal } from './journal.ts';
+import type { Turns } from './turns.ts';
 
 /** How this process's part in an execution ended. */
 export type RunOver =
@@ -23,6 +24,10 @@ export interface RunEnvironment {
   readonly events: EventHub;
   /** Nodes of one execution that run at once. */
   readonly nodesMax: number;
+  /** Nodes of one execution in all, each round of a loop counted. */
+  readonly nodeRunsMax: number;
+  /** Of the event loop, shared by all runs. */
+  readonly turns: Turns;
   readonly callerToken: (stored: StoredExecution) => Promise<string | undefined>;
   /** When the end of an execution is told again unless it was told; undefined: nobody has to know. */
   readonly tellAtMs: (stored: StoredExecution) => number | undefined;

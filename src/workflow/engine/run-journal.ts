@@ -10,6 +10,10 @@ import type { Step } from './walk-frame.ts';
 /** `fenced`: others run the execution now; `failed`: the database did not take it. */
 export type WriteState = 'stored' | 'fenced' | 'failed';
 
+/** What may be said and not be stored before nothing further should begin. */
+const unstoredEventsMax = 2_000;
+const unstoredBytesMax = 8 * 1024 * 1024;
+
 type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** What is known of a node from its start until its end, and said with every row of it. */
@@ -25,6 +29,8 @@ export class RunJournal {
   #seq: number;
   #place: number;
   #last: Promise<WriteState> = Promise.resolve('stored');
+  #unstoredEvents = 0;
+  #unstoredBytes = 0;
 
   constructor(
     stored: StoredExecution,
@@ -35,6 +41,11 @@ export class RunJournal {
     this.#env = env;
     this.#seq = history.lastSeq;
     this.#place = history.lastPlace;
+  }
+
+  /** Whether so much is said that the database has to come after first. */
+  get isBehind(): boolean {
+    return this.#unstoredEvents >= unstoredEventsMax || this.#unstoredBytes >= unstoredBytesMax;
   }
 
   started(step: Step): void {
@@ -92,13 +103,17 @@ export class RunJournal {
 
   retrying(
     step: Step,
-    { error, attempt, delayMs }: { error: NodeFailure['error']; attempt: number; delayMs: number },
+    retry: { error: NodeFailure['error']; attempt: number; delayMs: number } & Given<
+      Pick<NodeDone, 'usage'>
+    >,
   ): void {
+    const { error, attempt, delayMs, usage } = retry;
     this.#tell('node-retrying', {
       ...at(step),
       error: { ...error, attempt },
       attempt,
       delay: delayMs,
+      usage,
     });
   }
 
@@ -155,6 +170,9 @@ export class RunJournal {
     } catch (error) {
       log.error({ err: error, executionId: id }, 'an execution could not be written down');
       return 'failed';
+    } finally {
+      this.#unstoredEvents -= said.events.length;
+      this.#unstoredBytes -= bytesOf(said.nodes);
     }
   }
 
@@ -172,6 +190,7 @@ export class RunJournal {
     const { nodeId, iteration } = step;
     this.#begins.delete(nodeKey(nodeId, iteration));
     this.#nodes.push({ nodeId, iteration, ...entry });
+    this.#unstoredBytes += entry.output?.length ?? 0;
   }
 
   #tell(
@@ -184,9 +203,15 @@ export class RunJournal {
     // Fields that are undefined are not sent as JSON.
     const event = { type, executionId, ...said, timestamp, seq: this.#seq } as ExecutionEvent;
     this.#events.push(event);
+    this.#unstoredEvents += 1;
   }
 }
 
 function at({ nodeId, iteration }: Step) {
   return iteration === '' ? { nodeId } : { nodeId, iteration };
+}
+
+/** Of their outputs, counted as UTF-16 units. */
+function bytesOf(nodes: readonly NodeEntry[]): number {
+  return nodes.reduce((sum, { output }) => sum + (output?.length ?? 0), 0);
 }

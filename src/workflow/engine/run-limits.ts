@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Rest, Usage } from '../components/component.ts';
-import type { FlowSettings } from '../flow/flow.ts';
+import type { Plan } from '../flow/plan.ts';
 import type { StoredExecution } from './execution-row.ts';
 import type { History } from './recovery.ts';
 
@@ -14,18 +14,24 @@ export class RunLimits {
   readonly #costMax: number;
   #tokens = 0;
   #cost = 0;
+  readonly #nodeRunsMax: number;
   #outputBytes: number;
+  #nodeRuns: number;
 
-  constructor(stored: StoredExecution, settings: FlowSettings, history: History) {
-    const { request } = stored;
-    this.#tokensMax = least(settings.maxTokens, request.maxTokens);
-    this.#costMax = least(settings.maxCost, request.maxCost);
+  constructor(
+    { stored, plan, history }: { stored: StoredExecution; plan: Plan; history: History },
+    nodeRunsMax: number,
+  ) {
+    ({ tokensMax: this.#tokensMax, costMax: this.#costMax } = budgetOf(stored, plan));
+    this.#nodeRunsMax = nodeRunsMax;
     this.#outputBytes = history.outputBytes;
+    this.#nodeRuns = history.entries.size;
     for (const { body } of history.entries.values()) {
       // What a re-run took over was used by another execution.
       if (body.usage && body.startedAtMs >= stored.startedAtMs) this.use(body.usage);
     }
-    // What attempts used that failed is not in the journal any more.
+    for (const { usage } of history.underway.values()) if (usage) this.use(usage);
+    // What nodes used that failed is not in the journal any more.
     this.#tokens = Math.max(this.#tokens, stored.tokensUsed);
     this.#cost = Math.max(this.#cost, stored.cost);
   }
@@ -53,10 +59,26 @@ export class RunLimits {
     };
   }
 
+  /** Whether no more was used than the budget has. */
+  get isWithinBudget(): boolean {
+    return this.#tokens <= this.#tokensMax && this.#cost <= this.#costMax;
+  }
+
   /** Throws `invalid` (`budget_exceeded`) when more was used than the budget has. */
   checkBudget(): void {
     if (this.#tokens > this.#tokensMax) throw budgetFault(`${this.#tokensMax} tokens`);
     if (this.#cost > this.#costMax) throw budgetFault(`${this.#costMax} US dollars`);
+  }
+
+  /**
+   * Counts a node that begins or is skipped, in each round of a loop anew; throws `too_large`
+   * (`too_many_node_runs`) for one more than an execution may have.
+   */
+  countNode(): void {
+    this.#nodeRuns += 1;
+    if (this.#nodeRuns <= this.#nodeRunsMax) return;
+    const message = `an execution runs at most ${this.#nodeRunsMax} nodes, each round of a loop counted`;
+    throw tooLarge(message, 'too_many_node_runs');
   }
 
   /** Throws `too_large` for an output that the journal does not take. */
@@ -82,6 +104,25 @@ export function writeOutput(
     const message = 'the output of a node is JSON';
     throw new Fault('invalid', message, { reason: 'bad_output', cause });
   }
+}
+
+/** Throws `conflict` (`budget_exceeded`) when an execution has used more than its budget has. */
+export function requireBudget(
+  stored: Pick<StoredExecution, 'request' | 'tokensUsed' | 'cost'>,
+  plan: Plan,
+): void {
+  const { tokensMax, costMax } = budgetOf(stored, plan);
+  if (stored.tokensUsed <= tokensMax && stored.cost <= costMax) return;
+  const message = `the execution used ${stored.tokensUsed} tokens and ${stored.cost} US dollars, more than its budget: resume it with larger \`maxTokens\` or \`maxCost\`, within the settings of the flow`;
+  throw new Fault('conflict', message, { reason: 'budget_exceeded' });
+}
+
+function budgetOf({ request }: Pick<StoredExecution, 'request'>, { flow }: Plan) {
+  const { maxTokens, maxCost } = flow.settings ?? {};
+  return {
+    tokensMax: least(maxTokens, request.maxTokens),
+    costMax: least(maxCost, request.maxCost),
+  };
 }
 
 function least(...limits: readonly (number | undefined)[]): number {

@@ -10,9 +10,11 @@ import { pastOf, type History } from './recovery.ts';
 import type { RunEnvironment, RunOver } from './run-environment.ts';
 import { RunJournal, type WriteState } from './run-journal.ts';
 import { RunLimits } from './run-limits.ts';
+import { RunPace } from './run-pace.ts';
 import { launchNode, startExecutionSpan } from './run-nodes.ts';
 import type { Step } from './walk-frame.ts';
-import { Walk, type Move } from './walk.ts';
+import { isBeginning, type Move } from './walk-moves.ts';
+import { Walk } from './walk.ts';
 
 /** A wait this short is sat out in memory. */
 const lingerMs = 1_000;
@@ -26,18 +28,16 @@ export class Run {
   readonly #walk: Walk;
   readonly #limits: RunLimits;
   readonly #journal: RunJournal;
+  readonly #pace: RunPace;
   readonly #outcomes: NodeOutcomes;
   readonly #stopping = sharedAbort();
   readonly #span: Span;
   readonly #running = new Map<string, Step>();
   #ready: Step[] = [];
-  /** Writes that must be stored before anything further begins. */
-  #barrierCount = 0;
   #signals: number;
   #holdCount = 0;
   #isOver = false;
   #isAdvancing = false;
-  #isDraining = false;
   #callOffDeadline = () => {};
 
   constructor(
@@ -50,7 +50,7 @@ export class Run {
     this.#onOver = onOver;
     this.#history = history;
     this.#signals = stored.signals;
-    this.#limits = new RunLimits(stored, plan.flow.settings ?? {}, history);
+    this.#limits = new RunLimits({ stored, plan, history }, env.nodeRunsMax);
     this.#journal = new RunJournal(stored, history, env);
     this.#span = startExecutionSpan(env.tracer, stored);
     const { id, workflowId, request } = stored;
@@ -61,13 +61,20 @@ export class Run {
       secrets: history.secrets,
       past: (nodeId, iteration) => pastOf(history, nodeId, iteration),
     });
+    this.#pace = new RunPace({
+      journal: this.#journal,
+      turns: env.turns,
+      goOn: () => this.#advance(),
+      lose: (state) => this.#lose(state),
+      onChildStored: () => env.settleChildren(id),
+    });
     this.#outcomes = new NodeOutcomes({
       clock: env.clock,
       history,
       walk: this.#walk,
       limits: this.#limits,
       journal: this.#journal,
-      raiseBarrier: (isForChild) => this.#raiseBarrier(isForChild),
+      raiseBarrier: (isForChild) => this.#pace.raiseBarrier(isForChild),
       endFailed: (error, isRetryable) => this.#endFailed(error, isRetryable),
       onWoken: () => this.#advance(),
     });
@@ -80,12 +87,12 @@ export class Run {
 
   /** Whether nothing runs and everything that was said is stored. */
   get isQuiet(): boolean {
-    return this.#isOver || this.#running.size + this.#barrierCount === 0;
+    return this.#isOver || (this.#running.size === 0 && !this.#pace.hasBarrier);
   }
 
   /** Begins no further node. */
   drain(): void {
-    this.#isDraining = true;
+    this.#pace.drain();
   }
 
   begin(): void {
@@ -95,7 +102,7 @@ export class Run {
       const leftMs = deadlineAtMs - clock.nowMs();
       this.#callOffDeadline = clock.after(leftMs, () => this.#timeOut());
       if (leftMs <= 0) {
-        this.#takeMoves();
+        this.#walkOn();
         return this.#timeOut();
       }
     }
@@ -134,26 +141,36 @@ export class Run {
   #advance(): void {
     // What a move brings about is taken by the loop that took the move.
     if (this.#isOver || this.#isAdvancing) return;
-    this.#takeMoves();
-    this.#startReady();
+    this.#isAdvancing = true;
+    this.#walkOn();
+    if (!this.#isOver && !this.#walk.hasDecided) this.#startReady();
+    this.#isAdvancing = false;
     if (this.#isOver) return;
-    const isIdle = this.#running.size + this.#ready.length === 0;
-    if (isIdle && this.#walk.isFinished) this.#complete();
-    else if (isIdle && this.#walk.parkedCount > 0) this.#park();
-    else if (isIdle) this.#endFailed(deadlock, false);
-    else void this.#write();
+    const isIdle = this.#running.size + this.#ready.length === 0 && !this.#walk.hasDecided;
+    if (!isIdle) {
+      void this.#pace.write();
+      if (this.#walk.hasDecided || this.#mayStart) this.#pace.goOnLater();
+    } else if (this.#walk.isFinished) this.#complete();
+    else if (this.#walk.parkedCount > 0) this.#park();
+    else this.#endFailed(deadlock, false);
+  }
+
+  /** As long as nobody else has to come first. */
+  #walkOn(): void {
+    this.#takeMoves();
+    while (!this.#isOver && this.#walk.hasDecided && !this.#pace.mustPause) {
+      this.#walk.goOn();
+      this.#takeMoves();
+    }
   }
 
   #takeMoves(): void {
-    this.#isAdvancing = true;
-    for (let moves = this.#walk.takeMoves(); moves.length > 0; moves = this.#walk.takeMoves()) {
-      for (const move of moves) if (!this.#isOver) this.#take(move);
-    }
-    this.#isAdvancing = false;
+    for (const move of this.#walk.takeMoves()) if (!this.#isOver) this.#take(move);
   }
 
   #take(move: Move): void {
     const { step } = move;
+    if (isBeginning(move) && !this.#outcomes.isCounted(step)) return;
     switch (move.kind) {
       case 'run':
         this.#ready.push(step);
@@ -165,6 +182,7 @@ export class Run {
         this.#journal.started(step);
         return;
       case 'closed':
+      case 'pinned':
         this.#outcomes.close(step);
         return;
       case 'parked':
@@ -175,13 +193,14 @@ export class Run {
     }
   }
 
+  /** Whether a node is ready and has a place. */
+  get #mayStart(): boolean {
+    const hasPlace = !this.#pace.hasBarrier && this.#running.size < this.#env.nodesMax;
+    return hasPlace && this.#ready.length > 0;
+  }
+
   #startReady(): void {
-    while (
-      !this.#isDraining &&
-      this.#barrierCount === 0 &&
-      this.#ready.length > 0 &&
-      this.#running.size < this.#env.nodesMax
-    ) {
+    while (this.#mayStart && !this.#pace.mustPause) {
       const step = this.#ready.shift();
       if (!step || !this.#outcomes.isWithinBudget(step)) return;
       void this.#run(step);
@@ -201,10 +220,9 @@ export class Run {
       seen: this.#walk.seenBy(step),
       underway: this.#outcomes.underwayOf(key),
       budget: () => this.#limits.rest,
-      onRetry: async ({ failure, attempt, delayMs }) => {
-        if (this.#isOver) return;
-        this.#journal.retrying(step, { error: failure.error, attempt, delayMs });
-        await this.#write();
+      onRetry: async (retry) => {
+        if (this.#isOver || !this.#outcomes.mayRetry(step, retry)) return;
+        await this.#pace.write();
       },
     });
     this.#running.delete(key);
@@ -251,7 +269,7 @@ export class Run {
     const soon = this.#env.clock.nowMs() + lingerMs;
     const mustStay = this.#holdCount > 0 || (wakeAtMs !== undefined && wakeAtMs <= soon);
     if (mustStay) {
-      void this.#write();
+      void this.#pace.write();
       return;
     }
     const times = [wakeAtMs, this.stored.deadlineAtMs].filter((time) => time !== undefined);
@@ -266,25 +284,6 @@ export class Run {
         ...(nearest === undefined ? {} : { wakeAtMs: nearest }),
       })
       .then((state) => this.#leave(state, { kind: 'parked', wakeAtMs: nearest }));
-  }
-
-  /** Nothing further begins until what was said is stored; it is written with what this turn adds. */
-  #raiseBarrier(isForChild = false): void {
-    this.#barrierCount += 1;
-    queueMicrotask(() => void this.#passBarrier(isForChild));
-  }
-
-  async #passBarrier(isForChild: boolean): Promise<void> {
-    const state = await this.#journal.write();
-    this.#barrierCount -= 1;
-    if (state !== 'stored') return this.#lose(state);
-    if (isForChild) this.#env.settleChildren(this.stored.id);
-    this.#advance();
-  }
-
-  async #write(): Promise<void> {
-    const state = await this.#journal.write();
-    if (state !== 'stored') this.#lose(state);
   }
 
   #lose(state: Exclude<WriteState, 'stored'>): void {

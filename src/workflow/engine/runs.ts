@@ -19,6 +19,7 @@ import { callerTokenOf } from './requests.ts';
 import type { RunEnvironment, RunOver } from './run-environment.ts';
 import { openSecrets } from './run-secrets.ts';
 import { Run } from './run.ts';
+import { Turns } from './turns.ts';
 
 export interface RunsParts {
   readonly clock: Clock;
@@ -40,6 +41,7 @@ export interface Admitted {
 }
 
 const concurrencyDefault = 200;
+const nodeRunsMaxDefault = 100_000;
 const graceMs = 3_000;
 const retentionMsDefault = 30 * 24 * 3_600_000;
 const forgetEveryMs = 3_600_000;
@@ -166,7 +168,7 @@ export class Runs {
   }
 
   #environment(): RunEnvironment {
-    const { tracer, log, sealer, nodesMax = 32 } = this.#options;
+    const { tracer, log, sealer, nodesMax = 32, nodeRunsMax = nodeRunsMaxDefault } = this.#options;
     const { clock, journal, hub, metrics, ends, settleChildren } = this.#parts;
     return {
       journal,
@@ -176,6 +178,8 @@ export class Runs {
       metrics,
       events: hub,
       nodesMax,
+      nodeRunsMax,
+      turns: new Turns(),
       callerToken: async (stored) => callerTokenOf(stored, sealer),
       tellAtMs: (stored) => ends.tellAtMs(stored, clock.nowMs()),
       settleChildren,

@@ -5,6 +5,7 @@ import type { OutputSecrets } from './output-secrets.ts';
 import { shapeOf } from './flow-shape.ts';
 import { isBodyEdge, isTaken, pinnedHandle, roundResult, roundsOf } from './walk-edges.ts';
 import { Frame, Step, type FrameOptions } from './walk-frame.ts';
+import type { Move } from './walk-moves.ts';
 
 /** What a node came to in an earlier life of the execution. */
 export interface Past {
@@ -23,20 +24,6 @@ export interface WalkOptions {
   readonly past: (nodeId: string, iteration: string) => Past | undefined;
 }
 
-/** What a walk wants done, or has done itself, in order. */
-export type Move =
-  /** Run its component. */
-  | { readonly kind: 'run'; readonly step: Step }
-  /** It was parked before; whether it is over is not the walk's to say. */
-  | { readonly kind: 'parked'; readonly step: Step }
-  | { readonly kind: 'skipped'; readonly step: Step }
-  /** A Loop or Parallel began. */
-  | { readonly kind: 'opened'; readonly step: Step }
-  /** It ended without a component: a Loop, a Parallel, a pinned node. */
-  | { readonly kind: 'closed'; readonly step: Step }
-  /** A condition or a Loop's items cannot be worked out. */
-  | { readonly kind: 'failed'; readonly step: Step; readonly error: unknown };
-
 /**
  * The order in which the nodes of one execution run, without time, storage or components: it is told
  * what nodes came to and says what comes next. The same outcomes give the same walk, in whatever order
@@ -47,8 +34,8 @@ export class Walk {
   readonly #frames: FrameOptions;
   readonly #given: GivenInputs;
   readonly #root: Frame;
-  #moves: Move[] = [];
-  #decided: Step[] = [];
+  readonly #moves: Move[] = [];
+  readonly #decided: Step[] = [];
   #parkedCount = 0;
 
   constructor(options: WalkOptions) {
@@ -58,7 +45,11 @@ export class Walk {
     this.#given = new GivenInputs(request, secrets);
     this.#root = new Frame(this.#frames);
     this.#enter(this.#root);
-    this.#work();
+  }
+
+  /** Whether something is decided of which `goOn` has not made anything yet. */
+  get hasDecided(): boolean {
+    return this.#decided.length > 0;
   }
 
   get isFinished(): boolean {
@@ -69,17 +60,24 @@ export class Walk {
     return this.#parkedCount;
   }
 
-  /** What came to be since the last call. */
-  takeMoves(): Move[] {
-    const moves = this.#moves;
-    this.#moves = [];
-    return moves;
+  /** Takes one node that is decided, of however many; whoever calls it says how long it goes on. */
+  goOn(): void {
+    const step = this.#decided.shift();
+    if (step?.state !== 'pending') return;
+    const { incoming, fromLoop } = step.shape;
+    const isReached = step.takenCount > 0 || incoming.length + fromLoop.length === 0;
+    if (isReached) this.#begin(step);
+    else this.#skip(step);
+  }
+
+  /** What came to be since the last call, and what comes to be while it is taken. */
+  *takeMoves(): Generator<Move> {
+    for (let move = this.#moves.shift(); move; move = this.#moves.shift()) yield move;
   }
 
   /** A node ended, on this handle. */
   resolve(step: Step, output: unknown, handle: string | undefined): void {
     this.#end(step, output, handle);
-    this.#work();
   }
 
   /** A node waits without running. */
@@ -120,17 +118,6 @@ export class Walk {
     }
   }
 
-  /** Goes on until nothing more is decided; a queue, for a flow may be long. */
-  #work(): void {
-    for (let step = this.#decided.shift(); step; step = this.#decided.shift()) {
-      if (step.state !== 'pending') continue;
-      const { incoming, fromLoop } = step.shape;
-      const isReached = step.takenCount > 0 || incoming.length + fromLoop.length === 0;
-      if (isReached) this.#begin(step);
-      else this.#skip(step);
-    }
-  }
-
   #skip(step: Step): void {
     step.state = 'skipped';
     this.#moves.push({ kind: 'skipped', step });
@@ -148,7 +135,8 @@ export class Walk {
       this.park(step);
       this.#moves.push({ kind: 'parked', step });
     } else if (Object.hasOwn(pinned, step.nodeId)) {
-      this.#close(step, pinned[step.nodeId], pinnedHandle(step, pinned[step.nodeId]));
+      this.#end(step, pinned[step.nodeId], pinnedHandle(step, pinned[step.nodeId]));
+      this.#moves.push({ kind: 'pinned', step });
     } else if (component.control === 'loop') {
       this.#guard(step, () => this.#openLoop(step));
     } else if (component.control === 'parallel') {

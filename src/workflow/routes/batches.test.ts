@@ -46,7 +46,13 @@ beforeAll(async () => {
   triggers = new Triggers({ sql, engine, plans, sealer, bus, log: silentLog });
   const monitorUrlOf = (id: string) => `ws://test/api/v1/batches/${id}/stream`;
   server.http.serve(contract, {
-    ...batchHandlers({ batches, callbacks, engine, monitorUrlOf }),
+    ...batchHandlers({
+      batches,
+      callbacks,
+      engine,
+      monitorUrlOf,
+      requireShown: async () => {},
+    }),
     ...triggerHandlers({
       triggers,
       hookUrlOf: (id) => `${url}/api/v1/hooks/${id}`,

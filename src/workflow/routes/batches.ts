@@ -11,6 +11,7 @@ import type { Delivery } from '../callbacks/callback.ts';
 import type { Engine } from '../engine/execution.ts';
 import type { batchRoutes as routes, batchSockets } from '../schemas/batches.ts';
 import { serveBatch } from './batch-stream.ts';
+import { hidingDrafts } from './starts.ts';
 
 type BatchHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
 
@@ -18,19 +19,22 @@ export interface BatchHandlerParts {
   readonly batches: Batches;
   readonly callbacks: Pick<Callbacks, 'deliveriesOf'>;
   readonly engine: Pick<Engine, 'find'>;
+  /** Throws `not_found` for a workflow that somebody does not see. */
+  readonly requireShown: (workflowId: string, identity: Identity) => Promise<unknown>;
   /** Where a batch's stream is. */
   readonly monitorUrlOf: (batchId: string) => string;
 }
 
 /** The edge of batches and callbacks. */
 export function batchHandlers(parts: BatchHandlerParts): BatchHandlers {
-  const { batches, callbacks, engine, monitorUrlOf } = parts;
+  const { batches, callbacks, engine, monitorUrlOf, requireShown } = parts;
   const answer = (batch: Batch) => toBatchAnswer(batch, monitorUrlOf(batch.id));
   return {
     startBatch: async ({ params, body, identity, headers }) => {
       const { concurrency = 5, failureMode = 'continue', progressCallback } = body.options ?? {};
-      const batch = await batches.create({
-        workflowId: params.workflowId,
+      const { workflowId } = params;
+      const request = {
+        workflowId,
         ownerId: identity.subject,
         permissions: identity.permissions,
         // The schema says that each is an object.
@@ -39,7 +43,11 @@ export function batchHandlers(parts: BatchHandlerParts): BatchHandlers {
         failureMode: failureMode === 'stop' ? 'stop' : 'continue',
         progressCallback,
         idempotencyKey: keyOf(headers['idempotency-key']),
-      });
+      } as const;
+      const batch = await hidingDrafts(
+        () => batches.create(request),
+        () => requireShown(workflowId, identity),
+      );
       return answer(batch);
     },
     listBatches: async ({ query, identity }) => {

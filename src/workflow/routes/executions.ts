@@ -42,9 +42,10 @@ export function executionHandlers(parts: ExecutionHandlerParts): ExecutionHandle
       await read(executionId, identity);
       return answer(await engine.cancel(executionId, identity.subject));
     },
-    resumeExecution: async ({ params: { executionId }, identity, headers }) => {
+    resumeExecution: async ({ params: { executionId }, body, identity, headers }) => {
       await read(executionId, identity);
-      return toStarted(await engine.resume(executionId, callerTokenOf(headers)), baseUrl);
+      const asker = { ...body, ...callerTokenOf(headers) };
+      return toStarted(await engine.resume(executionId, asker), baseUrl);
     },
     rerunExecution: async ({ params: { executionId }, body, identity, headers }) => {
       await read(executionId, identity);

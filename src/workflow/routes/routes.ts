@@ -32,6 +32,7 @@ export function workflowServiceHandlers(parts: WorkflowParts): Handlers<typeof w
     ...flowTestHandlers(parts),
     ...executionHandlers({ engine, approvals, baseUrl: host.url }),
     ...batchHandlers({
+      requireShown: (id, identity) => readShown(parts.definitions, id, actorOf(identity)),
       batches,
       callbacks,
       engine,
@@ -61,6 +62,7 @@ function startParts(parts: WorkflowParts): StartHandlerParts {
     start: (request) => engine.start(request),
     wait: (executionId, options) => engine.wait(executionId, options),
     requireStartable: (id, version, actor) => definitions.requireStartable(id, version, actor),
+    requireShown: (id, actor) => readShown(definitions, id, actor),
     checkCallbacks: async (workflowId, given) => {
       callbacks.check(given);
       if (given.secret !== undefined) return;

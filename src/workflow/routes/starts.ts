@@ -21,6 +21,8 @@ export interface StartHandlerParts {
   ) => Promise<Execution>;
   /** Throws unless somebody may start this version. */
   readonly requireStartable: (id: string, version: number, actor: Actor) => Promise<void>;
+  /** Throws `not_found` for a workflow that somebody does not see. */
+  readonly requireShown: (id: string, actor: Actor) => Promise<unknown>;
   /** Throws `invalid` or `forbidden` for addresses that may not be called, and without a secret. */
   readonly checkCallbacks: (
     workflowId: string,
@@ -44,12 +46,16 @@ export function startHandlers(parts: StartHandlerParts): StartHandlers {
     executeWorkflow: async (call) => {
       const { params, body, identity, signal } = call;
       const { options = {} } = body;
+      const actor = actorOf(identity);
       if (options.version !== undefined) {
-        await parts.requireStartable(params.id, options.version, actorOf(identity));
+        await parts.requireStartable(params.id, options.version, actor);
       }
       const request = requestOf(call, options);
       if (request.callbacks) await parts.checkCallbacks(params.id, request.callbacks);
-      const started = await parts.start(request);
+      const started = await hidingDrafts(
+        () => parts.start(request),
+        () => parts.requireShown(params.id, actor),
+      );
       await parts.countUse(params.id);
       if (options.async === false) {
         const execution = await parts.wait(started.id, { timeoutMs: waitMsMax, signal });
@@ -66,6 +72,19 @@ export function startHandlers(parts: StartHandlerParts): StartHandlers {
       };
     },
   };
+}
+
+/** Tells of a draft that it cannot be started to those only who see it. */
+export async function hidingDrafts<T>(
+  start: () => Promise<T>,
+  requireShown: () => Promise<unknown>,
+): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    if (Fault.from(error).reason === 'workflow_not_active') await requireShown();
+    throw error;
+  }
 }
 
 function requestOf(call: Call<StartRoute>, options: Options): StartRequest {

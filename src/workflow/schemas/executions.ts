@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Route, SocketRoute } from '../../kit/contract.ts';
 import { subscribeFields } from '../../kit/sockets/subscription.ts';
 import { mayExecute, mayFollow, mayRead } from './access.ts';
+import { budgetFields } from './budget.ts';
 
 const id = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,128}$',
@@ -172,15 +173,19 @@ export const executionRoutes = {
     url: '/api/v1/executions/:executionId/resume',
     summary: 'Go on with an execution that failed or was cancelled',
     description:
-      'What was finished is kept; what failed is run again with the same idempotency keys. 409 `not_resumable` otherwise.',
+      'What was finished is kept; what failed is run again with the same idempotency keys, a workflow within from its start. 409 `not_resumable` otherwise, and 409 `budget_exceeded` where more is used than its budget has: the body replaces that, within the settings of the flow.',
     permission: mayExecute,
-    schema: { params: Type.Object({ executionId: id }), response: { 202: executionStarted } },
+    schema: {
+      params: Type.Object({ executionId: id }),
+      body: Type.Object(budgetFields),
+      response: { 202: executionStarted },
+    },
   },
   rerunExecution: {
     method: 'POST',
     url: '/api/v1/executions/:executionId/rerun',
     summary: 'Run an execution again from one node on, as a new one',
-    description: 'Every output that does not depend on the node is taken over.',
+    description: 'Outputs that do not depend on the node are kept. 409 `node_not_reached`.',
     permission: mayExecute,
     schema: {
       params: Type.Object({ executionId: id }),

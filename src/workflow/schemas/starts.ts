@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { mayExecute } from './access.ts';
+import { budgetFields } from './budget.ts';
 import { executionStatus } from './executions.ts';
 import { workflowParams as params } from './workflow-answers.ts';
 
@@ -35,10 +36,7 @@ const options = Type.Object({
   timeout: Type.Optional(
     Type.Integer({ minimum: 1, maximum: millisecondsMax, description: 'milliseconds' }),
   ),
-  maxTokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-  maxCost: Type.Optional(
-    Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000, description: 'US dollars' }),
-  ),
+  ...budgetFields,
   idempotencyKey: Type.Optional(
     Type.String({
       minLength: 1,

@@ -52,6 +52,18 @@ const run = (
 
 const schema = { type: 'object', properties: { score: { type: 'number' } }, required: ['score'] };
 
+/** Schemas each of which names the one before it twice. */
+function doubling(count: number) {
+  const names = Array.from({ length: count }, (_, index) => `s${index}`);
+  const $defs = Object.fromEntries(
+    names.map((name, index) => {
+      const before = { $ref: index === 0 ? '#/$defs/none' : `#/$defs/s${index - 1}` };
+      return [name, { allOf: [before, before] }];
+    }),
+  );
+  return { $ref: `#/$defs/s${count - 1}`, $defs };
+}
+
 describe('LLMNode', () => {
   test.each([{}, { system: 'You are terse.' }, { prompt: '' }, { messages: [] }])(
     'the settings %j ask nothing',
@@ -99,6 +111,48 @@ describe('LLMNode', () => {
     ];
     provider.script(json(openAiAnswer('', { choices })));
     await expect(asking()).rejects.toMatchObject({ code: 'invalid', reason: 'answer_cut' });
+  });
+
+  test.each([
+    [schema, '{"score": "x"}', '/score must be number'],
+    [schema, '{}', 'score'],
+    [
+      { $ref: '#/$defs/a', $defs: { a: { type: 'array', items: { enum: ['b'] } } } },
+      '["c"]',
+      '/0 must be one of "b"',
+    ],
+    [{ type: 'object', oneOf: [schema, { required: ['none'] }] }, '{"some": 1}', 'required'],
+  ])(
+    'an answer that the schema %j does not allow fails, and may be asked for again',
+    async (responseFormat, content, message) => {
+      provider.script(json(openAiAnswer(content)));
+      const asking = run('LLMNode', { prompt: 'Rate', model: 'm1', responseFormat });
+      await expect(asking).rejects.toMatchObject({
+        code: 'upstream',
+        reason: 'answer_does_not_fit',
+        message: expect.stringContaining(message),
+      });
+    },
+  );
+
+  test.each([
+    [{ $ref: '#' }, '1'],
+    [{ type: 'string', pattern: '^(a+)+$' }, JSON.stringify(`${'a'.repeat(40)}b`)],
+    [{ additionalProperties: false, patternProperties: { '^a': {} } }, '{"a": 1}'],
+    [doubling(40), '1'],
+  ])(
+    'the schema %j asks for no more than can be checked in time',
+    async (responseFormat, content) => {
+      provider.script(json(openAiAnswer(content)));
+      const { output } = await run('LLMNode', { prompt: 'Say', model: 'm1', responseFormat });
+      expect(output.json).toEqual(JSON.parse(content));
+    },
+  );
+
+  test('an answer that is refused says what it cost', async () => {
+    const asking = run('LLMNode', { prompt: 'Rate', model: 'm1', responseFormat: 'json' });
+    const usage = { model: 'm1', promptTokens: 10, completionTokens: 5, cost: 0.02 };
+    await expect(asking).rejects.toMatchObject({ reason: 'answer_not_json', usage });
   });
 
   test('the answer comes with its model, its tokens and its cost', async () => {

@@ -2,9 +2,11 @@ import { Type, type Static } from 'typebox';
 import type { Client } from '../../../kit/client.ts';
 import { Fault } from '../../../kit/errors.ts';
 import type { gatewayContract } from '../../../gateway/contract.ts';
-import type { Component, NodeOutcome } from '../component.ts';
+import type { Component, NodeOutcome, Usage } from '../component.ts';
 import { defineComponent } from '../schema.ts';
 import { callOptions } from '../call-options.ts';
+import { SpentFault } from '../spent-fault.ts';
+import { readJson } from './json-answer.ts';
 import { refuseModelCall } from './model-call.ts';
 import { textOf, textSetting } from './text-setting.ts';
 
@@ -138,40 +140,30 @@ function formatOf({ responseFormat }: Settings) {
 }
 
 function toOutcome(answer: Completion, { responseFormat }: Settings): NodeOutcome {
+  const { model, provider, usage: used } = answer;
+  const usage: Usage = {
+    model,
+    promptTokens: used.prompt_tokens,
+    completionTokens: used.completion_tokens,
+    cost: used.cost ?? 0,
+  };
   const [choice] = answer.choices;
-  if (!choice) throw new Fault('upstream', 'the model answered nothing', { reason: 'no_answer' });
+  if (!choice) {
+    const message = 'the model answered nothing';
+    throw new SpentFault('upstream', message, { reason: 'no_answer', usage });
+  }
   const text = choice.message.content ?? '';
-  const { model, provider, usage } = answer;
-  const cost = usage.cost ?? 0;
-  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage;
+  const { finish_reason: finishReason } = choice;
+  const { promptTokens, completionTokens, cost } = usage;
   const isJson = responseFormat !== undefined && responseFormat !== 'text';
   const output = {
     completion: text,
     text,
-    ...(isJson && { json: readJson(text, choice.finish_reason) }),
+    ...(isJson && { json: readJson(text, { responseFormat, finishReason, usage }) }),
     model,
     ...(provider !== undefined && { provider }),
-    finishReason: choice.finish_reason,
-    usage: { promptTokens, completionTokens, totalTokens: usage.total_tokens, cost },
+    finishReason,
+    usage: { promptTokens, completionTokens, totalTokens: used.total_tokens, cost },
   };
-  return { kind: 'done', output, usage: { model, promptTokens, completionTokens, cost } };
-}
-
-/** Models like to put their JSON in a fence. */
-const fence = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/;
-
-function readJson(text: string, finishReason: string): unknown {
-  try {
-    return JSON.parse(fence.exec(text)?.[1] ?? text);
-  } catch (error) {
-    if (finishReason === 'length') {
-      const message = 'the answer was cut before its JSON was complete: maxTokens is too low';
-      throw new Fault('invalid', message, { reason: 'answer_cut', cause: error });
-    }
-    // Another attempt may well do better.
-    throw new Fault('upstream', 'the model did not answer JSON', {
-      reason: 'answer_not_json',
-      cause: error,
-    });
-  }
+  return { kind: 'done', output, usage };
 }
