@@ -121,6 +121,23 @@ test('so does one of a service that says a sentence and a code, and knows few st
   await plain.http.close(0);
 });
 
+test('so does one in the words of JSON-RPC, whose codes are numbers', async () => {
+  const envelope: Envelope = {
+    schema: Type.Object({ error: Type.Object({ code: Type.Integer(), message: Type.String() }) }),
+    statusOf: () => 400,
+    wrap: ({ message }) => ({ error: { code: -32_602, message } }),
+  };
+  const rpc = await createTestServer(contract, { envelope });
+  rpc.http.serve(contract, handlers);
+  const baseUrl = await listenAnywhere(rpc.http);
+  const token = () => rpc.issuer.sign();
+  const caller = createClient(contract, { baseUrl, token, tracer: new Tracer(() => {}) });
+  const refused = await caller.refuse({}).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'invalid', message: 'not now' });
+  expect(refused).not.toHaveProperty('reason', expect.anything());
+  await rpc.http.close(0);
+});
+
 test('a service that is not there is unavailable', async () => {
   const lost = createClient(contract, { baseUrl: 'http://127.0.0.1:1', tracer });
   await expect(lost.refuse({})).rejects.toMatchObject({ code: 'unavailable' });

@@ -219,15 +219,20 @@ function refusalOf({ statusCode, headers }: Dispatcher.ResponseData, body: unkno
   const retryAfter = Number(headers['retry-after']);
   return new Fault(Fault.codeOf(statusCode), refusal.message ?? `HTTP status ${statusCode}`, {
     detail: { ...refusal.details, ...(refusal.param ? { param: refusal.param } : {}) },
-    ...(refusal.code ? { reason: refusal.code.toLowerCase() } : {}),
+    ...reasonIn(refusal),
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
   });
+}
+
+/** The reason that a code names; the numbers of JSON-RPC name none. */
+function reasonIn({ code }: RefusalBody): { readonly reason?: string } {
+  return typeof code === 'string' && code !== '' ? { reason: code.toLowerCase() } : {};
 }
 
 interface RefusalBody {
   readonly param?: string | null;
   readonly message?: string | undefined;
-  readonly code?: string | undefined;
+  readonly code?: string | number | undefined;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -247,8 +252,8 @@ async function readJson(body: Dispatcher.ResponseData['body']): Promise<unknown>
 function parseEvent(data: string): unknown {
   const event = JSON.parse(data) as { error?: RefusalBody } | null;
   if (!event?.error) return event;
-  const { message = 'the stream failed', code } = event.error;
-  throw new Fault('upstream', message, code ? { reason: code.toLowerCase() } : {});
+  const { message = 'the stream failed' } = event.error;
+  throw new Fault('upstream', message, reasonIn(event.error));
 }
 
 const unreachable = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET', 'ENOTFOUND', 'EPIPE']);
