@@ -4,7 +4,8 @@ import type { EngineSql } from './journal-store.ts';
 import { readNodes } from './node-runs-store.ts';
 
 const tellAgainMs = 30_000;
-const attemptsMax = 5;
+/** A run that only computes writes without a pause. */
+const attemptsMax = 50;
 
 /** Ends an execution that has not ended; undefined when it has. */
 export async function cancelStored(
