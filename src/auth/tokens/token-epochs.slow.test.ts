@@ -91,6 +91,8 @@ describe('after the clock was set back', () => {
     ['lost roles', [{ roles: ['user'] }]],
     ['was disabled and enabled', [{ disabled: true }, { disabled: false }]],
   ])('who %s before gets a token that is good at once', async (_, changes) => {
+    // Ten minutes later at a stroke, nothing is trusted until the revocations were read again.
+    await expect.poll(() => validity(user.access_token, here)).toBe('valid');
     for (const body of changes) await change(body);
     vi.useRealTimers();
     const token = await logIn(here);
