@@ -129,9 +129,9 @@ test('so does one in the words of JSON-RPC, whose codes are numbers', async () =
   };
   const rpc = await createTestServer(contract, { envelope });
   rpc.http.serve(contract, handlers);
-  const baseUrl = await listenAnywhere(rpc.http);
+  const rpcUrl = await listenAnywhere(rpc.http);
   const token = () => rpc.issuer.sign();
-  const caller = createClient(contract, { baseUrl, token, tracer: new Tracer(() => {}) });
+  const caller = createClient(contract, { baseUrl: rpcUrl, token, tracer: new Tracer(() => {}) });
   const refused = await caller.refuse({}).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'invalid', message: 'not now' });
   expect(refused).not.toHaveProperty('reason', expect.anything());
