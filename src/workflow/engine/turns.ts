@@ -1,5 +1,8 @@
-/** Milliseconds of one turn of the event loop that executions take; the rest of the process waits no longer. */
-const shareMs = 5;
+/**
+ * Milliseconds of one turn of the event loop that executions take; the rest of the process waits no longer. What
+ * they say in one turn is stored by one statement: with 5 the items of a batch cost a third more.
+ */
+const shareMs = 20;
 
 /**
  * The share that all executions of this process together have of each turn of the event loop. Nodes that
