@@ -9,9 +9,18 @@ export const permissionPattern = '^(\\*|[a-z][a-z0-9-]*:(\\*|[a-z][a-z0-9-]*))$'
  */
 export const peerPermission = 'suite:peer';
 
-/** True when the held permissions include the needed one. */
+/** A permission, and those that have it in them. */
+const impliedBy: ReadonlyMap<string, readonly string[]> = new Map([
+  ['agent:read', ['agent:execute']],
+  ['workflow:create', ['workflow:admin']],
+  ['workflow:execute', ['workflow:create', 'workflow:admin']],
+  ['workflow:read', ['workflow:create', 'workflow:admin']],
+]);
+
+/** True when the held permissions include the needed one, or one that implies it. */
 export function allows(held: readonly string[], needed: string): boolean {
   if (held.includes(needed)) return true;
+  if (impliedBy.get(needed)?.some((wider) => held.includes(wider))) return true;
   if (needed === peerPermission) return false;
   if (held.includes('*')) return true;
   const area = needed.slice(0, needed.indexOf(':'));

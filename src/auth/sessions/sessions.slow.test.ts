@@ -139,6 +139,12 @@ describe('a refused refresh', () => {
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });
 
+  test('leaves a token with what is implied by what was granted', async () => {
+    const { tokens } = await createUser(['developer']);
+    const { status, body } = await refresh(tokens.refresh_token, { scope: 'agent:read' });
+    expect([status, decodeJwt(body.access_token)['permissions']]).toEqual([200, ['agent:read']]);
+  });
+
   test('beyond the hour\u2019s number is refused without consuming the token', async () => {
     await using limited = await startAuth(ground, {
       environment: { AUTH_REFRESHES_PER_HOUR: '2' },

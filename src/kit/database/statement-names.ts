@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 
 const usesMin = 5;
-const namesMax = 300;
+const namesMax = 600;
 const textsMax = 2_000;
 const lengthMax = 16 * 1024;
 
 /**
  * Names for the statements that one session runs over and over, so that it parses each once and may keep
- * its plan. The first 300 that were run five times get one; it holds as long as the session.
+ * its plan. The first 600 that were run five times get one; it holds as long as the session.
  */
 export class StatementNames {
   readonly #names = new Map<string, string>();

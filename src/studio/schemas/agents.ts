@@ -8,8 +8,7 @@ const timestamp = Type.String({ format: 'date-time' });
 const storable = '^[^\\u0000\\ud800-\\udfff]*$';
 const bounded = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: storable });
 
-/** The first is named in refusals. */
-const mayRead = ['agent:read', 'agent:execute'];
+const mayRead = 'agent:read';
 const mayExecute = 'agent:execute';
 
 const runtime = Type.Enum([...runtimeNames]);

@@ -5,7 +5,7 @@ import { taskPriorities, taskStatuses, taskTypes, waitReasons } from '../tasks/t
 const agentTasksUrl = '/api/v1/agents/:id/tasks';
 const tasksUrl = '/api/v1/tasks';
 const mayGive = 'agent:execute';
-const maySee = ['agent:read', 'agent:execute'] as const;
+const maySee = 'agent:read';
 
 const timestamp = Type.String({ format: 'date-time' });
 const storable = '^[^\\u0000\\ud800-\\udfff]*$';

@@ -30,7 +30,7 @@ const timeoutMsDefault = 10 * 60_000;
 /** What the mesh takes, less what the studio adds. */
 const inputBytesMax = 768 * 1_024;
 /** Who may start workflows, as the workflow service has it. */
-const mayExecute = ['workflow:execute', 'workflow:create', 'workflow:admin'];
+const mayExecute = 'workflow:execute';
 
 /**
  * The task as it is to be stored. Refuses with what the caller may not, and with `invalid` what could
