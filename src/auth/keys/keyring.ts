@@ -23,6 +23,7 @@ import { openSealer, type Sealer } from '../../kit/secrets/sealing.ts';
 import { listPublishedKeys, lockSigningKeys } from './signing-key-store.ts';
 import { ensureSuccession } from './succession.ts';
 import { currentSecretId, secretsOf, signingKeyOf } from './token-secrets.ts';
+import { endOrLate } from '../../kit/time-limits.ts';
 
 export interface KeyringOptions {
   readonly sql: Sql;
@@ -171,7 +172,7 @@ export class Keyring {
     const reading = this.reload().catch((error: unknown) => {
       this.#options.log.debug({ err: error }, 'the signing keys stay as they were read before');
     });
-    await settledWithin(freshWaitMs, reading);
+    await endOrLate(reading, freshWaitMs);
   }
 
   /** Another replica may have made the key a moment ago, so the database has the last word. */
@@ -259,15 +260,6 @@ export class Keyring {
     const token = { tokenId: '', sessionId: '', subject: '', keyId, tokenEpoch: 0 };
     return this.#options.revocations.covers(token);
   }
-}
-
-/** Resolves with the work or after the limit, whatever comes first. */
-async function settledWithin(limitMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
 function viewOf(

@@ -4,6 +4,7 @@ import { RateLimiter, type Allowance } from '../../kit/rate-limit.ts';
 import { AttemptLimit, refusalOf, type AttemptRate } from './attempt-limits.ts';
 import type { AllowanceAsk } from './allowance-store.ts';
 import type { Allowances } from './allowances.ts';
+import { within } from '../../kit/time-limits.ts';
 
 /** Attempts of one key that this replica has taken ahead, or a refusal that still stands. */
 interface Lease {
@@ -29,13 +30,16 @@ export interface LeasedLimitOptions {
 
 const keysMax = 100_000;
 const leaseMs = 1000;
+/** How long an attempt waits for a database that hangs. */
+const patienceMs = 1000;
 const sweepMs = 500;
 
 /**
  * A shared limit for what happens often: a replica takes several attempts of a key at once and
  * spends them from memory, so that all replicas together never allow more than the limit. A lease
  * grows with what was used of the one before, up to a quarter of what is left; after a second the
- * rest goes back. When the database does not answer, each replica keeps the limit by itself.
+ * rest goes back. While the database does not answer, each replica keeps the limit by itself, and only
+ * the first attempt waits to see it.
  */
 export class LeasedLimit implements AsyncDisposable {
   readonly #rate: AttemptRate;
@@ -85,7 +89,13 @@ export class LeasedLimit implements AsyncDisposable {
   async #takeLater(key: string): Promise<Allowance> {
     try {
       for (;;) {
-        await this.#renew(key);
+        const renewal = this.#renew(key);
+        if (this.#isAlone) {
+          // When it succeeds, the limit is everybody's again.
+          renewal.catch(() => {});
+          return this.#takeAlone(key);
+        }
+        await within(renewal, patienceMs);
         const allowance = this.#takeFrom(this.#leases.get(key));
         if (allowance) return allowance;
       }
@@ -93,8 +103,12 @@ export class LeasedLimit implements AsyncDisposable {
       const { log, name } = this.#options;
       if (!this.#isAlone) log.warn({ err: error, limit: name }, 'a limit is kept by itself');
       this.#isAlone = true;
-      return { ...this.#alone.take(key), limit: this.#rate.attempts };
+      return this.#takeAlone(key);
     }
+  }
+
+  #takeAlone(key: string): Allowance {
+    return { ...this.#alone.take(key), limit: this.#rate.attempts };
   }
 
   /** Joins the renewal that is under way, or starts one. */

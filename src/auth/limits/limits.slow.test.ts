@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../../kit/testing.ts';
 import type { AuthTables, Sql } from '../tables.ts';
 import { adminPassword, openGround, startAuth, type Ground, type RunningAuth } from '../testing.ts';
@@ -312,6 +312,19 @@ describe('a limit that is leased', () => {
     for (const limit of limits) await limit[Symbol.asyncDispose]();
     await using last = openLimit('both');
     expect(allowed + (await takeAll(last, 1000))).toBe(1000);
+  });
+
+  test('goes on by itself while the database hangs, and together with others afterwards', async () => {
+    await using limit = openLimit('hanging');
+    expect(await limit.take('k')).toMatchObject({ remaining: 999 });
+    await sql.transaction().execute(async () => {
+      for (const key of ['k', 'm', 'k']) expect((await limit.take(key)).isAllowed).toBe(true);
+    });
+    await using second = openLimit('hanging');
+    await vi.waitFor(async () => {
+      const { remaining } = await limit.take('n');
+      expect((await second.take('n')).remaining).toBeLessThan(remaining);
+    }, 5_000);
   });
 
   test('gives back what a lease left over', async () => {

@@ -13,6 +13,7 @@ import { groupsOf, type ProviderGroup } from './profile.ts';
 import type { ProviderClient } from './provider-client.ts';
 import { isLoginRequired, providerError } from './provider-fetch.ts';
 import type { Providers } from './providers.ts';
+import { endOrLate } from '../../kit/time-limits.ts';
 
 /** A group with the platform role that it gives, where a mapping names it. */
 export interface GroupRole {
@@ -91,11 +92,7 @@ export class RoleSync {
   }
 
   async #sync(userId: string, origin: Origin): Promise<void> {
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const isLate = new Promise<undefined>((resolve) => {
-      timeout.addEventListener('abort', () => resolve(undefined), { once: true });
-    });
-    const groups = await Promise.race([this.#readGroups(userId), isLate]);
+    const groups = await endOrLate(this.#readGroups(userId), timeoutMs);
     if (groups) await this.#narrow(userId, groups, origin);
   }
 

@@ -10,6 +10,7 @@ import {
   writeEntries,
   type CacheSql,
 } from './cache-store.ts';
+import { within } from '../../kit/time-limits.ts';
 
 export interface DatabaseLevelOptions {
   readonly sql: CacheSql;
@@ -59,7 +60,7 @@ export class DatabaseLevel implements AsyncDisposable {
     const pending = this.#pending.get(key);
     if (pending || this.#awayUntilMs > Date.now()) return pending;
     try {
-      return await withinMs(readMaxMs, readEntry(this.#sql, key));
+      return await within(readEntry(this.#sql, key), readMaxMs);
     } catch (error) {
       this.#pause(error);
       return undefined;
@@ -172,12 +173,4 @@ export class DatabaseLevel implements AsyncDisposable {
     }
     this.#awayUntilMs = Date.now() + pauseMs;
   }
-}
-
-async function withinMs<Value>(limitMs: number, work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), limitMs);
-  });
-  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }

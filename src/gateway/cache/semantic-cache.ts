@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Log } from '../../kit/log.ts';
 import { mayAskTheSame } from './semantic-guard.ts';
 import type { SemanticQuestion } from './semantic-question.ts';
+import { endOrLate } from '../../kit/time-limits.ts';
 
 /** Turns a text into a vector. */
 export type Embed = (text: string) => Promise<Float32Array>;
@@ -56,18 +57,12 @@ export class SemanticCache {
 
   /** The vector of a question; undefined when it could not be had in time. */
   async embed({ text }: SemanticQuestion): Promise<Float32Array | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), embedMaxMs);
-    });
     try {
-      const vector = await Promise.race([this.#embed(text), limit]);
+      const vector = await endOrLate(this.#embed(text), embedMaxMs);
       return vector && normalise(vector);
     } catch (error) {
       this.#log.warn({ err: error }, 'a question could not be embedded for the cache');
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -11,6 +11,7 @@ import {
   type MoneySql,
   type SpendQuery,
 } from './spend-store.ts';
+import { endOrLate } from '../../kit/time-limits.ts';
 
 export interface LedgerOptions {
   readonly sql: MoneySql;
@@ -115,12 +116,10 @@ export class Ledger implements AsyncDisposable {
     clearInterval(this.#sweepTimer);
     clearTimeout(this.#timer);
     this.#isClosed = true;
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeMaxMs)));
     const moved = this.flush().catch((error: unknown) => {
       this.#options.log.warn({ err: error }, 'spends stay in the journal until the next start');
     });
-    await Promise.race([moved, limit]).finally(() => clearTimeout(timer));
+    await endOrLate(moved, closeMaxMs);
     await this.#journal[Symbol.asyncDispose]();
   }
 

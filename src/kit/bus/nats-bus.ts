@@ -11,6 +11,7 @@ import type { Bus, Retention, Subscription, Topic } from './bus.ts';
 import { checkRetention, checkTopicName } from './limits.ts';
 import { NatsTopic } from './nats-topic.ts';
 import { parseNatsUrl, type NatsAddress } from './nats-url.ts';
+import { within } from '../time-limits.ts';
 
 /** A subscription as the connection sees it. */
 export interface Resumable extends Subscription {
@@ -85,13 +86,9 @@ class NatsBus implements Bus {
 
   async ping(): Promise<number> {
     const startedAt = performance.now();
-    const signal = AbortSignal.timeout(requestTimeoutMs);
-    const timeout = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
     try {
       // The client's own measure has no deadline and counts whole milliseconds.
-      await Promise.race([this.#connection.rtt(), timeout]);
+      await within(this.#connection.rtt(), requestTimeoutMs);
       return performance.now() - startedAt;
     } catch (error) {
       throw new Fault('unavailable', 'the event bus does not answer', { cause: error });

@@ -23,8 +23,9 @@ import {
 import { TaskRun } from './task-run.ts';
 import type { AgentGone, TaskSignals } from './task-signals.ts';
 import { startTaskSpan } from './task-span.ts';
-import { endOrLate, untilAborted } from './waits.ts';
+import { untilAborted } from './waits.ts';
 import type { WaitingTask } from './waiting-store.ts';
+import { endOrLate } from '../../kit/time-limits.ts';
 
 export interface TaskRunnerOptions {
   readonly dispatch: Dispatch;

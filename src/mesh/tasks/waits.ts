@@ -17,13 +17,3 @@ export async function untilAborted<T>(
     stop?.();
   }
 }
-
-/** Resolves when the work has ended, which rejects nothing, or so many milliseconds later. */
-export async function endOrLate(work: Promise<unknown> | undefined, waitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, waitMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}
