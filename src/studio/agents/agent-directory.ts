@@ -1,23 +1,26 @@
 import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
 import { Outlet } from '../../kit/bus/outlet.ts';
-import { newsRetention } from '../../kit/bus/table-replica.ts';
+import { hasUnheardWriters, newsRetention, rereadMs } from '../../kit/bus/table-replica.ts';
+import type { Database } from '../../kit/database/database.ts';
 import type { Log } from '../../kit/log.ts';
 import { recentEntries } from '../../kit/recent-entries.ts';
 import { agentsTopic } from '../events.ts';
 import { isFinal, type AgentState } from './agent-record.ts';
-import { readLiveAgents, type AgentSql } from './agent-store.ts';
+import { readLiveAgents } from './agent-store.ts';
 
 /** What replicas tell one another. */
 type AgentNews = AgentState | { readonly removedId: string };
 
 export interface AgentDirectoryOptions {
-  readonly sql: AgentSql;
+  readonly sql: Pick<Database, 'query' | 'dialect'>;
   readonly bus: Bus;
   readonly log: Log;
 }
 
 /** Enough to know late news of what has ended. */
 const endedMax = 10_000;
+/** How often memory is compared with a table that others write to, for a bus may lose what they tell. */
+const compareMs = 30_000;
 
 /** All agents that have not ended, in the memory of every replica. */
 export class AgentDirectory implements AsyncDisposable {
@@ -29,6 +32,7 @@ export class AgentDirectory implements AsyncDisposable {
   readonly #listeners = new Set<(state: AgentState) => void>();
   readonly #waiters = new Map<string, Set<() => void>>();
   #subscription: Subscription | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #reading: Promise<void> = Promise.resolve();
 
   constructor(options: AgentDirectoryOptions) {
@@ -44,6 +48,10 @@ export class AgentDirectory implements AsyncDisposable {
       onGap: () => void this.reload(),
     });
     await this.#read();
+    const { sql, bus } = this.#options;
+    if (sql.dialect === 'pglite') return;
+    const everyMs = hasUnheardWriters(bus, sql) ? rereadMs : compareMs;
+    this.#timer = setInterval(() => void this.reload(), everyMs).unref();
   }
 
   /** Those that have not ended, in no order. */
@@ -104,6 +112,7 @@ export class AgentDirectory implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
     await this.#subscription?.close();
     await this.#reading;
     await this.#outlet[Symbol.asyncDispose]();

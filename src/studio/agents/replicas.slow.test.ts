@@ -76,6 +76,17 @@ describe.skipIf(!postgres?.isAvailable)(`replicas on one ${postgres?.title}`, ()
     expect(machine.programs).toHaveLength(1);
   });
 
+  test('an agent is seen by those whom no bus tells of it', async () => {
+    fresh();
+    await using deaf = new LocalBus({ log: silentLog });
+    const [one, two] = [await replica(), await replica({ bus: deaf })];
+    const { id } = await one.agents.spawn(ada, asked);
+    const seen = () => two.agents.running().map((agent) => agent.id);
+    await expect.poll(seen, { timeout: 10_000 }).toEqual([id]);
+    await one.agents.stop(ada, id);
+    await expect.poll(seen, { timeout: 10_000 }).toEqual([]);
+  });
+
   test('another takes over what a dead one ran, on the same machine once the lease is over', async () => {
     fresh();
     const one = await replica();
