@@ -9,6 +9,7 @@ export interface DirectCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
 }
 
 interface Message {
@@ -69,10 +70,12 @@ function readCall({ headers, body }: Message): (DirectCall & { envelope: string 
   if (typeof name !== 'string' || !isPlain(input) || !hasOnly(meta, metaKeys)) return undefined;
   if (!areHeadersOf(name, headers) || meta[versionKey] !== revision) return undefined;
   const envelope = JSON.stringify(envelopeKeys.map((key) => meta[key] ?? null));
-  return { id, name, input, traceparent: textOf(meta['traceparent']), envelope };
+  const [traceparent, tracestate] = [textOf(meta['traceparent']), textOf(meta['tracestate'])];
+  return { id, name, input, traceparent, tracestate, envelope };
 }
 
-function textOf(value: unknown): string | undefined {
+/** A text, and nothing else that stands in a message. */
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 

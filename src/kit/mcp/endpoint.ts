@@ -103,11 +103,12 @@ export class McpEndpoint implements AsyncDisposable {
   async #answer(call: DirectCall, request: McpRequest): Promise<Response | WrittenBytes> {
     const { tools, name, title, version } = this.#options;
     const { identity, requestId, span, signal } = request;
-    const { traceparent } = call;
+    const { traceparent, tracestate } = call;
     span.setAttribute('mcp.method.name', 'tools/call');
     span.setAttribute('gen_ai.tool.name', call.name);
     const caller = { identity, requestId, span };
-    const context = { ...caller, signal, traceparent, isReported: false, report: () => {} };
+    const traced = { ...caller, signal, traceparent, tracestate };
+    const context = { ...traced, isReported: false, report: () => {} };
     try {
       const result = await answerTool(this.#options, caller, () =>
         tools.call(call.name, call.input, context),

@@ -1,6 +1,7 @@
 import type { Server, ServerContext, ServerOptions } from '@modelcontextprotocol/server';
 import { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { textOf } from './direct-calls.ts';
 import { McpError, mcpCodes } from './mcp-error.ts';
 import type { McpCaching, McpCompletions, McpPrompts, McpResources } from './offers.ts';
 import type { OpenCalls } from './open-calls.ts';
@@ -66,8 +67,9 @@ function setToolMethods(server: Server, parts: McpMethodParts): void {
   const { tools, sdk } = parts;
   server.setRequestHandler('tools/list', async ({ params }, context) => {
     const listed = await tools.list(Sender.of(context).caller, params?.cursor);
-    const page = 'tools' in listed ? listed : { tools: listed };
-    return { ...page, tools: [...page.tools] };
+    if ('tools' in listed) return { ...listed, tools: [...listed.tools] };
+    refuseCursor(sdk, params?.cursor);
+    return { tools: [...listed] };
   });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { name, arguments: input = {} } = params;
@@ -81,6 +83,12 @@ function setToolMethods(server: Server, parts: McpMethodParts): void {
       throw error instanceof McpError ? toProtocolError(sdk, error) : error;
     }
   });
+}
+
+/** Of a list that comes all at once: no page of it has a cursor. */
+function refuseCursor(sdk: McpMethodParts['sdk'], cursor: string | undefined): void {
+  if (cursor === undefined) return;
+  throw new sdk.ProtocolError(mcpCodes.invalidParams, 'there is no page with this cursor');
 }
 
 /** What a tool answers, or how it failed; rejects with an `McpError` where the protocol says so. */
@@ -100,21 +108,24 @@ export async function answerTool(
 }
 
 function setPromptMethods(server: Server, parts: McpMethodParts, prompts: McpPrompts): void {
-  server.setRequestHandler('prompts/list', async (_request, context) => ({
-    prompts: [...(await prompts.list(Sender.of(context).caller))],
-  }));
+  server.setRequestHandler('prompts/list', async ({ params }, context) => {
+    refuseCursor(parts.sdk, params?.cursor);
+    return { prompts: [...(await prompts.list(Sender.of(context).caller))] };
+  });
   server.setRequestHandler('prompts/get', ({ params }, context) =>
     answer(parts, context, (running) => prompts.get(params.name, params.arguments ?? {}, running)),
   );
 }
 
 function setResourceMethods(server: Server, parts: McpMethodParts, resources: McpResources): void {
-  server.setRequestHandler('resources/list', async (_request, context) => ({
-    resources: [...(await resources.list(Sender.of(context).caller))],
-  }));
-  server.setRequestHandler('resources/templates/list', async (_request, context) => ({
-    resourceTemplates: [...(await resources.listTemplates(Sender.of(context).caller))],
-  }));
+  server.setRequestHandler('resources/list', async ({ params }, context) => {
+    refuseCursor(parts.sdk, params?.cursor);
+    return { resources: [...(await resources.list(Sender.of(context).caller))] };
+  });
+  server.setRequestHandler('resources/templates/list', async ({ params }, context) => {
+    refuseCursor(parts.sdk, params?.cursor);
+    return { resourceTemplates: [...(await resources.listTemplates(Sender.of(context).caller))] };
+  });
   server.setRequestHandler('resources/read', ({ params }, context) =>
     answer(parts, context, (running) => resources.read(params.uri, running)),
   );
@@ -153,13 +164,13 @@ async function run<T>(
   const { caller, session } = Sender.of(context);
   const { id, signal, _meta: meta } = context.mcpReq;
   const key = session ? { subject: caller.identity.subject, session, id } : undefined;
-  const traceparent = meta?.['traceparent'];
   const reporter = new Reporter(context);
   const result = await calls.run(key, signal, (running) =>
     work({
       ...caller,
       signal: running,
-      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+      traceparent: textOf(meta?.['traceparent']),
+      tracestate: textOf(meta?.['tracestate']),
       isReported: reporter.isAskedFor,
       report: (progress) => reporter.report(progress),
     }),

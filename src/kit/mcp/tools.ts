@@ -44,6 +44,8 @@ export interface McpCallContext extends McpCaller {
   readonly signal: AbortSignal;
   /** The W3C trace context in the message's own `_meta` (SEP-414), unchecked. */
   readonly traceparent: string | undefined;
+  /** The W3C trace state beside it, unchecked. */
+  readonly tracestate: string | undefined;
   /** Whether the caller asked to be told how far the call is. */
   readonly isReported: boolean;
   /** Tells the caller how far the tool is; without effect for a caller who did not ask for it. */

@@ -90,11 +90,14 @@ export class Errands {
   }
 }
 
-function errandOf({ signal, span, traceparent, isReported, report }: McpCallContext): Errand {
+function errandOf(context: McpCallContext): Errand {
+  const { signal, span, traceparent, tracestate, isReported, report } = context;
+  const said = parseTraceparent(traceparent);
   return {
     signal,
     // The message's own context is nearer to the caller than that of the request that carries it.
-    parent: parseTraceparent(traceparent) ?? span.spanContext(),
+    parent: said ?? span.spanContext(),
+    tracestate: said && tracestate,
     onProgress: isReported ? report : undefined,
   };
 }

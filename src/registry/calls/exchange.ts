@@ -34,6 +34,8 @@ export interface Errand {
   readonly signal: AbortSignal;
   /** The span that caused it. */
   readonly parent: SpanContext;
+  /** What others on its way have added to it: it goes on to the server (W3C Trace Context, section 3.3). */
+  readonly tracestate?: string | undefined;
   /** For opening the link and the exchange together; 60,000 unless told. */
   readonly timeoutMs?: number | undefined;
   readonly onProgress?: ((progress: LinkProgress) => void) | undefined;
@@ -123,8 +125,9 @@ export class Exchanges {
     const leftMs = msUntil(endsAt);
     signal.throwIfAborted();
     errand.onSending?.();
-    const { onProgress } = errand;
-    return errand.work(link, { signal, timeoutMs: leftMs, traceparent, onProgress });
+    const { onProgress, tracestate } = errand;
+    const traced = { traceparent, tracestate };
+    return errand.work(link, { signal, timeoutMs: leftMs, ...traced, onProgress });
   }
 
   /** After the link was opened: a server that was begun anew may be another one. */

@@ -70,6 +70,8 @@ export interface ExchangeOptions {
   readonly timeoutMs?: number | undefined;
   /** W3C trace context, sent in `_meta` (SEP-414) and, over HTTP, as header. */
   readonly traceparent?: string | undefined;
+  /** Sent beside it. */
+  readonly tracestate?: string | undefined;
   readonly onProgress?: ((progress: LinkProgress) => void) | undefined;
 }
 

@@ -31,6 +31,8 @@ export interface McpLinkOptions {
 }
 
 const defaultTimeoutMs = 60_000;
+/** What a header may hold (W3C Trace Context, section 3.3.1). */
+const tracestatePattern = /^[\x20-\x7e]{1,512}$/;
 
 /** A conversation through one client of the SDK. */
 export class McpLink implements Link {
@@ -146,11 +148,12 @@ export class McpLink implements Link {
 }
 
 function toRequestOptions(options: ExchangeOptions = {}): RequestOptions {
-  const { signal, timeoutMs = defaultTimeoutMs, traceparent, onProgress } = options;
+  const { signal, timeoutMs = defaultTimeoutMs, onProgress } = options;
+  const trace = traceOf(options);
   return {
     timeout: timeoutMs,
     ...(signal ? { signal } : {}),
-    ...(traceparent === undefined ? {} : { headers: { traceparent } }),
+    ...(trace ? { headers: trace } : {}),
     ...(onProgress
       ? {
           onprogress: ({ progress, total, message }) =>
@@ -164,8 +167,16 @@ function toRequestOptions(options: ExchangeOptions = {}): RequestOptions {
   };
 }
 
-function metaOf({ traceparent }: ExchangeOptions = {}) {
-  return traceparent === undefined ? {} : { _meta: { traceparent } };
+function metaOf(options: ExchangeOptions = {}) {
+  const trace = traceOf(options);
+  return trace ? { _meta: trace } : {};
+}
+
+/** A trace state that no header can carry stays here. */
+function traceOf({ traceparent, tracestate }: ExchangeOptions) {
+  if (traceparent === undefined) return undefined;
+  const isSendable = tracestate !== undefined && tracestatePattern.test(tracestate);
+  return isSendable ? { traceparent, tracestate } : { traceparent };
 }
 
 /** Without what they say of their results: the client would refuse one in the server's name. */

@@ -97,13 +97,25 @@ test.each([
 test('the headers of the endpoint and the trace go with each request', async () => {
   const link = await links.pool.open('con_a');
   const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
-  await link.callTool('add', { left: 1, right: 2 }, { traceparent });
+  const tracestate = 'rojo=1';
+  await link.callTool('add', { left: 1, right: 2 }, { traceparent, tracestate });
   expect(arrivals.at(-1)?.headers).toMatchObject({
     'x-api-key': 'secret',
     traceparent,
+    tracestate,
     'mcp-method': 'tools/call',
     'mcp-name': 'add',
   });
+});
+
+test('a trace state that no header can carry stays behind', async () => {
+  const link = await links.pool.open('con_a');
+  const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
+  for (const tracestate of ['a\r\nx-api-key: b', '', 'x'.repeat(513)]) {
+    const answer = await link.callTool('add', { left: 1, right: 2 }, { traceparent, tracestate });
+    expect(answer.content).toEqual([{ type: 'text', text: '3' }]);
+    expect(arrivals.at(-1)?.headers).not.toHaveProperty('tracestate');
+  }
 });
 
 test('a caller that gives up stops the tool at the server', async () => {
