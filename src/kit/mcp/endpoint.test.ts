@@ -70,6 +70,12 @@ beforeAll(async () => {
     instructions: 'Take notes.',
     url: 'http://notes.test',
     tools,
+    prompts: { list: () => Promise.resolve([]), get: () => Promise.resolve({ messages: [] }) },
+    resources: {
+      list: () => Promise.resolve([]),
+      listTemplates: () => Promise.resolve([]),
+      read: () => Promise.resolve({ contents: [] }),
+    },
     log: silentLog,
   });
   http.serve(contract, { mcp: (call) => endpoint.handle(call) });
@@ -124,6 +130,15 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+
+test.each(eras)('no list has a page with a cursor that nobody gave, in $era', async ({ mode }) => {
+  const client = await connect(mode);
+  const refused = { code: -32_602, message: expect.stringContaining('no page') };
+  for (const list of ['tools', 'prompts', 'resources', 'resources/templates']) {
+    const asked = { method: `${list}/list`, params: { cursor: 'unknown' } };
+    await expect(client.request(asked as never)).rejects.toMatchObject(refused);
+  }
+});
 
 describe('who may not speak', () => {
   test('nobody without a token', async () => {

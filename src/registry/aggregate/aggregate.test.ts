@@ -226,15 +226,6 @@ describe.each(['auto', 'legacy'] as const)('the aggregated server, spoken to as 
     await aborted;
   });
 
-  test('no list has a page with a cursor that nobody gave', async () => {
-    const client = await connect('/mcp', mode);
-    const unknown = { code: -32_602, message: expect.stringContaining('no page') };
-    for (const method of ['tools', 'prompts', 'resources', 'resources/templates']) {
-      const asked = { method: `${method}/list`, params: { cursor: 'unknown' } };
-      await expect(client.request(asked as never)).rejects.toMatchObject(unknown);
-    }
-  });
-
   test('the trace of the message goes on at the server', async () => {
     const client = await connect('/mcp', mode);
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
