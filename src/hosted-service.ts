@@ -83,6 +83,7 @@ function hostOf(service: Service, hosting: HostingProcess, parts: ServiceParts):
     rate: config.rateOf(name),
     authenticator: trust.authenticator,
     revocations: trust.revocations,
+    serveKeys: (find) => trust.serveKeys(find),
     ownToken: trust.serviceToken(name),
     client: (contract) => clientOf(contract, { name, hosting, tracer: parts.tracer }),
     suite,

@@ -29,21 +29,32 @@ interface TestProcess extends AsyncDisposable {
 }
 
 /** A process as `npm start` has it: auth beside services that trust its tokens. */
-async function openProcess(): Promise<TestProcess> {
+async function openProcess(
+  services: typeof hosted = hosted,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestProcess> {
   const lifetime = new Lifetime(log);
   const dataFolder = await mkdtemp(join(tmpdir(), 'ennead-trust-'));
   lifetime.defer('the data folder', () => rm(dataFolder, { recursive: true }));
   const environment = {
     ENNEAD_DATA_DIR: dataFolder,
     ENNEAD_PORT_BASE: String(await freePortBase()),
+    ...settings,
   };
-  const config = readConfiguration(environment, hosted);
-  const addresses = addressBook(config, hosted);
-  const common = { config: config.suite, addresses, hosted, log, lifetime, onProgress: () => {} };
+  const config = readConfiguration(environment, services);
+  const addresses = addressBook(config, services);
+  const common = {
+    config: config.suite,
+    addresses,
+    hosted: services,
+    log,
+    lifetime,
+    onProgress: () => {},
+  };
   const ground = await openGround(common);
   const none = { changed: [], refused: [] };
   const suite = { services: () => [], start: async () => none, stop: async () => none };
-  for (const service of hosted) {
+  for (const service of services) {
     const hosting = { ground, config, addresses, suite, log, graceMs: () => 0, announce: () => {} };
     lifetime.own(service.contract.name, await openService(service, hosting));
   }
@@ -90,4 +101,20 @@ test('every service beside auth refuses all tokens once revocations were not rea
     gateway: stale,
     registry: stale,
   });
+});
+
+test('auth believes its own tokens also where it does not reach itself at its address', async () => {
+  const base = await freePortBase();
+  const settings = {
+    ENNEAD_PORT_BASE: String(base),
+    ENNEAD_AUTH_URL: 'http://127.0.0.1:9',
+  };
+  await using one = await openProcess([auth], settings);
+  const here = {
+    ...one,
+    addresses: { ...one.addresses, urlOf: () => `http://127.0.0.1:${base + 2}` },
+  };
+  const headers = { authorization: `Bearer ${await logIn(here)}` };
+  const answer = await fetch(`${here.addresses.urlOf()}/api/v1/auth/userinfo`, { headers });
+  expect(answer.status).toBe(200);
 });

@@ -1,4 +1,4 @@
-import type { JSONWebKeySet } from 'jose';
+import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseApiKey } from './auth/api-keys/api-key-text.ts';
@@ -18,7 +18,7 @@ import { Tracer } from './kit/trace.ts';
 export interface TrustOptions {
   /** Address of auth, which is also the issuer that tokens name. */
   readonly issuerUrl: string;
-  /** True when auth runs in this process: then it reads the revocations into the list itself. */
+  /** True when auth runs in this process: then it serves its keys, and reads the revocations into the list. */
   readonly isIssuerHere: boolean;
   readonly bus: Bus;
   readonly serviceKeysFolder: string;
@@ -35,6 +35,7 @@ export class Trust implements AsyncDisposable {
   readonly #issuer: Client<typeof authContract>;
   readonly #feed: RevocationFeed | undefined;
   readonly #tokens = new Map<string, ServiceToken>();
+  #findKey: JWTVerifyGetKey;
 
   constructor(options: TrustOptions) {
     this.#options = options;
@@ -43,9 +44,10 @@ export class Trust implements AsyncDisposable {
       tracer: silentTracer(),
     });
     this.#feed = options.isIssuerHere ? undefined : this.#createFeed();
+    this.#findKey = createRemoteKeys({ fetchKeys: () => this.#fetchKeys() });
     const verifier = new Verifier({
       issuer: options.issuerUrl,
-      keys: createRemoteKeys({ fetchKeys: () => this.#fetchKeys() }),
+      keys: (header, token) => this.#findKey(header, token),
       revocations: this.revocations,
     });
     this.authenticator = new Authenticator(
@@ -58,6 +60,14 @@ export class Trust implements AsyncDisposable {
   /** Begins to follow revocations, where auth is elsewhere. */
   async start(): Promise<void> {
     await this.#feed?.start();
+  }
+
+  /**
+   * From now on believes the keys that auth holds here, and no longer asks at its address, which may be
+   * one that only others reach.
+   */
+  serveKeys(find: JWTVerifyGetKey): void {
+    this.#findKey = find;
   }
 
   /** The token of a service's own identity. */

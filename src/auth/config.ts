@@ -86,6 +86,11 @@ export const authSettings = {
     { schema: Type.Integer({ minimum: 0, maximum: 3650 }), or: 90 },
     'days after which the next signing key takes over; 0 for never',
   ),
+  keyRereadSeconds: settingOr(
+    'AUTH_KEY_REREAD_SECONDS',
+    { schema: Type.Number({ minimum: 0, maximum: 3600 }), or: 5 },
+    'how often replicas compare the signing keys with the database, for a notice may be lost; 0 for never',
+  ),
 } satisfies Settings;
 
 export type AuthConfig = ConfigOf<typeof authSettings>;

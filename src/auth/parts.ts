@@ -96,6 +96,7 @@ export async function createParts(host: Host<AuthConfig>): Promise<AuthParts> {
       audit,
       topic: host.bus.topic<KeyChange>(signingKeyTopic),
       rotationDays: config.keyRotationDays,
+      rereadMs: host.database.dialect === 'postgres' ? config.keyRereadSeconds * 1000 : 0,
       log,
     }),
     mint,

@@ -26,7 +26,8 @@ const signingIntervalMs = 60_000;
 
 async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
   const parts = await createParts(host);
-  const { feed } = parts;
+  const { feed, keyring } = parts;
+  host.serveKeys?.(keyring.findKey);
   await feed.read();
   await parts.oauth.rekeyIdentities();
   await ensureAdministrator({ ...parts, ...host });

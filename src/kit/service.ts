@@ -1,3 +1,4 @@
+import type { JWTVerifyGetKey } from 'jose';
 import type { Bus } from './bus/bus.ts';
 import type { Client } from './client.ts';
 import type { ConfigOf, Settings } from './config.ts';
@@ -84,6 +85,8 @@ export interface Host<Config> {
   readonly authenticator: Pick<Authenticator, 'identify'>;
   /** What this process refuses although it was signed. */
   readonly revocations: RevocationList;
+  /** Tells the process the suite's keys, for auth; absent where nothing hosts it, as in tests of one service. */
+  readonly serveKeys?: (find: JWTVerifyGetKey) => void;
   /** A typed client of another service that speaks with this service's own identity. */
   client<C extends Contract>(contract: C): Client<C>;
   /** This service's own access token, for calls that a typed client has no words for. */

@@ -92,7 +92,7 @@ export class Users {
     if (changes.roles) requireOwnRoles(before);
     const passwordHash = password === undefined ? undefined : await passwords.hash(password);
     await revoker.revoke(async (trx) => {
-      const held = roles.permissionsOf(await this.#requireManageable(trx, id, by));
+      const held = await this.#requireManageable(trx, id, by);
       const row = { ...plain, ...(passwordHash ? { password_hash: passwordHash } : {}) };
       const user = required(
         await updateUser(trx, id, { ...toColumns(row), updated_at: new Date() }),
@@ -100,7 +100,9 @@ export class Users {
       await requireAdministrator(trx);
       const facts = { ...factsOf(user), changed: Object.keys(changes).toSorted() };
       await audit.recordWithin(trx, administrationEvent(by, 'user_updated', facts));
-      const isNarrowed = !mayGrant(roles.permissionsOf(user), held);
+      const isRoleLost = held.roles.some((role) => !user.roles.includes(role));
+      const isLess = !mayGrant(roles.permissionsOf(user), roles.permissionsOf(held));
+      const isNarrowed = isRoleLost || isLess;
       return endOf(trx, user, { isNarrowed, isPasswordNew: password !== undefined });
     });
     return this.read(id);

@@ -15,7 +15,7 @@ import {
   validate,
 } from './testing.ts';
 
-const environment = { AUTH_REFRESHES_PER_HOUR: '1000000' };
+const environment = { AUTH_REFRESHES_PER_HOUR: '1000000', AUTH_KEY_REREAD_SECONDS: '0' };
 const keysUrl = '/api/v1/auth/keys';
 const waiting = { timeout: 5_000, interval: 20 };
 
@@ -160,6 +160,15 @@ describe('a rotation', () => {
     expect(await kidOf(other)).not.toBe(kid);
     await other.host.bus.topic('signing-keys').publish({ kid });
     await vi.waitFor(async () => expect(await kidOf(other)).toBe(kid), waiting);
+  });
+
+  test('is taken over by a replica that shares a server and hears of nothing', async (context) => {
+    context.skip(ground.database.dialect === 'pglite', 'PGlite has one process alone');
+    const settings = { ...environment, AUTH_KEY_REREAD_SECONDS: '0.2' };
+    await using deaf = await startAuth(ground, { environment: settings });
+    const { kid } = (await rotate(one)).body;
+    await vi.waitFor(async () => expect(await kidOf(deaf)).toBe(kid), waiting);
+    await agree();
   });
 
   test('happens twice when two replicas are asked at the same time', async () => {

@@ -34,6 +34,8 @@ export interface SigningKeysOptions {
   readonly topic: Topic<KeyChange>;
   /** How old an active key gets before another takes over; 0 for no limit. */
   readonly rotationDays: number;
+  /** How often other processes' changes are looked for, of which a notice may be lost; 0 for never. */
+  readonly rereadMs: number;
   readonly log: Log;
 }
 
@@ -68,6 +70,7 @@ export class SigningKeys implements AsyncDisposable {
   readonly #options: SigningKeysOptions;
   readonly #outlet: Outlet<KeyChange>;
   #subscription: Subscription | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SigningKeysOptions) {
     this.#options = options;
@@ -77,15 +80,17 @@ export class SigningKeys implements AsyncDisposable {
 
   /** Follows what other replicas change. */
   async start(): Promise<void> {
-    const { topic, keyring, log } = this.#options;
+    const { topic, keyring, rereadMs, log } = this.#options;
     this.#subscription = await topic.subscribe(() => {
       keyring.reload().catch((error: unknown) => {
         log.warn({ err: error }, 'changed signing keys could not be read');
       });
     });
+    if (rereadMs > 0) this.#timer = setInterval(() => void keyring.freshen(), rereadMs).unref();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
     await this.#subscription?.close();
     await this.#outlet[Symbol.asyncDispose]();
   }

@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { suiteAudience } from '../../kit/identity/claims.ts';
 import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
 import type { Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { OAuthFlowRow, Sql, UserRow } from '../tables.ts';
@@ -202,9 +203,12 @@ export class CodeExchange {
   /** OpenID Connect Core, section 3.1.3.3. */
   async #signId({ id: subject }: UserRow, login: Login): Promise<string | undefined> {
     const { scope, nonce, nonce_given: isNonceGiven } = login.flow;
-    if (!scope.split(' ').includes('openid')) return undefined;
+    // With that audience it would look like an access token to whoever checks no more than that.
+    const clientId = clientOf(login);
+    const isMistakable = clientId === suiteAudience;
+    if (isMistakable || !scope.split(' ').includes('openid')) return undefined;
     const { mint } = this.#options;
-    const stated = { subject, clientId: clientOf(login), nonce: isNonceGiven ? nonce : undefined };
+    const stated = { subject, clientId, nonce: isNonceGiven ? nonce : undefined };
     return mint.signId(stated);
   }
 }

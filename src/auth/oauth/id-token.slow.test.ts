@@ -28,13 +28,17 @@ beforeAll(async () => {
   provider = lifetime.own('the provider', await startProvider('gitlab'));
   const ground = lifetime.own('the ground', await openGround());
   auth = lifetime.own('auth', await startAuth(ground, { environment: environmentOf(provider) }));
-  config = await discovery(new URL(auth.url), clientId, undefined, None(), {
-    execute: [allowInsecureRequests],
-    [customFetch]: askAuth,
-  });
+  config = await clientOf(clientId);
 });
 
 afterAll(() => lifetime[Symbol.asyncDispose]());
+
+function clientOf(id: string): Promise<Configuration> {
+  return discovery(new URL(auth.url), id, undefined, None(), {
+    execute: [allowInsecureRequests],
+    [customFetch]: askAuth,
+  });
+}
 
 /** The requests of the client, for the service that has no socket here. */
 const askAuth: CustomFetch = async (url, { method, headers, body }) => {
@@ -49,9 +53,9 @@ const askAuth: CustomFetch = async (url, { method, headers, body }) => {
 };
 
 /** A login as a standard client makes it. */
-async function logIn(scope: string, nonce?: string) {
+async function logIn(scope: string, nonce?: string, client = config) {
   const { verifier, challenge } = newVerifier();
-  const start = buildAuthorizationUrl(config, {
+  const start = buildAuthorizationUrl(client, {
     redirect_uri: provider.callback,
     scope,
     state,
@@ -63,7 +67,7 @@ async function logIn(scope: string, nonce?: string) {
   const back = new URL(provider.callback);
   const query = await visit(String(headers['location']), 'dora');
   for (const [name, value] of Object.entries(query)) back.searchParams.set(name, value);
-  return authorizationCodeGrant(config, back, {
+  return authorizationCodeGrant(client, back, {
     pkceCodeVerifier: verifier,
     expectedState: state,
     ...(nonce === undefined ? {} : { expectedNonce: nonce, idTokenExpected: true }),
@@ -94,6 +98,15 @@ describe('a standard client', () => {
   test('gets none without the scope openid', async () => {
     expect(await logIn('read_user')).not.toHaveProperty('id_token');
   });
+});
+
+test('a client with the name of the audience of access tokens gets no id_token', async () => {
+  const { id_token: idToken, access_token: accessToken } = await logIn(
+    'openid profile',
+    undefined,
+    await clientOf('ennead'),
+  );
+  expect([idToken, typeof accessToken]).toEqual([undefined, 'string']);
 });
 
 test('an id_token opens nothing and refreshes nothing', async () => {

@@ -5,6 +5,7 @@ import type { Host } from '../../kit/service.ts';
 import type { AuditLog, Origin } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
+import { requireLoginSession } from '../sessions/login-session.ts';
 import { recordRefusal } from '../sessions/refresh-refusals.ts';
 import type { RefreshOptions, Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { IdentityRow, Sql } from '../tables.ts';
@@ -33,6 +34,8 @@ export interface OAuthOptions {
 }
 
 const consumedFlowsKeptMs = 86_400_000;
+/** For how long the provider's answer to a refresh is that of others with the same refresh token. */
+const sharedMs = 10_000;
 
 /** Logins through identity providers, and what is kept of them. */
 export class OAuth {
@@ -81,12 +84,7 @@ export class OAuth {
 
   /** The provider's tokens of the caller's own login; throws `idp_login_required` once they are gone. */
   async ownIdpTokens(identity: Identity, origin: Origin): Promise<ProviderTokens> {
-    const isLogin = identity.kind === 'user' && identity.sessionId.startsWith('ses_');
-    if (!isLogin) {
-      throw new Fault('forbidden', 'only a login session may read these tokens', {
-        reason: 'login_session_required',
-      });
-    }
+    requireLoginSession(identity);
     const { sql, audit } = this.#options;
     const stored = await findIdentityOf(sql, identity.subject);
     if (!stored) {
@@ -117,7 +115,6 @@ export class OAuth {
     { provider, ...options }: RefreshOptions & { readonly provider: string | undefined },
   ): Promise<{ readonly pair: TokenPair; readonly tokens: ProviderTokens }> {
     const { sql, sessions, audit } = this.#options;
-    const since = new Date();
     const identity = await findIdentityOf(sql, claims.subject);
     const isTheirs = identity && (provider === undefined || identity.provider === provider);
     if (!isTheirs) {
@@ -125,7 +122,9 @@ export class OAuth {
       await recordRefusal(audit, claims, { reason, origin: options.origin });
       throw invalidGrant(reason);
     }
-    const isRepeated = await sessions.requireRefreshable(claims, options);
+    const { isRepeated, tokenAgeMs } = await sessions.requireRefreshable(claims, options);
+    // What came for this very token may be there before its session has the next one.
+    const since = new Date(Date.now() - Math.min(tokenAgeMs, sharedMs));
     const renewal = { since, origin: options.origin, isRepeated };
     const tokens = await this.#renew(identity, renewal).catch((error: unknown) =>
       this.#explainRenewal(error, claims, options.origin),

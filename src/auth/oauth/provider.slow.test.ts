@@ -126,8 +126,18 @@ describe("the provider's own token", () => {
     const { body } = await auth.call('POST', '/api/v1/auth/api-key', {
       body: { api_key: key.body.api_key, client_id: 'test' },
     });
-    const refused = await idpToken(auth, body.access_token);
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'login_session_required']);
+    const { reply } = await logIn(auth, 'dora');
+    const narrow = await auth.call('POST', '/api/v1/auth/refresh', {
+      body: {
+        refresh_token: reply.body.refresh_token,
+        grant_type: 'refresh_token',
+        scope: 'mesh:communicate',
+      },
+    });
+    for (const token of [body.access_token, narrow.body.access_token]) {
+      const refused = await idpToken(auth, token);
+      expect([refused.status, refused.body.error.code]).toEqual([403, 'login_session_required']);
+    }
   });
 
   test('is refreshed once for ten who ask two replicas', async () => {
@@ -202,6 +212,21 @@ describe("the provider's own token", () => {
     expect((await gitlab.seen()).refreshes - before.refreshes).toBe(1);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(replies.map(({ body }) => body.idp_token.access_token)).size).toBe(1);
+  });
+
+  test('is got once for a refresh that comes while the user of another is read', async () => {
+    const { reply } = await logIn(auth, 'dora');
+    await gitlab.control({ readingDelayMs: 500 });
+    const before = await gitlab.seen();
+    const first = refreshWith(reply.body.refresh_token);
+    await expect
+      .poll(async () => (await gitlab.seen()).readings, { timeout: 10_000 })
+      .toBeGreaterThan(before.readings);
+    const second = await refreshWith(reply.body.refresh_token, 'idp', replica);
+    await gitlab.control({ readingDelayMs: 0 });
+    expect((await gitlab.seen()).refreshes - before.refreshes).toBe(1);
+    expect(second.body.idp_token.access_token).toBe((await first).body.idp_token.access_token);
+    expect(second.body.refresh_token).toBe((await first).body.refresh_token);
   });
 
   test('is the same for a refresh that is repeated because its answer was lost', async () => {

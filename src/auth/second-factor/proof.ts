@@ -78,7 +78,8 @@ export class Proof {
     return inTransaction(sql, async (trx) => {
       const hash = hashRecoveryCode(code);
       const isUsed = await consumeRecoveryCode(trx, { userId, hash });
-      if (isUsed) await audit.recordWithin(trx, { ...event, eventType: 'recovery_code_used' });
+      if (isUsed)
+        await audit.recordWithin(trx, { ...event, mfa: true, eventType: 'recovery_code_used' });
       return isUsed;
     });
   }

@@ -200,7 +200,11 @@ test('logins, refusals and recovery codes are audited without any code', async (
   await login(user, used);
   const [success, recovery, refusal] = await lastEvents(3);
   expect(success).toMatchObject({ eventType: 'login_success', metadata: { mfa: true } });
-  expect(recovery).toMatchObject({ eventType: 'recovery_code_used', userId: user.id });
+  expect(recovery).toMatchObject({
+    eventType: 'recovery_code_used',
+    userId: user.id,
+    metadata: { mfa: true },
+  });
   expect(refusal).toMatchObject({
     eventType: 'login_failure',
     metadata: { mfa: false, reason: 'mfa_required' },

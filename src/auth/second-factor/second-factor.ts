@@ -108,7 +108,7 @@ export class SecondFactor {
     await this.#require(code, by);
     await inTransaction(sql, async (trx) => {
       await deleteFactor(trx, user.id);
-      await audit.recordWithin(trx, administrationEvent(by, 'mfa_disabled', {}));
+      await audit.recordWithin(trx, { ...administrationEvent(by, 'mfa_disabled', {}), mfa: true });
     });
   }
 
@@ -147,7 +147,7 @@ export class SecondFactor {
     throw invalidCode();
   }
 
-  /** Makes a change and new recovery codes together; answers the codes. */
+  /** Makes a change, for which a code was shown, and new recovery codes together; answers the codes. */
   #change(
     by: Administrator,
     change: (trx: SqlTransaction) => Promise<AuditEventType>,
@@ -159,7 +159,7 @@ export class SecondFactor {
       const eventType = await change(trx);
       const isKept = await replaceRecoveryCodes(trx, { userId: by.identity.subject, hashes });
       if (!isKept) throw noSecondFactor();
-      await audit.recordWithin(trx, administrationEvent(by, eventType, {}));
+      await audit.recordWithin(trx, { ...administrationEvent(by, eventType, {}), mfa: true });
       return codes;
     });
   }

@@ -167,3 +167,26 @@ test('the end of sessions is audited', async () => {
   const sessionIds = [logins[0]?.sessionId];
   expect(body.events[0].metadata).toMatchObject({ targetUserId: id, sessionIds });
 });
+
+test('a token that was narrowed, or comes of an API key, ends no session of its user', async () => {
+  const { id, logins } = await createUser(2);
+  const [login] = logins;
+  const refreshed = await auth.call('POST', '/api/v1/auth/refresh', {
+    body: { refresh_token: login?.refresh, grant_type: 'refresh_token', scope: 'agent:read' },
+  });
+  const key = await auth.call('POST', '/api/v1/auth/api-keys', {
+    token: admin,
+    body: { name: 'k', service: 's', kind: 'user', userId: id, permissions: ['agent:read'] },
+  });
+  const traded = await auth.call('POST', '/api/v1/auth/api-key', {
+    body: { api_key: key.body.api_key, client_id: 'test' },
+  });
+  for (const token of [refreshed.body.access_token, traded.body.access_token]) {
+    for (const path of [url, `${url}/${login?.sessionId}`]) {
+      const { status, body } = await auth.call('DELETE', path, { token });
+      expect([status, body.error?.code]).toEqual([403, 'login_session_required']);
+    }
+  }
+  const { body } = await auth.call('GET', url, { token: String(refreshed.body.access_token) });
+  expect(body.total).toBe(2);
+});

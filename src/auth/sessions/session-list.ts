@@ -5,6 +5,7 @@ import { administrationEvent, type Administrator } from '../accounts/administrat
 import type { AuditLog } from '../audit/audit.ts';
 import type { Sql } from '../tables.ts';
 import type { Revoker } from '../tokens/revoker.ts';
+import { requireLoginSession } from './login-session.ts';
 import { endOpenSessions, listOpenSessions, type OpenSession } from './session-list-store.ts';
 
 export interface SessionListOptions {
@@ -36,10 +37,14 @@ export class SessionList {
     return listOpenSessions(this.#options.sql, { ...query, userId });
   }
 
-  /** Ends one session with all its tokens; what is not the caller's is not found without `auth:admin`. */
+  /**
+   * Ends one session with all its tokens; what is not the caller's is not found without `auth:admin`.
+   * That apart it takes a login, for a narrowed token is there to do less.
+   */
   async end(id: string, by: Administrator): Promise<void> {
     const { identity } = by;
     const isAdministrator = allows(identity.permissions, administration);
+    if (!isAdministrator) requireLoginSession(identity);
     const userId = isAdministrator ? undefined : identity.subject;
     const ended = await this.#end({ id, userId }, by);
     if (ended > 0) return;
@@ -52,6 +57,7 @@ export class SessionList {
     by: Administrator,
   ): Promise<number> {
     const userId = ownerOf(choice.userId, by.identity);
+    if (!allows(by.identity.permissions, administration)) requireLoginSession(by.identity);
     const exceptId = choice.isCurrentKept ? by.identity.sessionId : undefined;
     return this.#end({ userId, exceptId }, by);
   }

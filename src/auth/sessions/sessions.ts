@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { mayGrant } from '../../kit/permissions.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
 import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
@@ -128,12 +129,16 @@ export class Sessions implements AsyncDisposable {
 
   /**
    * Throws what `refresh` would, before something else is done for it; takes nothing. Answers whether
-   * the token has given way to its successor already.
+   * the token has given way to its successor already, and for how long the good one has been so.
    */
-  async requireRefreshable(claims: RefreshClaims, options: RefreshOptions): Promise<boolean> {
+  async requireRefreshable(
+    claims: RefreshClaims,
+    options: RefreshOptions,
+  ): Promise<{ readonly isRepeated: boolean; readonly tokenAgeMs: number }> {
     const found = await this.#findGood(claims, options);
     this.#requireAllowance(found, options);
-    return standingOf(found.session, claims.token) === 'previous';
+    const isRepeated = standingOf(found.session, claims.token) === 'previous';
+    return { isRepeated, tokenAgeMs: found.tokenAgeMs };
   }
 
   /** Ends a session and all its tokens; unknown and ended ones are no error. */
@@ -240,7 +245,8 @@ export class Sessions implements AsyncDisposable {
     scope: string | undefined,
   ): Grant {
     const grant = this.#grantOf(user, { id: session.id, clientId: session.client_id });
-    return { ...grant, permissions: narrowPermissions(grant.permissions, scope) };
+    const permissions = narrowPermissions(grant.permissions, scope);
+    return { ...grant, permissions, isNarrowed: !mayGrant(permissions, grant.permissions) };
   }
 
   #grantOf(user: TokenHolder, session: { readonly id: string; readonly clientId: string }): Grant {

@@ -23,6 +23,8 @@ export interface Grant {
   readonly clientId: string;
   readonly roles: readonly string[];
   readonly permissions: readonly string[];
+  /** Whether a scope has left fewer of them than the holder has. */
+  readonly isNarrowed?: boolean;
   /** Present for users, absent for services. */
   readonly user?: AccessClaims['user'];
   /** Read together with what the token states, so that a later revocation of all covers it. */
@@ -84,12 +86,14 @@ export class TokenMint {
   signAccess(grant: Grant, options: AccessOptions = {}): Promise<string> {
     const { issuedAt = nowInSeconds(), lifeSeconds = accessLifeSeconds, signing } = options;
     const { subject, sessionId, clientId, roles, permissions, user, tokenEpoch } = grant;
+    const { isNarrowed = false } = grant;
     const claims: AccessClaims = {
       ...this.#registeredClaims(subject, issuedAt, suiteAudience),
       exp: issuedAt + lifeSeconds,
       scope: permissions.join(' '),
       roles,
       permissions,
+      ...(isNarrowed ? { narrowed: true } : {}),
       ...(user ? { user } : {}),
       client_id: clientId,
       sid: sessionId,

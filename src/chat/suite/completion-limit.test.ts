@@ -16,6 +16,7 @@ function person(subject: string, more: Partial<Identity> = {}): Identity {
     tokenId: 'tok',
     sessionId: 'ses',
     tokenEpoch: 0,
+    isNarrowed: false,
     expiresAt: 0,
     ...more,
   };

@@ -87,6 +87,7 @@ export function callerOf(subject: string): Caller {
       tokenId: 'tok_test',
       sessionId: 'ses_test',
       tokenEpoch: 0,
+      isNarrowed: false,
       expiresAt: 4_000_000_000,
     },
   };

@@ -22,6 +22,8 @@ export interface AccessClaims {
   readonly scope: string;
   readonly roles: readonly string[];
   readonly permissions: readonly string[];
+  /** Present where a scope left fewer permissions than the holder has. */
+  readonly narrowed?: true;
   readonly user?: { readonly id: string; readonly email: string; readonly name: string };
   readonly client_id: string;
   /** Login session or API key that the token was issued under. */
@@ -49,6 +51,7 @@ export function identityOf(claims: JWTPayload): Identity {
     tokenId: jti,
     sessionId: sid,
     tokenEpoch: tokenEpochOf(claims),
+    isNarrowed: claims['narrowed'] === true,
     expiresAt: exp,
   };
 }

@@ -15,6 +15,8 @@ export interface Identity {
   readonly sessionId: string;
   /** Which of its subject's revocations came before the token: see `Revocation`. */
   readonly tokenEpoch: number;
+  /** Whether it says less than its holder may, for somebody else to do less with. */
+  readonly isNarrowed: boolean;
   /** Unix seconds. */
   readonly expiresAt: number;
 }

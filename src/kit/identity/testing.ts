@@ -14,6 +14,7 @@ export function testIdentity(subject: string, permissions: readonly string[] = [
     tokenId: `tok_${subject}`,
     sessionId: 'ses_test',
     tokenEpoch: 0,
+    isNarrowed: false,
     expiresAt: 4_000_000_000,
   };
 }

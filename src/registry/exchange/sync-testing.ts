@@ -21,6 +21,7 @@ const identity: Identity = {
   tokenId: 'tok_1',
   sessionId: 'ses_1',
   tokenEpoch: 0,
+  isNarrowed: false,
   expiresAt: 0,
 };
 
