@@ -49,6 +49,7 @@ export async function openService(
 
 interface ServiceParts {
   readonly http: HttpServer;
+  readonly limiter: RateLimiter;
   readonly tracer: Tracer;
   readonly log: Log;
 }
@@ -61,6 +62,7 @@ function createParts({ contract, envelope }: Service, hosting: HostingProcess): 
   const limiter = new RateLimiter(config.rateOf(contract.name));
   return {
     http: new HttpServer({ contract, envelope, authenticator, limiter, tracer, log }),
+    limiter,
     tracer,
     log,
   };

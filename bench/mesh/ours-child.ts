@@ -60,14 +60,15 @@ async function register({ registry, tasks }: MeshParts, count: number): Promise<
 }
 
 async function openGrpc(parts: MeshParts) {
-  const { host, registry, tasks, swarms, attestation, authority } = parts;
+  const { host, registry, tasks, swarms, attestation, authority, metrics } = parts;
   return MeshGrpcServer.open({
     address: '127.0.0.1',
     port: 0,
     identity: await openOwnIdentity(authority),
-    operations: meshOperations({ registry, tasks, swarms, attestation }),
+    operations: meshOperations({ registry, tasks, swarms, attestation, metrics }),
     limiter: new RateLimiter(boundless),
     ownerOf: (agentId) => registry.ownerOf(agentId),
+    onCall: (operation, code) => metrics.grpcCall(operation, code),
     revocations: host.revocations,
     log: silentLog,
   });

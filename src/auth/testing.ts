@@ -111,6 +111,7 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
     address: '127.0.0.1',
     ports: {},
     rate: auth.rate,
+    limiter: new RateLimiter(auth.rate),
     dataFolder: ground.dataFolder,
     serviceKeysFolder: join(ground.dataFolder, 'service-keys'),
     database: ground.database,

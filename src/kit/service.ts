@@ -11,7 +11,7 @@ import type { Authenticator } from './identity/authenticator.ts';
 import type { ServiceToken } from './identity/service-token.ts';
 import type { RevocationList } from './identity/revocations.ts';
 import type { Log } from './log.ts';
-import type { Rate } from './rate-limit.ts';
+import type { Rate, RateLimiter } from './rate-limit.ts';
 import type { Tracer } from './trace.ts';
 
 /** A member of the suite as the others must know it. */
@@ -77,6 +77,8 @@ export interface Host<Config> {
   readonly egress: Egress;
   /** How often an identity may call this service, as the environment has it. */
   readonly rate: Rate;
+  /** Counts how often identities call this service; its doors beside HTTP share it with HTTP. */
+  readonly limiter: Pick<RateLimiter, 'take'>;
   /** Serves the service's contract; it listens once `start` has returned. */
   readonly http: HttpServer;
   readonly tracer: Tracer;

@@ -25,7 +25,7 @@ import { Verifier } from './identity/verifier.ts';
 import { newId } from './ids.ts';
 import { Lifetime } from './lifecycle.ts';
 import { createLog } from './log.ts';
-import { RateLimiter } from './rate-limit.ts';
+import { RateLimiter, type Rate } from './rate-limit.ts';
 import type { Host, Peer, Service } from './service.ts';
 import { Tracer, type SpanRecord } from './trace.ts';
 
@@ -99,6 +99,8 @@ export interface TestServerOptions extends Partial<Omit<HttpOptions, 'contract'>
   readonly issuer?: TestIssuer;
 }
 
+const boundlessRate: Rate = { perMinute: 60_000, burst: 100_000 };
+
 /** An HTTP edge for a contract, with an issuer of its own and the spans that it recorded. */
 export async function createTestServer(contract: Contract, given: TestServerOptions = {}) {
   const { issuer = await createTestIssuer(), ...options } = given;
@@ -107,7 +109,7 @@ export async function createTestServer(contract: Contract, given: TestServerOpti
     contract,
     envelope: plainEnvelope,
     authenticator: issuer.authenticator,
-    limiter: new RateLimiter({ perMinute: 60_000, burst: 100_000 }),
+    limiter: new RateLimiter(boundlessRate),
     tracer: new Tracer((span) => spans.push(span)),
     log: silentLog,
     ...options,
@@ -130,6 +132,8 @@ export interface StartOptions {
   /** Whose tokens it takes; an issuer of its own when absent. */
   readonly issuer?: TestIssuer;
   readonly peers?: readonly Peer[];
+  /** How often an identity may call it; as good as without end when absent. */
+  readonly rate?: Rate | undefined;
 }
 
 /** Starts a service as a process would host it, on a database, a bus and an issuer for tests. */
@@ -145,8 +149,10 @@ export async function startService<C extends Contract, S extends Settings>(
   const database = options.database ?? lifetime.own('the database', await openEmptyDatabase());
   if (migrations) await database.migrate(contract.name, migrations);
   const bus = options.bus ?? lifetime.own('the bus', await openBus({ log: silentLog }));
+  const limiter = new RateLimiter(options.rate ?? boundlessRate);
   const { http, issuer, spans } = await createTestServer(contract, {
     envelope,
+    limiter,
     ...(options.issuer ? { issuer: options.issuer } : {}),
   });
   lifetime.defer('http', () => http.close(0));
@@ -161,6 +167,7 @@ export async function startService<C extends Contract, S extends Settings>(
     database,
     bus,
     rate: service.rate,
+    limiter,
     egress: lifetime.own('egress', createEgress({ allow: [], isLoopbackAllowed: true })),
     http,
     tracer: new Tracer((span) => spans.push(span)),

@@ -5,7 +5,7 @@ import { TestClient as SocketClient } from '../kit/sockets/testing.ts';
 import { createAgentKeys, joinMesh } from './agent.ts';
 import { createKeyPair, proveKey } from './attestation/schnorr.ts';
 import { createRequest } from './certificates/request.ts';
-import { clientsOf, fixedCredentials } from './grpc/testing.ts';
+import { certifiedClient } from './grpc/testing.ts';
 import { startMesh } from './testing.ts';
 
 let mesh: Awaited<ReturnType<typeof startMesh>>;
@@ -23,14 +23,8 @@ async function grpcClient(subject: string, agentId: string) {
   return grpcClientOf(await mesh.callAs(subject), agentId);
 }
 
-async function grpcClientOf(call: ReturnType<typeof callerWith>, agentId: string) {
-  const { csr, privateKey } = await createRequest(agentId);
-  const { status: code, body } = await call('POST', '/api/v1/certificates', { agentId, csr });
-  expect(code).toBe(201);
-  const open = await clientsOf(`localhost:${mesh.grpcPort}`);
-  const { certificate, ca, expiresAt } = body;
-  const expiresAtMs = Date.parse(expiresAt);
-  return open(fixedCredentials({ certificate, ca, privateKey, expiresAtMs }));
+function grpcClientOf(call: ReturnType<typeof callerWith>, agentId: string) {
+  return certifiedClient(call, { agentId, port: mesh.grpcPort });
 }
 
 describe('agents that join by the client library', () => {

@@ -1,6 +1,5 @@
 import { gatewayContract } from '../gateway/contract.ts';
 import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
-import { RateLimiter } from '../kit/rate-limit.ts';
 import type { Host } from '../kit/service.ts';
 import { ActivityFeed } from './activity/activity-feed.ts';
 import { MeshMetrics } from './activity/mesh-metrics.ts';
@@ -12,6 +11,7 @@ import { RenewedIdentity } from './certificates/renewed-identity.ts';
 import type { MeshConfig } from './config.ts';
 import { meshGrpc, rootTopic } from './events.ts';
 import { AgentGrpcClient } from './grpc/agent-client.ts';
+import type { MeshOperations } from './grpc/mesh-operations.ts';
 import { MeshGrpcServer } from './grpc/mesh-server.ts';
 import { meshOperations } from './grpc/operations.ts';
 import { SwarmCount } from './swarms/swarm-count.ts';
@@ -70,20 +70,9 @@ async function open(host: Host<MeshConfig>, lifetime: Lifetime) {
   await swarms.start();
   swarmCount.start(swarms);
   lifetime.defer('the count of swarms', () => swarmCount.stop());
-  const operations = meshOperations({ registry, tasks, swarms, attestation });
-  const grpc = lifetime.own(
-    'gRPC',
-    await MeshGrpcServer.open({
-      address: host.address,
-      port: host.ports[meshGrpc] ?? 0,
-      identity,
-      operations,
-      limiter: new RateLimiter(host.rate),
-      revocations: host.revocations,
-      ownerOf: (agentId) => registry.ownerOf(agentId),
-      log,
-    }),
-  );
+  const operations = meshOperations({ registry, tasks, swarms, attestation, metrics });
+  const grpc = await openGrpc(host, { registry, metrics, operations, identity });
+  lifetime.own('gRPC', grpc);
   openAssistant(host, tasks, lifetime);
   return {
     host,
@@ -97,6 +86,27 @@ async function open(host: Host<MeshConfig>, lifetime: Lifetime) {
     authority,
     grpc,
   };
+}
+
+interface GrpcParts extends Pick<MeshParts, 'registry' | 'metrics'> {
+  readonly operations: MeshOperations;
+  readonly identity: RenewedIdentity;
+}
+
+function openGrpc(host: Host<MeshConfig>, parts: GrpcParts): Promise<MeshGrpcServer> {
+  const { registry, metrics, operations, identity } = parts;
+  const { address, ports, limiter, revocations, log } = host;
+  return MeshGrpcServer.open({
+    address,
+    port: ports[meshGrpc] ?? 0,
+    identity,
+    operations,
+    limiter,
+    revocations,
+    ownerOf: (agentId) => registry.ownerOf(agentId),
+    onCall: (operation, code) => metrics.grpcCall(operation, code),
+    log,
+  });
 }
 
 /** An agent that works from the first minute on. */

@@ -3,15 +3,17 @@ import { Lifetime } from '../kit/lifecycle.ts';
 import type { Environment } from '../kit/config.ts';
 import { openTestTables } from '../kit/database/testing.ts';
 import { findFreePort, listenAnywhere, silentLog, startService } from '../kit/testing.ts';
+import type { Rate } from '../kit/rate-limit.ts';
 import { meshGrpc } from './events.ts';
 import { mesh } from './service.ts';
 
 export interface MeshOptions {
   readonly environment?: Environment;
+  readonly rate?: Rate;
 }
 
 /** The whole mesh on ports of its own, reached as clients would; without its own agent. */
-export async function startMesh({ environment = {} }: MeshOptions = {}) {
+export async function startMesh({ environment = {}, rate }: MeshOptions = {}) {
   const lifetime = new Lifetime(silentLog);
   const tables = await openTestTables('mesh', mesh.migrations);
   const database = lifetime.own('the database', tables);
@@ -20,6 +22,7 @@ export async function startMesh({ environment = {} }: MeshOptions = {}) {
     database,
     ports: { [meshGrpc]: grpcPort },
     environment: { MESH_ASSISTANT: 'off', ...environment },
+    rate,
   });
   const url = await listenAnywhere(running.host.http);
   lifetime.own('the mesh', running);

@@ -91,7 +91,11 @@ export class Gate {
  * Whose calls a caller spends: users count as one however often they log in, services by the API key
  * that they use.
  */
-export function payerOf({ kind, subject, sessionId }: Identity): string {
+export function payerOf({
+  kind,
+  subject,
+  sessionId,
+}: Pick<Identity, 'kind' | 'subject' | 'sessionId'>): string {
   return kind === 'service' ? sessionId : subject;
 }
 

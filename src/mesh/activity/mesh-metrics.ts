@@ -38,6 +38,7 @@ export class MeshMetrics {
   readonly #events: Family<Count>;
   readonly #messages: Family<Count>;
   readonly #discoverySeconds: Observation;
+  readonly #grpcCalls: Family<Count>;
   readonly #messageRate: RateWindow;
   readonly #taskTimes: RateWindow;
 
@@ -79,6 +80,11 @@ export class MeshMetrics {
         buckets: discoveryBuckets,
       })
       .of();
+    this.#grpcCalls = metrics.counter({
+      name: 'agent_mesh_grpc_calls_total',
+      help: 'Calls over gRPC, by what they asked for and how they ended.',
+      labels: ['operation', 'code'],
+    });
   }
 
   /** Notes an event of this replica; a task's end carries its `duration` in milliseconds. */
@@ -103,6 +109,10 @@ export class MeshMetrics {
   discovered(seconds: number): void {
     this.message('discovery');
     this.#discoverySeconds.observe(seconds);
+  }
+
+  grpcCall(operation: string, code: string): void {
+    this.#grpcCalls.of(operation, code).inc();
   }
 
   figures(): MeshFigures {

@@ -18,6 +18,7 @@ export class AgentRecord implements Agent {
   status: AgentStatus;
   revision: number;
   lastSeenMs: number;
+  publicKey: string | undefined;
   #reportedLoad: number | null;
   #occupiedShare = 0;
   #failures = 0;
@@ -34,6 +35,7 @@ export class AgentRecord implements Agent {
     this.status = row.status;
     this.revision = row.revision;
     this.lastSeenMs = row.lastSeenMs;
+    this.publicKey = row.publicKey ?? undefined;
     this.#reportedLoad = row.load;
   }
 
@@ -67,10 +69,6 @@ export class AgentRecord implements Agent {
 
   get registeredAtMs(): number {
     return this.row.registeredAtMs;
-  }
-
-  get publicKey(): string | undefined {
-    return this.row.publicKey ?? undefined;
   }
 
   get voteKey(): string | undefined {
@@ -114,6 +112,7 @@ export class AgentRecord implements Agent {
     this.revision = state.revision;
     this.lastSeenMs = state.lastSeenMs;
     this.status = state.status;
+    this.publicKey = state.publicKey ?? this.publicKey;
     this.#reportedLoad = state.load;
     this.#json = undefined;
     return true;
@@ -134,8 +133,8 @@ export class AgentRecord implements Agent {
 
   /** The row as it is by now. */
   current(): AgentRow {
-    const { revision, status, lastSeenMs } = this;
-    return { ...this.row, revision, status, lastSeenMs, load: this.#reportedLoad };
+    const { revision, status, lastSeenMs, publicKey = null } = this;
+    return { ...this.row, revision, status, lastSeenMs, publicKey, load: this.#reportedLoad };
   }
 
   /** Takes over what was observed of the same agent before it registered again. */

@@ -66,10 +66,17 @@ export interface AgentRow {
   readonly card: CardFacts | null;
 }
 
-/** What heartbeats and silence change of an agent. */
+/** What changes of an agent between two registrations: by heartbeats, by silence, by a new key. */
 export type AgentState = Pick<
   AgentRow,
-  'agentId' | 'registrationId' | 'epoch' | 'revision' | 'status' | 'load' | 'lastSeenMs'
+  | 'agentId'
+  | 'registrationId'
+  | 'epoch'
+  | 'revision'
+  | 'status'
+  | 'load'
+  | 'lastSeenMs'
+  | 'publicKey'
 >;
 
 /** A sign of life. */

@@ -11,7 +11,7 @@ const columns = `a.agent_id as "agentId", a.registration_id as "registrationId",
   a.card_keys as "cardKeys", a.card`;
 
 const stateColumns = `a.agent_id as "agentId", a.registration_id as "registrationId", a.epoch,
-  a.revision, a.status, a.load, a.last_seen_ms as "lastSeenMs"`;
+  a.revision, a.status, a.load, a.last_seen_ms as "lastSeenMs", a.public_key as "publicKey"`;
 
 /** What a registration's row got of the table; the rest the caller knows. */
 export type Registered = Pick<

@@ -47,7 +47,7 @@ function play(directory: Directory, { id, kind, ...said }: Change, revision: num
   else if (kind === 'remove') directory.remove({ agentId: id, revision });
   else {
     const { status, epoch } = said;
-    const rest = { registrationId: 'reg', load: 0, lastSeenMs: 0 };
+    const rest = { registrationId: 'reg', load: 0, lastSeenMs: 0, publicKey: null };
     directory.apply({ agentId: id, revision, status, epoch, ...rest });
   }
 }

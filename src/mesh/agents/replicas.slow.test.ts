@@ -41,3 +41,20 @@ test('replicas that no bus connects know the agents of the others, as they chang
   await one.call('DELETE', '/api/v1/agents/shared');
   await expect.poll(() => found('write'), soon).toBe(0);
 });
+
+test('replicas that no bus connects know a key that another has taken, by the next beat too', async () => {
+  const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
+  const proof = (commitment: string) => ({ commitment, challenge: '0x01', response: '0x01' });
+  const known = async () => (await other.call('GET', '/api/v1/agents/keyed')).body.publicKey;
+  const agent = { agentId: 'keyed', capabilities: ['sign'] };
+  const setKey = (publicKey: string, commitment: string) =>
+    one.call('PUT', '/api/v1/agents/keyed/key', { publicKey, keyProof: proof(commitment) });
+  await one.call('POST', '/api/v1/agents/register', agent);
+  expect(await known()).toBeUndefined();
+  await setKey(keyOf('a'), '0x01');
+  await expect.poll(known, soon).toBe(keyOf('a'));
+  await setKey(keyOf('b'), '0x02');
+  const beat = { status: 'active', load: 0 };
+  expect((await other.call('POST', '/api/v1/agents/keyed/heartbeat', beat)).status).toBe(200);
+  expect(await known()).toBe(keyOf('b'));
+});

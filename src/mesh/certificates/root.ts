@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { keyAlgorithm } from './keys.ts';
-import { epochName, type CertificateGrant } from './spiffe.ts';
+import { epochName, serviceTitle, type CertificateGrant } from './spiffe.ts';
 
 /** The life of a certificate, milliseconds since the epoch. */
 export interface Validity {
@@ -41,6 +41,7 @@ export interface SignedLeaf {
 
 const userIdType = '0.9.2342.19200300.100.1.1';
 const serialNumberType = '2.5.4.5';
+const titleType = '2.5.4.12';
 const commonNameMax = 64;
 const serverAndClient = ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'];
 
@@ -103,6 +104,7 @@ function subjectOf({ commonName, grant }: LeafContent): x509.JsonName {
     { [userIdType]: [grant.ownerId] },
     { OU: [grant.sessionId] },
     { [serialNumberType]: [epochName(grant)] },
+    ...(grant.kind === 'service' ? [{ [titleType]: [serviceTitle] }] : []),
   ];
 }
 

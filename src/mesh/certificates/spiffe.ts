@@ -1,5 +1,6 @@
 import type { PeerCertificate } from 'node:tls';
 import { Fault } from '../../kit/errors.ts';
+import type { Identity } from '../../kit/identity/identity.ts';
 
 /** The SPIFFE id of the mesh itself, as server and as the caller of agents. */
 export const meshSpiffeId = 'spiffe://ennead/mesh';
@@ -7,6 +8,8 @@ export const meshSpiffeId = 'spiffe://ennead/mesh';
 const agentPrefix = 'spiffe://ennead/agent/';
 const encodedPrefix = 'spiffe://ennead/agent-base64url/';
 const epochPrefix = 'epoch-';
+/** The title of a subject that is a service. */
+export const serviceTitle = 'service';
 const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The token that a certificate was issued to: what ends it ends the certificate. */
@@ -17,6 +20,7 @@ export interface CertificateGrant {
   readonly sessionId: string;
   /** The epoch of its subject's tokens. */
   readonly tokenEpoch: number;
+  readonly kind: Identity['kind'];
 }
 
 /** What a certificate of ours says of its holder. */
@@ -82,9 +86,10 @@ function isAgentId(text: string): boolean {
 /** Node answers a list where a name occurs more than once. */
 function grantIn(subject: PeerCertificate['subject']): CertificateGrant | undefined {
   const names = subject as unknown as Readonly<Record<string, unknown>>;
-  const { UID: ownerId, OU: sessionId, serialNumber } = names;
+  const { UID: ownerId, OU: sessionId, serialNumber, title } = names;
   if (!isName(ownerId) || !isName(sessionId) || !isName(serialNumber)) return undefined;
-  return { ownerId, sessionId, tokenEpoch: epochIn(serialNumber) };
+  const kind = title === serviceTitle ? 'service' : 'user';
+  return { ownerId, sessionId, tokenEpoch: epochIn(serialNumber), kind };
 }
 
 /** What the subject of a certificate says of its grant's epoch, as its `serialNumber`. */

@@ -69,5 +69,5 @@ export async function issueFor(
 
 /** A first token of a subject. */
 export function grantTo(ownerId: string): CertificateGrant {
-  return { ownerId, sessionId: 'ses_test', tokenEpoch: 0 };
+  return { ownerId, sessionId: 'ses_test', tokenEpoch: 0, kind: 'user' };
 }

@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { payerOf } from '../../kit/http/gate.ts';
 import type { RevocationList } from '../../kit/identity/revocations.ts';
 import type { RateLimiter } from '../../kit/rate-limit.ts';
 import type { PeerIdentity } from '../certificates/spiffe.ts';
@@ -9,7 +10,7 @@ export interface AdmissionOptions {
   readonly ownerOf: (agentId: string) => string | undefined;
   /** What ends the tokens that certificates were issued to ends the certificates. */
   readonly revocations: Pick<RevocationList, 'covers' | 'requireFresh'>;
-  /** Counts by the owner's subject. */
+  /** Counts whose calls they are, as over REST. */
   readonly limiter?: Pick<RateLimiter, 'take'> | undefined;
 }
 
@@ -30,12 +31,12 @@ export function admit(
   if (ownerId !== undefined && ownerId !== peer.ownerId) {
     throw refuse('the client certificate is not of the agent’s owner', 'invalid_certificate');
   }
-  const { ownerId: subject, sessionId, tokenEpoch } = peer;
+  const { ownerId: subject, sessionId, tokenEpoch, kind } = peer;
   revocations.requireFresh();
   if (revocations.covers({ tokenId: '', keyId: '', subject, sessionId, tokenEpoch })) {
     throw refuse('the client certificate was revoked', 'certificate_revoked');
   }
-  const allowance = limiter?.take(peer.ownerId);
+  const allowance = limiter?.take(payerOf({ kind, subject, sessionId }));
   if (allowance && !allowance.isAllowed) {
     const { retryAfter } = allowance;
     throw new Fault('exhausted', 'too many requests', {

@@ -7,7 +7,7 @@ import type { ServiceName } from './definition.ts';
 import type { OperationName } from './mesh-operations.ts';
 
 /** One method of a service. */
-export interface GrpcCall {
+export interface MeshCall {
   readonly operation: OperationName;
   /** The request speaks for `agentId`, which must be the certificate's. */
   readonly isClaim: boolean;
@@ -28,7 +28,7 @@ const swarmVote = Type.Object({ swarmId, ...castSwarmVote.schema.body.properties
 const swarmJoin = Type.Object({ swarmId, ...joinSwarm.schema.body.properties });
 
 /** All methods of the three services, by their names in `proto/mesh.proto`. */
-export const grpcCalls: Readonly<Record<ServiceName, Readonly<Record<string, GrpcCall>>>> = {
+export const grpcCalls: Readonly<Record<ServiceName, Readonly<Record<string, MeshCall>>>> = {
   AgentCommunication: {
     RegisterAgent: { operation: 'register', isClaim: true, request: registerAgent.schema.body },
     DiscoverAgents: { operation: 'discover', isClaim: false, request: discoverAgents.schema.body },

@@ -6,6 +6,7 @@ import {
   type PackageDefinition,
 } from '@grpc/proto-loader';
 import { fileURLToPath } from 'node:url';
+import type { GrpcMethod } from '../../kit/grpc/grpc-server.ts';
 import { encodingOnce } from './discovered.ts';
 
 /** What the .proto files say, ready to be served and called. */
@@ -54,6 +55,13 @@ export async function loadDefinition(): Promise<MeshDefinition> {
       RetryInfo: detail('RetryInfo'),
     },
   };
+}
+
+/** A method of a service, ready to be served. */
+export function methodOf(service: ServiceDefinition, name: string): GrpcMethod {
+  const method = service[name];
+  if (method) return method;
+  throw new Error(`the .proto files have no method ${name}`);
 }
 
 function find(definitions: PackageDefinition, name: string): AnyDefinition {

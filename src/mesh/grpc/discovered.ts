@@ -11,6 +11,12 @@ interface Kept extends Written {
   readonly bytes: Buffer;
 }
 
+/** Most answers count as many agents as the one before. */
+interface KeptCount {
+  readonly totalFound: unknown;
+  readonly bytes: Buffer;
+}
+
 /** The service with a DiscoverAgents that encodes each agent once for every change of it. */
 export function encodingOnce(service: ServiceDefinition): ServiceDefinition {
   const { DiscoverAgents } = service;
@@ -30,10 +36,18 @@ function encoderOf(serialize: Serialize): Serialize {
     kept.set(agent, { json, bytes });
     return bytes;
   };
+  let last: KeptCount | undefined;
+  const encodeCount = (totalFound: unknown): Buffer => {
+    if (last && last.totalFound === totalFound) return last.bytes;
+    last = { totalFound, bytes: serialize({ totalFound }) };
+    return last.bytes;
+  };
   return (answer) => {
     const { agents, totalFound } = answer as Readonly<Record<string, unknown>>;
     if (!isWritten(agents)) return serialize(answer);
-    return Buffer.concat([...agents.map(encode), serialize({ totalFound })]);
+    const parts = agents.map(encode);
+    parts.push(encodeCount(totalFound));
+    return Buffer.concat(parts);
   };
 }
 

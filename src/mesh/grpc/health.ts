@@ -1,6 +1,8 @@
-import { status, type Server, type ServerWritableStream } from '@grpc/grpc-js';
-import type { ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
-import { meshPackage, serviceNames, type MeshDefinition } from './definition.ts';
+import { Cancellation } from '../../kit/cancellation.ts';
+import { Fault } from '../../kit/errors.ts';
+import type { GrpcServer } from '../../kit/grpc/grpc-server.ts';
+import type { GrpcCall } from '../../kit/grpc/incoming-call.ts';
+import { methodOf, meshPackage, serviceNames, type MeshDefinition } from './definition.ts';
 
 interface HealthRequest {
   readonly service?: string;
@@ -14,43 +16,42 @@ const known = new Set(['', ...serviceNames.map((name) => `${meshPackage}.${name}
 
 /** `grpc.health.v1.Health`, for the server as a whole and for each of its services. */
 export class GrpcHealth {
-  readonly #watchers = new Set<ServerWritableStream<HealthRequest, HealthAnswer>>();
-  #isServing = true;
+  readonly #stopping = new Cancellation();
 
   get isServing(): boolean {
-    return this.#isServing;
+    return !this.#stopping.isCancelled;
   }
 
-  addTo(server: Server, { health }: Pick<MeshDefinition, 'health'>): void {
-    server.addService(health, {
-      Check: (
-        { request }: ServerUnaryCall<HealthRequest, HealthAnswer>,
-        respond: sendUnaryData<HealthAnswer>,
-      ) => {
-        const answer = this.#answer(request);
-        if (answer.status !== 'SERVICE_UNKNOWN') return respond(null, answer);
-        return respond({ code: status.NOT_FOUND, details: 'there is no such service' });
-      },
-      Watch: (call: ServerWritableStream<HealthRequest, HealthAnswer>) => {
-        this.#watchers.add(call);
-        call.on('cancelled', () => this.#watchers.delete(call));
-        call.write(this.#answer(call.request));
-      },
+  addTo<Peer>(server: GrpcServer<Peer>, { health }: Pick<MeshDefinition, 'health'>): void {
+    server.addUnary(methodOf(health, 'Check'), (request) => {
+      const answer = this.#answer(request);
+      if (answer.status !== 'SERVICE_UNKNOWN') return answer;
+      throw new Fault('not_found', 'there is no such service');
     });
+    server.addServerStream(methodOf(health, 'Watch'), (request, call) =>
+      this.#watch(request, call),
+    );
   }
 
   /** Says to everybody that the server is about to stop, and ends the watches. */
   stop(): void {
-    this.#isServing = false;
-    for (const watcher of this.#watchers) {
-      watcher.write(this.#answer(watcher.request));
-      watcher.end();
-    }
-    this.#watchers.clear();
+    this.#stopping.cancel(new Fault('unavailable', 'the server stops'));
+  }
+
+  async *#watch<Peer>(request: HealthRequest, { cancellation }: GrpcCall<Peer>) {
+    yield this.#answer(request);
+    await new Promise<void>((resolve) => {
+      this.#stopping.onCancel(resolve);
+      cancellation.onCancel(() => {
+        this.#stopping.offCancel(resolve);
+        resolve();
+      });
+    });
+    yield this.#answer(request);
   }
 
   #answer({ service = '' }: HealthRequest): HealthAnswer {
     if (!known.has(service)) return { status: 'SERVICE_UNKNOWN' };
-    return { status: this.#isServing ? 'SERVING' : 'NOT_SERVING' };
+    return { status: this.isServing ? 'SERVING' : 'NOT_SERVING' };
   }
 }

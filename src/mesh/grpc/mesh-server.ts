@@ -1,21 +1,23 @@
-import {
-  Server,
-  ServerCredentials,
-  type handleUnaryCall,
-  type sendUnaryData,
-  type ServerUnaryCall,
-} from '@grpc/grpc-js';
-import { ReflectionService } from '@grpc/reflection';
 import type { TSchema } from 'typebox';
 import { Fault } from '../../kit/errors.ts';
+import { GrpcServer } from '../../kit/grpc/grpc-server.ts';
+import type { GrpcCall } from '../../kit/grpc/incoming-call.ts';
+import type { GrpcStatus } from '../../kit/grpc/status.ts';
 import { compileValidator } from '../../kit/http/validation.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import { isStorable } from '../../kit/storable-json.ts';
 import type { RenewedIdentity } from '../certificates/renewed-identity.ts';
+import type { PeerIdentity } from '../certificates/spiffe.ts';
 import { admit, requireOwnAgent, type AdmissionOptions } from './admission.ts';
-import { grpcCalls, type GrpcCall } from './calls.ts';
-import { loadDefinition, serviceNames, type MeshDefinition } from './definition.ts';
+import { grpcCalls, type MeshCall } from './calls.ts';
+import {
+  loadDefinition,
+  methodOf,
+  serviceNames,
+  type MeshDefinition,
+  type ServiceName,
+} from './definition.ts';
 import { GrpcHealth } from './health.ts';
 import type {
   GrpcCallerIdentity,
@@ -24,6 +26,7 @@ import type {
   OperationName,
 } from './mesh-operations.ts';
 import { fromRequest, toResponse } from './messages.ts';
+import { addReflection } from './reflection.ts';
 import { RunningCall } from './running-call.ts';
 import { GrpcStatuses } from './status.ts';
 import { TlsListener } from './tls-listener.ts';
@@ -40,21 +43,15 @@ export interface MeshServerOptions extends AdmissionOptions {
   readonly connectionMsMax?: number;
   /** The most that any call but ExecuteTask may take; 30 s. */
   readonly callMsMax?: number;
-  /** Told of every call that has ended; the code is that of the Fault, or `ok`. */
-  readonly onCall?: (call: EndedCall) => void;
-}
-
-export interface EndedCall {
-  readonly operation: OperationName;
-  readonly code: string;
-  readonly durationMs: number;
+  /** Told of every call that a method has ended; the code is that of the Fault, or `ok`. */
+  readonly onCall?: (operation: OperationName, code: string) => void;
 }
 
 type Check = (request: Message) => Message;
+type Peer = PeerIdentity | undefined;
 
 const messageBytesMax = 1024 * 1024;
 const answerBytesMax = 4 * messageBytesMax;
-const streamsMax = 200;
 const stopMs = 1_000;
 const taskMsMax = 3_600_000;
 /** So that a task's own deadline, which has better words, passes first. */
@@ -66,7 +63,7 @@ const connectionGraceMs = taskMsMax + taskGraceMs;
 export class MeshGrpcServer implements AsyncDisposable {
   readonly #options: MeshServerOptions;
   readonly #statuses: GrpcStatuses;
-  readonly #server: Server;
+  readonly #server: GrpcServer<Peer>;
   readonly #listener: TlsListener;
   readonly #health = new GrpcHealth();
   #port = 0;
@@ -74,32 +71,22 @@ export class MeshGrpcServer implements AsyncDisposable {
   private constructor(options: MeshServerOptions, definition: MeshDefinition) {
     this.#options = options;
     this.#statuses = new GrpcStatuses(definition);
-    this.#server = new Server({
-      'grpc.max_receive_message_length': messageBytesMax,
-      'grpc.max_send_message_length': answerBytesMax,
-      'grpc.max_concurrent_streams': streamsMax,
-      'grpc.max_connection_age_ms': options.connectionMsMax ?? 600_000,
-      'grpc.max_connection_age_grace_ms': connectionGraceMs,
-      'grpc.keepalive_time_ms': 60_000,
-      'grpc.enable_channelz': 0,
+    this.#server = new GrpcServer({
+      requestBytesMax: messageBytesMax,
+      answerBytesMax,
+      statusOf: (error, { path }) => this.#statusOf(error, path),
+      connectionMsMax: options.connectionMsMax ?? 600_000,
+      connectionGraceMs,
     });
-    for (const name of serviceNames) {
-      const handlers = Object.entries(grpcCalls[name]).map(([method, call]) => [
-        method,
-        this.#handler(call),
-      ]);
-      this.#server.addService(definition.services[name], Object.fromEntries(handlers));
-    }
+    for (const name of serviceNames) this.#addService(name, definition);
     this.#health.addTo(this.#server, definition);
-    new ReflectionService(definition.public).addToServer(this.#server);
-    // The listener has done what is to be done about TLS when a connection gets here.
-    const injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
+    addReflection(this.#server, definition);
     const { address, port, identity } = options;
     this.#listener = new TlsListener({
       address,
       port,
       identity,
-      onConnection: (socket) => injector.injectConnection(socket),
+      onConnection: (socket, peer) => this.#server.accept(socket, peer),
     });
   }
 
@@ -126,56 +113,74 @@ export class MeshGrpcServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#health.stop();
     this.#listener.stop();
-    const timer = setTimeout(() => this.#listener.destroy(), stopMs);
-    await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
-    clearTimeout(timer);
+    await this.#server.close(stopMs);
     this.#listener.destroy();
   }
 
-  #handler(call: GrpcCall): handleUnaryCall<Message, object> {
-    const check = checkOf(call.request);
-    return (incoming, respond) => void this.#answer({ call, check, incoming }, respond);
-  }
-
-  async #answer(work: Work, respond: sendUnaryData<object>): Promise<void> {
-    const { operation } = work.call;
-    const startMs = performance.now();
-    let code = 'ok';
-    try {
-      respond(null, toResponse(operation, await this.#perform(work)));
-    } catch (error) {
-      const fault = Fault.from(error);
-      ({ code } = fault);
-      const requestId = newId('req');
-      if (fault.code === 'internal') {
-        this.#options.log.error({ err: fault, requestId }, `${operation} over gRPC failed`);
-      }
-      respond(this.#statuses.of(fault, requestId));
+  #addService(name: ServiceName, { services }: MeshDefinition): void {
+    for (const [method, call] of Object.entries(grpcCalls[name])) {
+      const check = checkOf(call.request);
+      this.#server.addUnary(methodOf(services[name], method), (request, incoming) =>
+        this.#answer({ call, check, request: request as Message, incoming }),
+      );
     }
-    this.#options.onCall?.({ operation, code, durationMs: performance.now() - startMs });
   }
 
-  async #perform({ call, check, incoming }: Work): Promise<object> {
+  /** What can be answered at once is answered without a promise: it is most of what is asked. */
+  #answer(work: Work): Promise<object> | object {
+    try {
+      const answer = this.#perform(work);
+      if (!(answer instanceof Promise)) return this.#succeed(work, answer);
+      return answer.then(
+        (value: object) => this.#succeed(work, value),
+        (error: unknown) => this.#fail(work, error),
+      );
+    } catch (error) {
+      return this.#fail(work, error);
+    }
+  }
+
+  #perform({ call, check, request: message, incoming }: Work): Promise<object> | object {
     const { operation, isClaim } = call;
     const { operations, callMsMax = 30_000 } = this.#options;
-    const peer = admit(this.#listener.peerOf(incoming.getPeer()), this.#options);
-    if (isClaim) requireOwnAgent(incoming.request, peer);
-    const request = check(fromRequest(operation, incoming.request));
+    const peer = admit(incoming.peer, this.#options);
+    if (isClaim) requireOwnAgent(message, peer);
+    const request = check(fromRequest(operation, message));
     const limitMs = operation === 'execute' ? taskLimitMs(request) : callMsMax;
     // Each operation takes a narrower request, which the schema has made sure of.
     const perform = operations[operation] as (
-      message: Message,
+      request: Message,
       caller: GrpcCallerIdentity,
     ) => Promise<object> | object;
-    const running = new RunningCall(peer, incoming);
+    const running = new RunningCall(peer, message, incoming);
     return running.run(() => perform(request, running), limitMs);
+  }
+
+  #succeed({ call }: Work, answer: object): object {
+    this.#options.onCall?.(call.operation, 'ok');
+    return toResponse(call.operation, answer);
+  }
+
+  #fail({ call }: Work, error: unknown): never {
+    this.#options.onCall?.(call.operation, Fault.from(error).code);
+    throw error;
+  }
+
+  #statusOf(error: unknown, path: string): GrpcStatus {
+    const fault = Fault.from(error);
+    const requestId = newId('req');
+    if (fault.code === 'internal') {
+      this.#options.log.error({ err: fault, requestId }, `${path} over gRPC failed`);
+    }
+    return this.#statuses.of(fault, requestId);
   }
 }
 
 interface Work {
-  readonly call: GrpcCall;
+  readonly call: MeshCall;
   readonly check: Check;
-  readonly incoming: ServerUnaryCall<Message, object>;
+  readonly request: Message;
+  readonly incoming: GrpcCall<Peer>;
 }
 
 function taskLimitMs({ task }: Message): number {

@@ -1,3 +1,4 @@
+import type { MeshMetrics } from '../activity/mesh-metrics.ts';
 import { toRegistered } from '../agents/answers.ts';
 import type { AgentRegistry } from '../agents/registry.ts';
 import type { AttestationParts } from '../attestation/parts.ts';
@@ -12,17 +13,23 @@ export interface OperationParts {
   readonly tasks: Pick<TaskParts, 'runner' | 'agentGone'>;
   readonly swarms: Swarms;
   readonly attestation: Pick<AttestationParts, 'attestations'>;
+  readonly metrics: Pick<MeshMetrics, 'discovered'>;
 }
 
 /** What gRPC does: the same as REST, for whoever the certificate names. */
 export function meshOperations(parts: OperationParts): MeshOperations {
-  const { registry, tasks, swarms, attestation } = parts;
+  const { registry, tasks, swarms, attestation, metrics } = parts;
   const { attestations } = attestation;
   return {
     // The server has checked each request by the schema of REST's body.
     register: async (request, { ownerId }) =>
       toRegistered(await registry.register(ownerId, request)),
-    discover: (request) => registry.discovery.discover(request as never),
+    discover: (request) => {
+      const startMs = performance.now();
+      const found = registry.discovery.discover(request as never);
+      metrics.discovered((performance.now() - startMs) / 1000);
+      return found;
+    },
     execute: async (request, { ownerId, idempotencyKey, signal: gone, traceparent }) => {
       // A caller with a key may come back for the outcome.
       const signal = idempotencyKey === undefined ? gone : undefined;

@@ -1,6 +1,5 @@
-import type { ServerUnaryCall } from '@grpc/grpc-js';
-import { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
+import type { GrpcCall } from '../../kit/grpc/incoming-call.ts';
 import type { PeerIdentity } from '../certificates/spiffe.ts';
 import { checkIdempotencyKey } from '../tasks/task-answers.ts';
 import type { GrpcCallerIdentity, Message } from './mesh-operations.ts';
@@ -9,53 +8,56 @@ import type { GrpcCallerIdentity, Message } from './mesh-operations.ts';
 export class RunningCall implements GrpcCallerIdentity {
   readonly agentId: string;
   readonly ownerId: string;
-  readonly #incoming: ServerUnaryCall<Message, object>;
-  readonly #cancellation = new Cancellation();
+  readonly #request: Message;
+  readonly #incoming: GrpcCall<unknown>;
 
   constructor(
     { agentId, ownerId }: Pick<PeerIdentity, 'agentId' | 'ownerId'>,
-    incoming: ServerUnaryCall<Message, object>,
+    request: Message,
+    incoming: GrpcCall<unknown>,
   ) {
     this.agentId = agentId;
     this.ownerId = ownerId;
+    this.#request = request;
     this.#incoming = incoming;
   }
 
   get traceparent(): string | undefined {
-    const [value] = this.#incoming.metadata.get('traceparent');
+    const [value] = this.#incoming.metadata('traceparent');
     return typeof value === 'string' ? value : undefined;
   }
 
   get idempotencyKey(): string | undefined {
-    const { idempotencyKey: key } = this.#incoming.request;
+    const { idempotencyKey: key } = this.#request;
     return typeof key === 'string' ? checkIdempotencyKey(key) : undefined;
   }
 
   get signal(): AbortSignal {
-    return this.#cancellation.signal;
+    return this.#incoming.cancellation.signal;
   }
 
-  /** Rejects with `deadline` when the work takes too long, with `cancelled` when nobody waits for it. */
-  async run(work: () => Promise<object> | object, limitMs: number): Promise<object> {
+  /**
+   * What the work answers, at once or later; later, it rejects with `deadline` when the work takes too
+   * long and with `cancelled` when nobody waits for it.
+   */
+  run(work: () => Promise<object> | object, limitMs: number): Promise<object> | object {
     const answer = work();
-    if (!(answer instanceof Promise)) return answer;
-    const cancellation = this.#cancellation;
-    // Also emitted when the answer has gone out, which must not cost the making of an error.
-    const onCancelled = () => cancellation.cancel(new Fault('cancelled', 'the caller gave up'));
-    this.#incoming.once('cancelled', onCancelled);
+    return answer instanceof Promise ? this.#within(answer, limitMs) : answer;
+  }
+
+  async #within(answer: Promise<object>, limitMs: number): Promise<object> {
+    const { cancellation } = this.#incoming;
     const timer = setTimeout(
       () => cancellation.cancel(new Fault('deadline', 'the call took too long')),
       limitMs,
     );
     try {
-      if (this.#incoming.cancelled) onCancelled();
       return await new Promise<object>((resolve, reject) => {
         cancellation.onCancel(() => reject(cancellation.reason));
         answer.then(resolve, reject);
       });
     } finally {
       clearTimeout(timer);
-      this.#incoming.off('cancelled', onCancelled);
     }
   }
 }

@@ -1,5 +1,5 @@
-import { Metadata, status, type StatusObject } from '@grpc/grpc-js';
 import { codes, Fault } from '../../kit/errors.ts';
+import type { GrpcStatus } from '../../kit/grpc/status.ts';
 import type { MeshDefinition } from './definition.ts';
 
 const domain = 'mesh.ennead';
@@ -18,14 +18,15 @@ export class GrpcStatuses {
    * Status with ErrorInfo, and RetryInfo where the Fault says when), and the reason and the id of the
    * request as plain metadata.
    */
-  of(fault: Fault, requestId: string): Partial<StatusObject> {
-    const code: status = codes[fault.code].grpc;
+  of(fault: Fault, requestId: string): GrpcStatus {
+    const code = codes[fault.code].grpc;
     const reason = (fault.reason ?? fault.code).toUpperCase();
-    const metadata = new Metadata();
-    metadata.set('error-code', reason);
-    metadata.set('request-id', requestId);
-    metadata.set('grpc-status-details-bin', this.#statusBytes(fault, { code, reason, requestId }));
-    return { code, details: fault.message, metadata };
+    const metadata = {
+      'error-code': reason,
+      'request-id': requestId,
+      'grpc-status-details-bin': this.#statusBytes(fault, { code, reason, requestId }),
+    };
+    return { code, message: fault.message, metadata };
   }
 
   #statusBytes(fault: Fault, facts: Facts): Buffer {

@@ -9,12 +9,13 @@ import {
   type ServiceDefinition,
   type ServiceError,
 } from '@grpc/grpc-js';
-import type { ReadJson } from '../../kit/http/testing.ts';
+import type { callerWith, ReadJson } from '../../kit/http/testing.ts';
 import { RevocationList } from '../../kit/identity/revocations.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { silentLog } from '../../kit/testing.ts';
 import type { AuthorityOptions, CertificateAuthority } from '../certificates/authority.ts';
 import { RenewedIdentity, type IssuedIdentity } from '../certificates/renewed-identity.ts';
+import { createRequest } from '../certificates/request.ts';
 import { openAuthorityGround } from '../certificates/testing.ts';
 import { loadDefinition, type MeshDefinition, type ServiceName } from './definition.ts';
 import type { GrpcCallerIdentity, Message, MeshOperations } from './mesh-operations.ts';
@@ -174,4 +175,18 @@ export interface TestCall {
 export async function clientsOf(target: string) {
   const definition = await loadDefinition();
   return (channel: ChannelCredentials) => new TestClient(definition, target, channel);
+}
+
+/** A client with a certificate that the mesh has issued over REST. */
+export async function certifiedClient(
+  call: ReturnType<typeof callerWith>,
+  { agentId, port }: { readonly agentId: string; readonly port: number },
+): Promise<TestClient> {
+  const { csr, privateKey } = await createRequest(agentId);
+  const { status: code, body } = await call('POST', '/api/v1/certificates', { agentId, csr });
+  if (code !== 201) throw new Error(`no certificate was issued: ${code}`);
+  const { certificate, ca, expiresAt } = body;
+  const open = await clientsOf(`localhost:${port}`);
+  const expiresAtMs = Date.parse(expiresAt);
+  return open(fixedCredentials({ certificate, ca, privateKey, expiresAtMs }));
 }

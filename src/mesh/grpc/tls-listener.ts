@@ -9,8 +9,11 @@ export interface ListenerOptions {
   /** 0 is any free one. */
   readonly port: number;
   readonly identity: RenewedIdentity;
-  /** Takes over each connection whose client certificate one of our roots vouches for. */
-  readonly onConnection: (socket: TLSSocket) => void;
+  /**
+   * Takes over each connection whose client certificate one of our roots vouches for; the peer is
+   * undefined when the certificate names no agent.
+   */
+  readonly onConnection: (socket: TLSSocket, peer: PeerIdentity | undefined) => void;
 }
 
 const handshakeMsMax = 5_000;
@@ -25,8 +28,6 @@ export class TlsListener {
   readonly #options: ListenerOptions;
   readonly #server: Server;
   readonly #sockets = new Set<TLSSocket>();
-  /** By address and port of the other side: no two open connections share them. */
-  readonly #peers = new Map<string, PeerIdentity>();
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -68,11 +69,6 @@ export class TlsListener {
     });
   }
 
-  /** Who is at the other end of an open connection; undefined when its certificate names no agent. */
-  peerOf(address: string): PeerIdentity | undefined {
-    return this.#peers.get(address);
-  }
-
   /** Takes no further connection. */
   stop(): void {
     this.#server.close();
@@ -88,17 +84,10 @@ export class TlsListener {
       socket.destroy();
       return;
     }
-    const { remoteAddress = '', remotePort = 0 } = socket;
-    const address = `${remoteAddress}:${remotePort}`;
-    const peer = readPeer(socket);
     this.#sockets.add(socket);
-    if (peer) this.#peers.set(address, peer);
     socket.on('error', () => socket.destroy());
-    socket.once('close', () => {
-      this.#sockets.delete(socket);
-      if (this.#peers.get(address) === peer) this.#peers.delete(address);
-    });
-    this.#options.onConnection(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    this.#options.onConnection(socket, readPeer(socket));
   }
 }
 

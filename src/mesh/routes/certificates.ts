@@ -19,7 +19,7 @@ export function certificateHandlers(parts: CertificateHandlerParts): Certificate
   return {
     issueCertificate: async ({ body, identity }) => {
       const { agentId, csr } = body;
-      const { subject, sessionId, tokenEpoch } = identity;
+      const { subject, sessionId, tokenEpoch, kind } = identity;
       const ownerId = ownerOf(agentId);
       if (ownerId !== undefined && ownerId !== subject) {
         throw new Fault('forbidden', 'the agent belongs to somebody else', {
@@ -27,7 +27,7 @@ export function certificateHandlers(parts: CertificateHandlerParts): Certificate
           detail: { agentId },
         });
       }
-      const grant = { ownerId: subject, sessionId, tokenEpoch };
+      const grant = { ownerId: subject, sessionId, tokenEpoch, kind };
       const issued = await authority.issue({ agentId, csr, grant });
       const expiresAt = issued.expiresAt.toISOString();
       activity.tell('certificate-issued', agentId, { serial: issued.serial, expiresAt });

@@ -1,14 +1,8 @@
-import {
-  Metadata,
-  Server,
-  ServerCredentials,
-  status as grpcStatus,
-  type handleUnaryCall,
-  type ServiceDefinition,
-  type sendUnaryData,
-  type ServerUnaryCall,
-} from '@grpc/grpc-js';
+import { createServer, type AddressInfo } from 'node:net';
 import { codes, Fault } from '../../kit/errors.ts';
+import { GrpcServer, type GrpcMethod } from '../../kit/grpc/grpc-server.ts';
+import type { GrpcCall } from '../../kit/grpc/incoming-call.ts';
+import type { GrpcStatus } from '../../kit/grpc/status.ts';
 import type { Authenticator } from '../../kit/identity/authenticator.ts';
 import type { Log } from '../../kit/log.ts';
 import { peerPermission, requirePermission } from '../../kit/permissions.ts';
@@ -25,79 +19,69 @@ export interface GrpcOptions {
   readonly log: Log;
 }
 
-const keepBytes = (bytes: Buffer): Buffer => bytes;
+type Call = GrpcCall<undefined>;
 
-/** The messages stay bytes: intake reads them in its thread. */
-const traceService: ServiceDefinition = {
-  export: {
-    path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
-    requestStream: false,
-    responseStream: false,
-    requestSerialize: keepBytes,
-    requestDeserialize: keepBytes,
-    responseSerialize: keepBytes,
-    responseDeserialize: keepBytes,
-  },
+/** Its messages stay bytes: intake reads them in its thread, and takes over the memory of a copy. */
+const exportMethod: GrpcMethod = {
+  path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+  requestDeserialize: (bytes) => new Uint8Array(bytes),
+  responseSerialize: (answer) => answer as Uint8Array,
 };
+
+/** An answer counts spans and names one reason. */
+const answerBytesMax = 64 * 1024;
+const stopMs = 1_000;
 
 /** The server of OTLP/gRPC: without TLS, with the token in the metadata `authorization`. */
 export class OtlpGrpcServer implements AsyncDisposable {
   readonly #options: GrpcOptions;
-  readonly #server = new Server({
-    'grpc.max_receive_message_length': exportBytesMax,
-    'grpc.max_concurrent_streams': 200,
+  readonly #server = new GrpcServer<undefined>({
+    requestBytesMax: exportBytesMax,
+    answerBytesMax,
+    statusOf: (error) => this.#statusOf(error),
   });
+  readonly #listener = createServer({ noDelay: true }, (socket) =>
+    this.#server.accept(socket, undefined),
+  );
 
   constructor(options: GrpcOptions) {
     this.#options = options;
-    const receive: handleUnaryCall<Buffer, Buffer> = (call, respond) =>
-      void this.#receive(call, respond);
-    this.#server.addService(traceService, { export: receive });
+    // The method made it.
+    this.#server.addUnary(exportMethod, (request, call) =>
+      this.#receive(request as Uint8Array, call),
+    );
   }
 
   /** Listens; answers the port. A Fault `conflict` says that it is taken. */
   listen(): Promise<number> {
     const { address, port } = this.#options;
-    const host = address.includes(':') ? `[${address}]` : address;
     return new Promise((resolve, reject) => {
-      this.#server.bindAsync(
-        `${host}:${port}`,
-        ServerCredentials.createInsecure(),
-        (error, bound) => {
-          if (!error) return resolve(bound);
-          const message = `tracer cannot listen on ${host}:${port} for OTLP/gRPC`;
-          reject(new Fault('conflict', message, { cause: error }));
-        },
+      this.#listener.on('error', (cause) => {
+        const message = `tracer cannot listen on ${address}:${port} for OTLP/gRPC`;
+        reject(new Fault('conflict', message, { cause }));
+      });
+      // The address of a TCP server is never a text.
+      this.#listener.listen(port, address, () =>
+        resolve((this.#listener.address() as AddressInfo).port),
       );
     });
   }
 
   /** Lets running calls end, for a second at most. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const timer = setTimeout(() => this.#server.forceShutdown(), 1_000);
-    await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
-    clearTimeout(timer);
+    this.#listener.close();
+    await this.#server.close(stopMs);
   }
 
-  async #receive(
-    { metadata, request }: ServerUnaryCall<Buffer, Buffer>,
-    respond: sendUnaryData<Buffer>,
-  ): Promise<void> {
-    try {
-      await this.#admit(metadata);
-      const form = { format: 'protobuf', coding: undefined } as const;
-      const { rejected, reason } = await this.#options.intake.submit(request, form);
-      const answer = { rejectedCount: rejected, rejection: reason };
-      respond(null, asBuffer(exportAnswer('protobuf', answer)));
-    } catch (error) {
-      const fault = Fault.from(error);
-      if (fault.code === 'internal') this.#options.log.error({ err: fault }, 'an export failed');
-      respond(statusOf(fault));
-    }
+  async #receive(request: Uint8Array, call: Call): Promise<Uint8Array> {
+    await this.#admit(call);
+    const form = { format: 'protobuf', coding: undefined } as const;
+    const { rejected, reason } = await this.#options.intake.submit(request, form);
+    return exportAnswer('protobuf', { rejectedCount: rejected, rejection: reason });
   }
 
-  async #admit(metadata: Metadata): Promise<void> {
-    const [header = ''] = metadata.get('authorization');
+  async #admit(call: Call): Promise<void> {
+    const [header = ''] = call.metadata('authorization');
     const [, credential] = /^Bearer (\S+)$/i.exec(String(header)) ?? [];
     if (credential === undefined) {
       throw new Fault('unauthenticated', 'send a token in the metadata `authorization`');
@@ -105,19 +89,16 @@ export class OtlpGrpcServer implements AsyncDisposable {
     const { permissions } = await this.#options.authenticator.identify(credential);
     requirePermission(permissions, ['tracer:write', peerPermission]);
   }
-}
 
-/** Senders try again only when they are told when (OTLP, section "OTLP/gRPC Throttling"). */
-function statusOf(fault: Fault) {
-  const code: grpcStatus = codes[fault.code].grpc;
-  const message = fault.code === 'internal' ? 'the export failed' : fault.message;
-  const metadata = new Metadata();
-  if (fault.retryAfter !== undefined) {
-    metadata.set('grpc-status-details-bin', asBuffer(failureAnswer('protobuf', fault)));
+  /** Senders try again only when they are told when (OTLP, section "OTLP/gRPC Throttling"). */
+  #statusOf(error: unknown): GrpcStatus {
+    const fault = Fault.from(error);
+    const isInternal = fault.code === 'internal';
+    if (isInternal) this.#options.log.error({ err: fault }, 'an export failed');
+    const code = codes[fault.code].grpc;
+    const message = isInternal ? 'the export failed' : fault.message;
+    if (fault.retryAfter === undefined) return { code, message };
+    const details = Buffer.from(failureAnswer('protobuf', fault));
+    return { code, message, metadata: { 'grpc-status-details-bin': details } };
   }
-  return { code, details: message, metadata };
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }
