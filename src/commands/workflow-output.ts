@@ -67,6 +67,8 @@ export function printExecution(execution: ExecutionAnswer): void {
       { title: 'MODEL', of: ({ modelUsed }) => modelUsed },
       { title: 'TOKENS', of: (node) => node.tokensUsed },
     ]);
+    const { nodes, nodesTotal } = execution;
+    if (nodesTotal !== undefined) printLine(`the newest ${nodes.length} of ${nodesTotal} nodes`);
   }
   if (execution.result) printLine(`\n${JSON.stringify(execution.result, undefined, 2)}`);
 }

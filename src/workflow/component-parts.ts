@@ -12,6 +12,8 @@ import { openComponents } from './components/table.ts';
 import { createIdpTokenReader } from './components/tools/idp-token.ts';
 import { createRegistryPort } from './components/tools/registry-client.ts';
 import type { WorkflowConfig } from './config.ts';
+import type { Definitions } from './definitions/definitions.ts';
+import { requireNameable } from './definitions/drafts.ts';
 import type { WorkflowEngine } from './engine/engine.ts';
 import type { Approvals } from './engine/approvals.ts';
 import type { Later } from './later.ts';
@@ -21,12 +23,13 @@ import { registryContract } from '../registry/contract.ts';
 export interface LateParts {
   readonly engine: Later<WorkflowEngine>;
   readonly approvals: Later<Approvals>;
+  readonly definitions: Later<Definitions>;
 }
 
 /** The components with all that they reach, and the collections that they search. */
 export function openComponentParts(
   host: Host<WorkflowConfig>,
-  { engine, approvals }: LateParts,
+  { engine, approvals, definitions }: LateParts,
   lifetime: Lifetime,
 ) {
   const { config, database, egress, tracer, peers } = host;
@@ -40,6 +43,7 @@ export function openComponentParts(
       now: Date.now,
       approvalLink: (place) => approvals.get().linkOf(place),
       starter: () => engine.get(),
+      requireNameable: (named, by) => requireNameable(definitions.get(), named, by),
     },
     data: { egress, transformer, filesRoot: config.filesRoot },
     ai: {

@@ -15,7 +15,7 @@ import { openDefinitionParts, type DefinitionParts } from './definition-parts.ts
 import { Approvals } from './engine/approvals.ts';
 import { WorkflowEngine } from './engine/engine.ts';
 import type { EngineOptions } from './engine/engine-options.ts';
-import { toStatus } from './engine/execution-answers.ts';
+import { statusOf } from './engine/execution-answers.ts';
 import type { Execution } from './engine/execution.ts';
 import { readExecution } from './engine/executions-store.ts';
 import { callbacksOf } from './engine/requests.ts';
@@ -57,12 +57,17 @@ export function openParts(host: Host<WorkflowConfig>): Promise<WorkflowParts> {
 
 async function open(host: Host<WorkflowConfig>, lifetime: Lifetime) {
   const { database: sql, bus } = host;
-  const late: LateParts = { engine: later('the engine'), approvals: later('the approvals') };
+  const late: LateParts = {
+    engine: later('the engine'),
+    approvals: later('the approvals'),
+    definitions: later('the definitions'),
+  };
   const sealer = await openKeyFile(host);
   const { components, collections } = openComponentParts(host, late, lifetime);
   const defined = await openDefinitionParts({ sql, bus, sealer, components }, lifetime);
   const metrics = new Metrics();
   const { plans, definitions } = defined;
+  late.definitions.set(definitions);
   const engine = openEngine(host, { plans, sealer, metrics });
   late.engine.set(engine);
   const approvals = new Approvals({ engine, sealer, baseUrl: host.url });
@@ -132,7 +137,7 @@ function openRunning(host: Host<WorkflowConfig>, { engine, plans, secrets, seale
       const stored = await readExecution(sql, executionId);
       return stored && callbacksOf(stored, sealer);
     },
-    statusOf: async (execution) => toStatus(execution, await engine.nodeRuns(execution.id)),
+    statusOf: (execution) => statusOf(engine, execution),
     secretOf: (workflowId) => secrets.signing(workflowId),
   });
   const streamUrl = streamsOf(host);

@@ -32,7 +32,7 @@ export function openIdleComponents(): ComponentTable {
     ai: { collections: nothing, gateway: nothing, models: nothing },
     cms: { url: undefined },
     tools: { registry: nothing, mesh: nothing, idp: { apiUrl: undefined, readToken: refuse } },
-    logic: { now: () => 0, approvalLink: refuse, starter: refuse },
+    logic: { now: () => 0, approvalLink: refuse, starter: refuse, requireNameable: refuse },
     data: { egress: nothing, transformer: nothing, filesRoot: undefined },
   });
 }

@@ -201,8 +201,7 @@ export class Definitions {
     if (workflow.status === 'draft' && !isOwn) throw refusals.unknownWorkflow();
     if (workflow.status === 'archived') throw refusals.archived();
     if (publishedAt !== undefined || isOwn) return;
-    const message = `version ${version} is a draft: publish it first`;
-    throw new Fault('conflict', message, { reason: 'workflow_not_active' });
+    throw refusals.draftVersion(version);
   }
 
   /** The workflow when it is the actor's to change; throws `forbidden` and `not_found`. */

@@ -1,5 +1,5 @@
 import type { Definitions } from './definitions.ts';
-import { unknownWorkflow } from './refusals.ts';
+import { draftVersion, unknownWorkflow } from './refusals.ts';
 import type { StoredFlow } from './version-store.ts';
 import type { Actor, Workflow } from './workflow.ts';
 
@@ -30,4 +30,22 @@ export async function readShownVersion(
   const found = await definitions.readVersion(workflow, version);
   if (found.publishedAt === undefined && !seesDrafts(workflow, actor)) throw unknownWorkflow();
   return found;
+}
+
+/**
+ * Whether the flow of another workflow may run this version: one that was published, or a draft of its own
+ * owner. Throws `not_found` and `conflict` otherwise.
+ */
+export async function requireNameable(
+  definitions: Readable,
+  { workflowId, version }: { readonly workflowId: string; readonly version: number },
+  byWorkflowId: string,
+): Promise<void> {
+  const workflow = await definitions.read(workflowId);
+  const { publishedAt } = await definitions.readVersion(workflow, version);
+  if (publishedAt !== undefined) return;
+  const { ownerId } = await definitions.read(byWorkflowId);
+  if (ownerId === workflow.ownerId) return;
+  if (workflow.version === undefined) throw unknownWorkflow();
+  throw draftVersion(version);
 }

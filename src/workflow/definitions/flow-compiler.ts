@@ -6,7 +6,6 @@ import type { Plan } from '../flow/plan.ts';
 import { readFlow, type FlowInput } from '../flow/schema.ts';
 import { readShape } from './flow-shape.ts';
 import { findRefusedSettings } from './setting-checks.ts';
-import { findVainRules } from './vain-rules.ts';
 
 /** A flow that holds, or all that is wrong with it. */
 export type CompiledFlow =
@@ -36,10 +35,7 @@ export class FlowCompiler {
 
   #compileInput(input: FlowInput): CompiledFlow {
     const flow = readFlow(input);
-    const refused = [
-      ...findVainRules(flow, this.#components),
-      ...findRefusedSettings(flow, this.#components),
-    ];
+    const refused = findRefusedSettings(flow, this.#components);
     try {
       const plan = this.compile(flow);
       return refused.length > 0 ? { faults: refused } : { flow, plan, faults: [] };

@@ -42,3 +42,9 @@ export function notTheOwner(): Fault {
   const message = 'only its owner, or who holds workflow:admin, may do this to a workflow';
   return new Fault('forbidden', message, { reason: 'not_the_owner' });
 }
+
+/** Of a version that only the owner of its workflow may try. */
+export function draftVersion(version: number): Fault {
+  const message = `version ${version} is a draft: publish it first`;
+  return new Fault('conflict', message, { reason: 'workflow_not_active' });
+}

@@ -28,6 +28,7 @@ const components = createTable(
     starter: () => {
       throw new Error('nothing is started here');
     },
+    requireNameable: async () => {},
   }),
 );
 

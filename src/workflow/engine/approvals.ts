@@ -19,7 +19,7 @@ export interface Decision {
 }
 
 export interface ApprovalsOptions {
-  readonly engine: Pick<Engine, 'find' | 'nodeRuns' | 'signal'>;
+  readonly engine: Pick<Engine, 'find' | 'nodePage' | 'signal'>;
   readonly sealer: Pick<Sealer, 'mark' | 'isMark'>;
   /** Of this service, without a slash at the end. */
   readonly baseUrl: string;
@@ -67,10 +67,12 @@ export class Approvals {
     const { engine } = this.#options;
     const execution = await engine.find(place.executionId);
     if (!execution) throw executionNotFound();
-    const runs = await engine.nodeRuns(place.executionId);
-    const run = runs.find(
-      ({ nodeId, iteration }) => nodeId === place.nodeId && iteration === place.iteration,
-    );
+    const { executionId, nodeId, iteration } = place;
+    const { nodes } = await engine.nodePage(executionId, {
+      filter: { nodeId, iteration },
+      limit: 1,
+    });
+    const [run] = nodes;
     if (!run) throw approvalNotFound();
     return { execution, run };
   }

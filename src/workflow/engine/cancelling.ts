@@ -1,7 +1,6 @@
 import { isUniqueViolation } from '../../kit/database/sql-errors.ts';
-import { cancelExecution, readChildren } from './executions-store.ts';
+import { cancelExecution } from './executions-store.ts';
 import type { EngineSql } from './journal-store.ts';
-import { readNodes } from './node-runs-store.ts';
 
 const tellAgainMs = 30_000;
 /** A run that only computes writes without a pause. */
@@ -22,20 +21,4 @@ export async function cancelStored(
       if (attempt === attemptsMax || !isUniqueViolation(error)) throw error;
     }
   }
-}
-
-/** Open executions for which nodes of a cancelled one waited; what they only started is on its own. */
-export async function readWaitedChildren(sql: EngineSql, executionId: string): Promise<string[]> {
-  const children = await readChildren(sql, executionId);
-  const open = children.filter(({ completedAtMs }) => completedAtMs === undefined);
-  if (open.length === 0) return [];
-  const nodes = (await readNodes(sql, [executionId])).get(executionId) ?? [];
-  const cancelled = nodes.filter(({ status }) => status === 'cancelled');
-  return open.flatMap(({ id, request: { parent } }) =>
-    cancelled.some(
-      ({ nodeId, iteration }) => nodeId === parent?.nodeId && iteration === parent.iteration,
-    )
-      ? [id]
-      : [],
-  );
 }

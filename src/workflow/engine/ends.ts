@@ -86,10 +86,13 @@ export class Ends {
 
 /** What an execution came to, as the node gets it that waits for it. */
 export function answerOf(stored: StoredExecution): SignalAnswer {
-  const { id, status, outcome, tokensUsed, cost } = stored;
+  const { id, status, outcome, request } = stored;
+  const { counted = { tokens: 0, cost: 0 } } = request;
+  const tokens = Math.max(0, stored.tokensUsed - counted.tokens);
+  const cost = Math.max(0, stored.cost - counted.cost);
   // Which tokens were of prompts is not kept.
-  const usage = { promptTokens: tokensUsed, completionTokens: 0, cost };
-  const used = tokensUsed > 0 || cost > 0 ? { usage } : {};
+  const usage = { promptTokens: tokens, completionTokens: 0, cost };
+  const used = tokens > 0 || cost > 0 ? { usage } : {};
   if (status === 'completed') {
     return { output: { executionId: id, status, result: outcome?.result ?? {} }, ...used };
   }

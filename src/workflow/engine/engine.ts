@@ -1,6 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import { requireComponents } from '../components/component-permissions.ts';
-import { cancelStored, readWaitedChildren } from './cancelling.ts';
+import { cancelStored } from './cancelling.ts';
+import { readAbandonedChildren, readChildren } from './children-store.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { answerOf, Ends } from './ends.ts';
 import { engineMetrics, type EngineMetrics } from './engine-metrics.ts';
@@ -9,28 +10,24 @@ import { toExecution, type StoredExecution } from './execution-row.ts';
 import type { Engine, Execution, ExecutionEvent, NodeRun, StartRequest } from './execution.ts';
 import {
   listExecutions,
-  readChildren,
-  readEvents,
   readExecution,
   signalNode,
   type ExecutionFilter,
   type SignalPlace,
 } from './executions-store.ts';
-import { copyNodes, readNodes } from './node-runs-store.ts';
+import { copyNodes } from './node-runs-store.ts';
 import { readFirstStart } from './first-start.ts';
 import { executionNotFound, followExecution } from './follow.ts';
 import { Journal } from './journal.ts';
-import { nodeRunsOf } from './node-runs.ts';
-import { callbacksOf, deadlineOf, keepToken, openInputs, toNewExecution } from './requests.ts';
-import { reopenStored } from './reopening.ts';
-import { requireBudget } from './run-limits.ts';
+import { readNodePage, type NodePage, type NodeWindow } from './node-pages.ts';
+import { callbacksOf, openInputs, toNewExecution } from './requests.ts';
+import { Reopening } from './reopening.ts';
 import { nodesKept, requireReached, rerunRequest } from './rerun.ts';
 import { Notices, type Notice } from './notices.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Runs } from './runs.ts';
 import { EndWaiters } from './end-waiters.ts';
 
-const eventsMax = 10_000;
 const waitPollMs = 500;
 
 /** Opens the engine and takes up whatever was left; rejects when the database is away. */
@@ -53,11 +50,11 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
   readonly #waiters = new EndWaiters();
 
   constructor(options: EngineOptions) {
-    const { sql, log, bus, metrics, sealer, silenceMs = 10_000 } = options;
+    const { sql, log, bus, metrics, sealer, isAlone, silenceMs = 10_000 } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#notices = new Notices(bus, log, (notice) => this.#hear(notice));
-    this.#journal = new Journal({ sql, log, patienceMs: silenceMs * 0.8 });
+    this.#journal = new Journal({ sql, log, patienceMs: silenceMs * 0.8, isAlone });
     this.#ends = new Ends({
       sql,
       log,
@@ -75,6 +72,7 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
       metrics: this.#metrics,
       ends: this.#ends,
       settleChildren: (executionId) => void this.#settleChildren(executionId),
+      cancelChildren: (executionId) => void this.#dropChildren(executionId),
       onEnded: (stored) => this.#waiters.tell(stored),
     });
   }
@@ -137,15 +135,11 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
   }
 
   async nodeRuns(executionId: string): Promise<readonly NodeRun[]> {
-    const { sql } = this.#options;
-    const stored = await this.#read(executionId);
-    const nodes = await readNodes(sql, [executionId]);
-    // Of one that was completed no node runs any more.
-    const events =
-      stored.status === 'completed'
-        ? []
-        : await readEvents(sql, executionId, { after: 0, writesMax: eventsMax });
-    return nodeRunsOf(stored.status, nodes.get(executionId) ?? [], events);
+    return (await this.nodePage(executionId)).nodes;
+  }
+
+  async nodePage(executionId: string, window: NodeWindow = {}): Promise<NodePage> {
+    return readNodePage(this.#options.sql, await this.#read(executionId), window);
   }
 
   async cancel(executionId: string, by: string): Promise<Execution> {
@@ -159,9 +153,7 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     this.#runs.drop(executionId, cancelledFault());
     this.#hub.tell(executionId, [event]);
     await this.#notices.tell({ kind: 'cancelled', executionId });
-    for (const childId of await readWaitedChildren(this.#options.sql, executionId)) {
-      await this.#cancelQuietly(childId, by);
-    }
+    await this.#cancelChildren(executionId, by);
     this.#metrics.ended('cancelled');
     this.#ends.tell(stored);
     this.#waiters.tell(stored);
@@ -170,23 +162,10 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
 
   async resume(
     executionId: string,
-    { callerToken, ...budget }: Parameters<Engine['resume']>[1] = {},
+    asker: Parameters<Engine['resume']>[1] = {},
   ): Promise<Execution> {
-    const { sql, plans, sealer } = this.#options;
-    const before = await this.#read(executionId);
-    const { plan } = await plans.load(before.workflowId, before.version);
-    const request = { ...before.request, ...budget };
-    const fresh = {
-      request,
-      deadlineAtMs: deadlineOf(request, plan, this.#clock.nowMs()),
-      sealedToken: keepToken(callerToken, plan, sealer),
-    };
-    requireBudget({ ...before, request }, plan);
-    const stored = await reopenStored(sql, executionId, fresh);
-    if (!stored) {
-      const message = 'only what failed or was cancelled can be resumed';
-      throw new Fault('conflict', message, { reason: 'not_resumable' });
-    }
+    const reopening = new Reopening({ ...this.#options, clock: this.#clock });
+    const stored = await reopening.reopen(executionId, asker);
     this.#runs.nudge();
     return toExecution(stored);
   }
@@ -197,7 +176,9 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     const loaded = await plans.load(before.workflowId, before.version);
     requireComponents(loaded.plan, options.permissions);
     const nodeIds = nodesKept(loaded.plan, options.fromNode);
-    requireReached(loaded.plan, options.fromNode, await this.nodeRuns(executionId));
+    await requireReached(loaded.plan, options.fromNode, (filter) =>
+      this.nodePage(executionId, { filter, limit: 1 }),
+    );
     const request = rerunRequest(openInputs(before, sealer), options);
     const stored = toNewExecution(request, loaded, { sealer, nowMs: this.#clock.nowMs() });
     await copyNodes(sql, { from: executionId, to: stored.id, nodeIds });
@@ -260,11 +241,22 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     throw new Fault('unavailable', 'the execution could not be stored', { retryAfter: 1 });
   }
 
-  async #cancelQuietly(executionId: string, by: string): Promise<void> {
+  async #cancelChildren(executionId: string, by: string): Promise<void> {
+    for (const childId of await readAbandonedChildren(this.#options.sql, executionId)) {
+      try {
+        await this.cancel(childId, by);
+      } catch (error) {
+        if (Fault.from(error).reason !== 'already_ended') throw error;
+      }
+    }
+  }
+
+  /** Those for which nodes waited that were ended with what ran them. */
+  async #dropChildren(executionId: string): Promise<void> {
     try {
-      await this.cancel(executionId, by);
+      await this.#cancelChildren(executionId, executionId);
     } catch (error) {
-      if (Fault.from(error).reason !== 'already_ended') throw error;
+      this.#options.log.warn({ err: error, executionId }, 'executions within were not cancelled');
     }
   }
 

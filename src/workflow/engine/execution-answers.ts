@@ -1,4 +1,5 @@
-import type { Execution, NodeRun } from './execution.ts';
+import type { Engine, Execution, NodeRun } from './execution.ts';
+import type { NodeFilter, NodePage } from './node-pages.ts';
 
 /** As listings show it: `running` as long as it has not ended. */
 export function toSummary(execution: Execution) {
@@ -25,12 +26,34 @@ export function toSummary(execution: Execution) {
   };
 }
 
+/** What a status shows of an execution with more nodes: the newest. A flow has no more without a loop. */
+const statusNodesMax = 1_000;
+/** Of the outputs in one answer; one node is always there. */
+const answerBytesMax = 8 * 1024 * 1024;
+
 /** As it is asked for by its id, and as callbacks get it. */
-export function toStatus(execution: Execution, nodes: readonly NodeRun[]) {
+export async function statusOf(engine: Pick<Engine, 'nodePage'>, execution: Execution) {
+  const window = { limit: statusNodesMax, bytesMax: answerBytesMax };
+  return toStatus(execution, await engine.nodePage(execution.id, window));
+}
+
+/** A page of its nodes, in the order of their start. */
+export async function toNodeList(
+  engine: Pick<Engine, 'nodePage'>,
+  execution: Execution,
+  { limit, offset, ...filter }: { readonly limit: number; readonly offset: number } & NodeFilter,
+) {
+  const window = { filter, limit, offset, bytesMax: answerBytesMax };
+  const { nodes, total } = await engine.nodePage(execution.id, window);
+  return { nodes: nodes.map(toNodeStatus), total, limit, offset };
+}
+
+function toStatus(execution: Execution, { nodes, total }: NodePage) {
   const { result } = execution;
   return {
     ...toSummary(execution),
     nodes: nodes.map(toNodeStatus),
+    ...(total > nodes.length ? { nodesTotal: total } : {}),
     ...(result ? { result } : {}),
   };
 }

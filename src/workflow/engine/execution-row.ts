@@ -16,6 +16,8 @@ export interface StoredRequest {
   readonly maxCost?: number;
   readonly traceparent?: string;
   readonly parent?: StartRequest['parent'];
+  /** What the execution around it has counted of it, before it was resumed with that. */
+  readonly counted?: { readonly tokens: number; readonly cost: number };
   readonly callbacks?: Omit<Callbacks, 'secret'>;
   /** Sealed. */
   readonly callbackSecret?: string;

@@ -1,5 +1,6 @@
 import type { Usage } from '../components/component.ts';
 import type { Plan } from '../flow/plan.ts';
+import type { NodePage, NodeWindow } from './node-pages.ts';
 
 export const executionStatuses = [
   'queued',
@@ -142,6 +143,7 @@ export interface ExecutionEvent {
     | 'node-retrying'
     | 'node-skipped'
     | 'node-waiting'
+    | 'node-cancelled'
     | 'workflow-completed'
     | 'workflow-failed'
     | 'workflow-cancelled';
@@ -171,7 +173,7 @@ export interface PlanSource {
 }
 
 /** With what an execution goes on. */
-interface Resumption {
+export interface Resumption {
   readonly callerToken?: string;
   /** In place of the former budget, within that of the flow. */
   readonly maxTokens?: number;
@@ -188,8 +190,10 @@ export interface Engine {
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<Execution>;
   find(executionId: string): Promise<Execution | undefined>;
-  /** In the order of their start. */
+  /** All of them, in the order of their start: up to 100,000, so only for those who need each. */
   nodeRuns(executionId: string): Promise<readonly NodeRun[]>;
+  /** Some of them, in the order of their start. */
+  nodePage(executionId: string, window?: NodeWindow): Promise<NodePage>;
   /** Fault `conflict` (`already_ended`) when it has ended. */
   cancel(executionId: string, by: string): Promise<Execution>;
   /**

@@ -77,16 +77,23 @@ export async function listExecutions(
   return { executions: rows.map(toStored), total: counted?.total ?? 0 };
 }
 
-/** Events behind a seq without the outputs of their nodes, oldest first, of so many writes. */
+/** What is read of events at a time: as much as is parsed in a few milliseconds. */
+const eventBytes = 256 * 1024;
+const eventWritesMax = 1_000;
+
+/** The next events behind a seq without the outputs of their nodes, oldest first; none at the end. */
 export async function readEvents(
   sql: EngineSql,
   executionId: string,
-  { after, writesMax }: { readonly after: number; readonly writesMax: number },
+  after: number,
 ): Promise<Omit<ExecutionEvent, 'executionId'>[]> {
   const rows = await sql.query<{ body: string }>(
-    `select body from workflow.execution_events where execution_id = $1 and seq > $2
-     order by seq limit $3`,
-    [executionId, after, writesMax],
+    `select body from (
+       select seq, body, sum(octet_length(body)) over (order by seq) - octet_length(body) as before
+       from (select seq, body from workflow.execution_events where execution_id = $1 and seq > $2
+         order by seq limit $3) next) sized
+     where before < $4 order by seq`,
+    [executionId, after, eventWritesMax, eventBytes],
   );
   // Written by the journal.
   const events = rows.flatMap(
@@ -185,7 +192,7 @@ export async function cancelExecution(
        where id = $1 and completed_at is null returning ${executionColumns}
      ), nodes as (
        update workflow.node_runs set status = 'cancelled'
-       where execution_id in (select id from ended) and status in ('waiting', 'signalled')
+       where execution_id in (select id from ended) and status in ('waiting', 'signalled', 'open')
      ), told as (
        insert into workflow.execution_events (execution_id, seq, body)
        select id, next.seq, json_build_array(json_build_object('type', 'workflow-cancelled',
@@ -201,48 +208,6 @@ export async function cancelExecution(
   if (!row) return undefined;
   const event = { type: 'workflow-cancelled', executionId, timestamp, seq: row.seq } as const;
   return { stored: toStored(row), event };
-}
-
-/** Queues an ended execution again, less what did not finish in it; undefined when it cannot be. */
-export async function reopenExecution(
-  sql: EngineSql,
-  executionId: string,
-  {
-    request,
-    deadlineAtMs,
-    sealedToken,
-    kept,
-  }: {
-    readonly request: StoredExecution['request'];
-    readonly deadlineAtMs: number | undefined;
-    readonly sealedToken: string | undefined;
-    /** Parked nodes that wait on. */
-    readonly kept: readonly { readonly nodeId: string; readonly iteration: string }[];
-  },
-): Promise<StoredExecution | undefined> {
-  const rows = await sql.query<ExecutionRow>(
-    `with opened as (
-       update workflow.executions set status = 'queued', epoch = epoch + 1, resumes = resumes + 1,
-         completed_at = null, outcome = null, tell_at = null, deadline_at = $2::timestamptz,
-         caller_token = $4, request = $5
-       where id = $1 and status in ('failed', 'cancelled') returning ${executionColumns}
-     ), gone as (
-       delete from workflow.node_runs where execution_id in (select id from opened)
-         and status in ('failed', 'cancelled', 'waiting', 'signalled', 'skipped')
-         and (node_id, iteration) not in (
-           select "nodeId", iteration from json_to_recordset($3::json)
-             as k("nodeId" text, iteration text))
-     )
-     select * from opened`,
-    [
-      executionId,
-      deadlineAtMs === undefined ? null : new Date(deadlineAtMs),
-      JSON.stringify(kept.map(({ nodeId, iteration }) => ({ nodeId, iteration }))),
-      sealedToken ?? null,
-      JSON.stringify(request),
-    ],
-  );
-  return rows[0] && toStored(rows[0]);
 }
 
 /** Where an answer goes. */
@@ -280,13 +245,4 @@ export async function signalNode(
     [at.executionId, at.nodeId, at.iteration, JSON.stringify(answer), at.childId ?? null],
   );
   return rows.length > 0;
-}
-
-/** What an execution started from within another came to, the newest at that place. */
-export async function readChildren(sql: EngineSql, parentId: string): Promise<StoredExecution[]> {
-  const rows = await sql.query<ExecutionRow>(
-    `select ${executionColumns} from workflow.executions where parent_id = $1 order by id desc`,
-    [parentId],
-  );
-  return rows.map(toStored);
 }

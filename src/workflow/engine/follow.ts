@@ -7,7 +7,6 @@ import type { EngineSql } from './journal-store.ts';
 import { nodeKey } from './journal-row.ts';
 import { readShownOutput } from './output-secrets.ts';
 
-const writesMax = 100;
 /** How often an execution that may run elsewhere is looked at. */
 const pollMs = 500;
 
@@ -68,7 +67,7 @@ async function* replay(
   after: number,
 ): AsyncGenerator<ExecutionEvent> {
   for (let last = after; ;) {
-    const events = await readEvents(sql, executionId, { after: last, writesMax });
+    const events = await readEvents(sql, executionId, last);
     if (events.length === 0) return;
     const outputs = await outputsOf(sql, executionId, events);
     for (const event of events) {

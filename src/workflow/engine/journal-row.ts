@@ -1,10 +1,12 @@
 import type { Usage } from '../components/component.ts';
 import type { ExecutionEvent, ExecutionStatus, NodeError, NodeRun } from './execution.ts';
 
-/** How a node stands in the journal; a running one has no row. */
+/** How a node stands in the journal; a running one has no row unless it is `open`. */
 export type NodeStatus =
   | 'waiting'
   | 'signalled'
+  /** A Loop or a Parallel with a timeout that has begun. */
+  | 'open'
   | 'completed'
   | 'failed'
   | 'continued'
@@ -25,6 +27,8 @@ export interface NodeBody {
   readonly reason?: 'wait' | 'approval' | 'child';
   readonly wakeAtMs?: number;
   readonly detail?: Readonly<Record<string, unknown>>;
+  /** Something around it went on without it: it was ended with that, or ended that by its failure. */
+  readonly isDropped?: true;
 }
 
 /** One node of an execution in one iteration. */

@@ -13,12 +13,14 @@ export type EngineSql = Pick<Database, 'query'>;
 export interface JournalWrite {
   readonly starts: readonly StoredExecution[];
   readonly entries: readonly JournalEntry[];
+  /** No other statement can run meanwhile, as the database has this one connection. */
+  readonly isAlone: boolean;
 }
 
 /**
  * Writes everything in one statement and answers the executions whose part of it was taken: a start
- * whose idempotency key is new, an entry whose epoch is the execution's. Rows of executions are locked,
- * so that whoever takes one over waits for this, or is seen by it.
+ * whose idempotency key is new, an entry whose epoch is the execution's. Rows of executions are locked
+ * where others may write, so that whoever takes one over waits for this, or is seen by it.
  */
 export async function writeJournal(sql: EngineSql, write: JournalWrite): Promise<Set<string>> {
   const parameters: string[] = [];
@@ -29,7 +31,7 @@ export async function writeJournal(sql: EngineSql, write: JournalWrite): Promise
   const parts: string[] = [];
   const answers: string[] = [];
   if (write.entries.length > 0) {
-    parts.push(...entryParts(write.entries, give));
+    parts.push(heldPart(write, give), ...entryParts(write.entries, give));
     answers.push('select id from held');
   }
   if (write.starts.length > 0) {
@@ -47,18 +49,20 @@ export async function writeJournal(sql: EngineSql, write: JournalWrite): Promise
 
 type Give = (rows: readonly object[]) => string;
 
-function entryParts(entries: readonly JournalEntry[], give: Give): string[] {
+function heldPart({ entries, isAlone }: JournalWrite, give: Give): string {
   const epochs = new Map(entries.map(({ executionId, epoch }) => [executionId, epoch]));
+  const rows = give([...epochs].map(([id, epoch]) => ({ id, epoch })));
+  return `held as (
+    select e.id from ${rows} as g(id text, epoch integer)
+    join workflow.executions e on e.id = g.id
+    where e.epoch = g.epoch and e.status = 'running' ${isAlone ? '' : 'for share of e'})`;
+}
+
+function entryParts(entries: readonly JournalEntry[], give: Give): string[] {
   const nodes = nodeRows(entries);
   const events = eventRows(entries);
   const changes = entries.flatMap((entry) => (entry.change ? [changeRow(entry)] : []));
-  const parts = [
-    `held as (
-      select e.id from ${give([...epochs].map(([id, epoch]) => ({ id, epoch })))}
-        as g(id text, epoch integer)
-      join workflow.executions e on e.id = g.id
-      where e.epoch = g.epoch and e.status = 'running' for share of e)`,
-  ];
+  const parts: string[] = [];
   if (nodes.length > 0) parts.push(nodesPart(give(nodes)));
   if (events.length > 0) {
     parts.push(`told as (
@@ -74,13 +78,14 @@ function entryParts(entries: readonly JournalEntry[], give: Give): string[] {
 
 function nodesPart(rows: string): string {
   return `nodes as (
-    insert into workflow.node_runs (execution_id, node_id, iteration, status, output, body)
-    select g.execution_id, g.node_id, g.iteration, g.status, g.output, g.body
+    insert into workflow.node_runs (execution_id, node_id, iteration, status, output, body, place)
+    select g.execution_id, g.node_id, g.iteration, g.status, g.output, g.body, g.place
     from ${rows} as g(execution_id text, node_id text, iteration text, status text, output text,
-      body text)
+      body text, place integer)
     join held on held.id = g.execution_id
     on conflict (execution_id, node_id, iteration) do update
-    set status = excluded.status, output = excluded.output, body = excluded.body)`;
+    set status = excluded.status, output = excluded.output, body = excluded.body,
+      place = excluded.place)`;
 }
 
 /** A run that parks while a signal comes is queued: of the two writes the later one sees the other. */
@@ -119,6 +124,7 @@ function nodeRow(executionId: string, node: NodeEntry) {
     status: node.status,
     output: node.output,
     body: JSON.stringify(node.body),
+    place: node.body.place,
   };
 }
 

@@ -9,6 +9,8 @@ export interface JournalOptions {
   readonly log: Log;
   /** How long a database that is away is tried again; a replica is dead to others after that. */
   readonly patienceMs: number;
+  /** Nobody else can have the database open. */
+  readonly isAlone: boolean;
 }
 
 type Item =
@@ -98,13 +100,14 @@ export class Journal {
   }
 
   async #writePatiently(items: readonly Waiting[]): Promise<Set<string>> {
-    const { sql, log, patienceMs } = this.#options;
+    const { sql, log, patienceMs, isAlone } = this.#options;
     const giveUpAtMs = Date.now() + patienceMs;
     for (;;) {
       try {
         return await writeJournal(sql, {
           starts: items.flatMap(({ item }) => (item.kind === 'start' ? [item.execution] : [])),
           entries: items.flatMap(({ item }) => (item.kind === 'entry' ? [item.entry] : [])),
+          isAlone,
         });
       } catch (error) {
         if (!isAway(error) || Date.now() + retryMs > giveUpAtMs) throw error;

@@ -235,7 +235,7 @@ describe('an execution that is resumed', () => {
       },
     });
     const { engine } = await openTestEngine(ground);
-    const child = createSubWorkflow(() => engine);
+    const child = createSubWorkflow({ starter: () => engine, requireNameable: async () => {} });
     ground.plans.set('fickle', makePlan({ nodes: { f: fickle }, edges: [] }));
     ground.plans.set('gated', makePlan({ nodes: { g: gated }, edges: [] }));
     ground.plans.set(
@@ -262,7 +262,9 @@ describe('an execution that is resumed', () => {
       .toBe(1);
     mood = 'good';
     await engine.resume(id);
-    await expect.poll(async () => (await family()).length).toBe(4);
+    await expect
+      .poll(async () => (await family()).filter(({ status }) => status === 'completed').length)
+      .toBe(2);
     gates[1]?.();
     expect(await ended(engine, id)).toMatchObject({
       status: 'completed',
@@ -274,12 +276,7 @@ describe('an execution that is resumed', () => {
     });
     expect(gates).toHaveLength(2);
     const statuses = (await family()).map(({ workflowId, status }) => `${workflowId} ${status}`);
-    expect(statuses.toSorted()).toEqual([
-      'fickle completed',
-      'fickle failed',
-      'gated completed',
-      'gated completed',
-    ]);
+    expect(statuses.toSorted()).toEqual(['fickle completed', 'gated completed', 'gated completed']);
     await engine[Symbol.asyncDispose]();
   });
 

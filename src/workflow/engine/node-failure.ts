@@ -46,6 +46,12 @@ export const deadlock: NodeError = {
   code: 'DEADLOCK',
 };
 
+/** Of a node that took longer than its own timeout. */
+export function late(timeoutMs: number): Fault {
+  const reason = 'node_timeout';
+  return new Fault('deadline', `the node took longer than ${timeoutMs} ms`, { reason });
+}
+
 /** What stops a node because the time of its whole execution is over. */
 export const overdue = new Fault('deadline', 'the execution took longer than its timeout', {
   reason: 'workflow_timeout',

@@ -1,31 +1,18 @@
 import type { NodeDone, NodeParked, Usage } from '../components/component.ts';
 import { sumUsage } from '../components/spent-fault.ts';
-import type { Clock } from './clock.ts';
-import type { NodeError, SignalAnswer } from './execution.ts';
+import type { SignalAnswer } from './execution.ts';
 import { nodeKey, type NodeEntry } from './journal-row.ts';
-import { failureOf, isRetryableCode, type NodeFailure } from './node-failure.ts';
+import { failureOf, isRetryableCode, late, type NodeFailure } from './node-failure.ts';
 import { attemptsOf, delayBefore, type NodeEnd, type NodeWork } from './node-runner.ts';
 import type { Underway } from './open-nodes.ts';
 import { ParkedNodes, type ParkedNode } from './parked-nodes.ts';
-import { readOutput, type History } from './recovery.ts';
-import type { RunJournal } from './run-journal.ts';
-import { writeOutput, type RunLimits } from './run-limits.ts';
+import type { OutcomeParts } from './outcome-parts.ts';
+import { readOutput } from './recovery.ts';
+import { writeOutput } from './run-limits.ts';
+import { catchersOf } from './walk-catchers.ts';
 import { hasErrorWay } from './walk-edges.ts';
 import type { Step } from './walk-frame.ts';
-import type { Walk } from './walk.ts';
-
-export interface OutcomeParts {
-  readonly clock: Clock;
-  readonly history: History;
-  readonly walk: Walk;
-  readonly limits: RunLimits;
-  readonly journal: RunJournal;
-  /** Nothing further begins until what was said is stored. */
-  readonly raiseBarrier: (isForChild?: boolean) => void;
-  readonly endFailed: (error: NodeError, isRetryable: boolean) => void;
-  /** A parked node went on by itself. */
-  readonly onWoken: () => void;
-}
+import { writtenOutput } from './written-output.ts';
 
 interface Failed {
   readonly failure: NodeFailure;
@@ -89,11 +76,40 @@ export class NodeOutcomes {
     return true;
   }
 
+  /** Of a node that nothing led to. */
+  skip(step: Step): void {
+    const { history, journal } = this.#parts;
+    if (!history.entries.has(step.key)) journal.skipped(step);
+  }
+
+  /** A Loop or a Parallel began, in this life or an earlier one. */
+  open(step: Step): void {
+    const { clock, history, journal } = this.#parts;
+    const { timeout } = step.shape.planned.node;
+    if (timeout === undefined) return journal.started(step);
+    const before = history.entries.get(step.key)?.body;
+    const wakeAtMs = before?.wakeAtMs ?? clock.nowMs() + timeout;
+    if (before) journal.remember(step, before);
+    else journal.opened(step, wakeAtMs);
+    const node = { step, reason: 'inner', wakeAtMs, output: 'null', attempt: 1 } as const;
+    if (wakeAtMs > clock.nowMs()) this.parked.add(node);
+    else if (!step.hasEnded) this.#wake(node);
+  }
+
+  /** It was ended with the Loop or the Parallel that ran it. */
+  cancel(step: Step): void {
+    const { journal, raiseBarrier, children } = this.#parts;
+    const parked = this.parked.take(step.nodeId, step.iteration);
+    journal.cancelled(step);
+    if (parked?.reason === 'child') raiseBarrier(children.cancel);
+  }
+
   /** Of a Loop, a Parallel or a pinned node, which the walk has ended already. */
   close(step: Step): void {
+    this.parked.take(step.nodeId, step.iteration);
     try {
       const { output, handle } = step;
-      const { text, shown } = this.#written(step, output);
+      const { text, shown } = writtenOutput(step, output, this.#parts.history.secrets);
       this.#parts.limits.checkOutput(text);
       this.#parts.journal.ended(step, { output: text, value: shown, handle, attempt: 1 });
     } catch (error) {
@@ -103,10 +119,10 @@ export class NodeOutcomes {
 
   /** What stands at a node cannot be worked out; what the node itself came to is kept. */
   failAt(step: Step, thrown: unknown): void {
-    const failure = failureOf(thrown);
-    if (!step.hasEnded) return this.#fail(step, { failure, attempt: 1 });
-    const error = { nodeId: step.nodeId, attempt: 1, ...failure.error };
-    this.#parts.endFailed(error, failure.isRetryable);
+    const failed = { failure: failureOf(thrown), attempt: 1 };
+    if (step.hasEnded) this.#endAround(step, failed);
+    else if (step.shape.planned.component.control) this.#failOrContinue(step, failed);
+    else this.#fail(step, failed);
   }
 
   /** A node that was parked in an earlier life. */
@@ -114,10 +130,10 @@ export class NodeOutcomes {
     const { history, journal } = this.#parts;
     const entry = history.entries.get(nodeKey(step.nodeId, step.iteration));
     if (!entry) return;
-    const { reason = 'wait', wakeAtMs, attempt } = entry.body;
+    const { reason = 'wait', wakeAtMs, attempt, usage: spent } = entry.body;
     journal.remember(step, entry.body);
     const output = entry.output ?? 'null';
-    this.parked.add({ step, reason, wakeAtMs, output, attempt });
+    this.parked.add({ step, reason, wakeAtMs, output, attempt, spent });
     if (entry.status === 'signalled') this.answer(entry);
   }
 
@@ -171,8 +187,8 @@ export class NodeOutcomes {
 
   #keep(step: Step, done: Omit<NodeDone, 'usage'> & Omit<Failed, 'failure'>): void {
     const { output, handle, usage, entityCreated, attempt } = done;
-    const { limits, journal, walk, raiseBarrier } = this.#parts;
-    const { text, value, shown } = this.#written(step, output);
+    const { limits, journal, walk, raiseBarrier, history } = this.#parts;
+    const { text, value, shown } = writtenOutput(step, output, history.secrets);
     limits.checkOutput(text);
     journal.ended(step, { output: text, value: shown, handle, attempt, usage, entityCreated });
     if (usage && !this.isWithinBudget(step)) return;
@@ -181,31 +197,23 @@ export class NodeOutcomes {
     walk.resolve(step, value, handle);
   }
 
-  /** An output for the journal, as the journal would give it back, and as it is told. */
-  #written(step: Step, output: unknown) {
-    const { secrets } = this.#parts.history;
-    if (!secrets) {
-      const text = writeOutput(output);
-      const value = readOutput(text);
-      return { text, value, shown: value };
-    }
-    secrets.note(step.shape.planned.component, output);
-    const text = secrets.seal(output);
-    return { text, value: secrets.open(text), shown: secrets.hide(output) };
-  }
-
   #park(step: Step, { reason, wakeAtMs, detail, output }: NodeParked, attempt: number): void {
     const { limits, journal, walk, raiseBarrier } = this.#parts;
     const text = writeOutput(output);
     limits.checkOutput(text);
     journal.waiting(step, { output: text, attempt, reason, wakeAtMs, detail });
-    raiseBarrier(reason === 'child');
+    raiseBarrier(reason === 'child' ? this.#parts.children.settle : undefined);
     walk.park(step);
     this.parked.add({ step, reason, wakeAtMs, output: text, attempt });
   }
 
   /** The time of a parked node has come. */
   #wake(node: ParkedNode): void {
+    if (node.reason === 'inner') {
+      const { step } = node;
+      const failure = failureOf(late(step.shape.planned.node.timeout ?? 0));
+      return this.#failOrContinue(step, { failure, attempt: 1 });
+    }
     if (node.reason === 'wait') {
       this.#wakeWith(node, { output: readOutput(node.output) });
       return;
@@ -214,17 +222,18 @@ export class NodeOutcomes {
     this.#wakeWith(node, { error: { message: 'nothing answered in time', code } });
   }
 
-  #wakeWith({ step, attempt }: ParkedNode, answer: SignalAnswer): void {
+  #wakeWith({ step, attempt, spent }: ParkedNode, answer: SignalAnswer): void {
     const { usage } = answer;
     if ('error' in answer) {
       const { error, isRetryable = isRetryableCode(error.code) } = answer;
       if (usage) this.#parts.limits.use(usage);
-      this.#tryAgainOrFail(step, { failure: { error, isRetryable }, attempt, usage });
+      const used = sumUsage(spent, usage);
+      this.#tryAgainOrFail(step, { failure: { error, isRetryable }, attempt, usage: used });
       return;
     }
     const { output, handle } = answer;
     const said = { ...(handle === undefined ? {} : { handle }), ...(usage ? { usage } : {}) };
-    this.#end(step, { kind: 'done', output, ...said }, { attempt });
+    this.#end(step, { kind: 'done', output, ...said }, { attempt, spent });
   }
 
   /** Of a node that waited. */
@@ -259,14 +268,32 @@ export class NodeOutcomes {
     const output = writeOutput({ error: failed.failure.error });
     journal.failed(step, { ...failed, output, handle, isContinued: true });
     if (failed.usage && !this.isWithinBudget(step)) return;
+    if (component.control) {
+      this.parked.take(step.nodeId, step.iteration);
+      raiseBarrier();
+      return walk.endEarly(step, readOutput(output), handle);
+    }
     if (component.effect !== 'none') raiseBarrier();
     walk.resolve(step, readOutput(output), handle);
   }
 
   #fail(step: Step, failed: Failed): void {
-    const { failure, attempt } = failed;
-    this.#parts.journal.failed(step, { ...failed, isContinued: false });
-    const error = { nodeId: step.nodeId, attempt, ...failure.error };
-    this.#parts.endFailed(error, failure.isRetryable);
+    const isDropped = catchersOf(step) !== undefined;
+    this.#parts.journal.failed(step, { ...failed, isContinued: false, isDropped });
+    this.#endAround(step, failed);
+  }
+
+  /** Ends what goes on from the failure of a node that it runs, or else the execution. */
+  #endAround(step: Step, { failure, attempt }: Failed): void {
+    const { walk, endFailed } = this.#parts;
+    const catchers = catchersOf(step);
+    if (!catchers) {
+      return endFailed({ nodeId: step.nodeId, attempt, ...failure.error }, failure.isRetryable);
+    }
+    if (failure.usage && !this.isWithinBudget(step)) return;
+    walk.fail(step);
+    for (const catcher of catchers) {
+      if (!catcher.hasEnded) this.#failOrContinue(catcher, { failure, attempt: 1 });
+    }
   }
 }

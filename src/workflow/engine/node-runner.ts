@@ -6,8 +6,9 @@ import { findFlaws } from '../../kit/schema-flaws.ts';
 import type { Component, NodeContext, NodeOutcome, Rest, Usage } from '../components/component.ts';
 import { sumUsage } from '../components/spent-fault.ts';
 import type { Retry } from '../flow/flow.ts';
+import { AttemptEnd } from './attempt-end.ts';
 import type { Clock } from './clock.ts';
-import { failureOf, overdue, type NodeFailure } from './node-failure.ts';
+import { failureOf, late, overdue, type NodeFailure } from './node-failure.ts';
 import type { Underway } from './open-nodes.ts';
 import type { Step } from './walk-frame.ts';
 
@@ -106,25 +107,21 @@ async function runAttempt(work: NodeWork, attempt: number): Promise<NodeOutcome>
   const own = timeout ?? planned.component.timeoutMs ?? timeoutMsDefault;
   const left = deadlineAtMs === undefined ? own : deadlineAtMs - clock.nowMs();
   const timeoutMs = Math.max(1, Math.min(own, left));
-  const stopping = new AbortController();
-  const stop = () => stopping.abort(signal.reason);
+  const attemptEnd = new AttemptEnd();
+  const stop = () => attemptEnd.stop(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
-  let callOff: (() => void) | undefined;
+  const callOff = clock.after(timeoutMs, () => {
+    attemptEnd.stop(left < own ? overdue : late(timeoutMs));
+  });
   try {
     const rest = restOf(work);
-    const context = { ...work.context, attempt, signal: stopping.signal, timeoutMs, rest };
-    // A component that does not listen must not hold up the flow.
-    const isStopped = new Promise<never>((_resolve, reject) => {
-      stopping.signal.addEventListener('abort', () => reject(Fault.from(stopping.signal.reason)));
-    });
-    const reason = left < own ? overdue : late(timeoutMs);
-    callOff = clock.after(timeoutMs, () => stopping.abort(reason));
-    const outcome = await Promise.race([planned.component.run(checked, context), isStopped]);
+    const context = { ...work.context, attempt, signal: attemptEnd.signal, timeoutMs, rest };
+    const outcome = await attemptEnd.orStopped(planned.component.run(checked, context));
     return timeout === undefined ? outcome : boundWait(outcome, timeout, clock.nowMs());
   } catch (error) {
-    throw isOwnAbort(error, stopping.signal) ? stopping.signal.reason : error;
+    throw attemptEnd.isOwn(error) ? attemptEnd.reason : error;
   } finally {
-    callOff?.();
+    callOff();
     signal.removeEventListener('abort', stop);
   }
 }
@@ -144,16 +141,6 @@ function boundWait(outcome: NodeOutcome, timeoutMs: number, nowMs: number): Node
   const untilMs = nowMs + timeoutMs;
   if (reason === 'wait' && wakeAtMs > untilMs) throw late(timeoutMs);
   return { ...outcome, wakeAtMs: Math.min(wakeAtMs, untilMs) };
-}
-
-/** A component that was aborted says so in its own words; ours tell why. */
-function isOwnAbort(error: unknown, { aborted }: AbortSignal): boolean {
-  return aborted && ['cancelled', 'deadline'].includes(Fault.from(error).code);
-}
-
-function late(timeoutMs: number): Fault {
-  const reason = 'node_timeout';
-  return new Fault('deadline', `the node took longer than ${timeoutMs} ms`, { reason });
 }
 
 function sleep({ clock, signal }: NodeWork, delayMs: number): Promise<void> {

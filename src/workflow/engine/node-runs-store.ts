@@ -25,6 +25,22 @@ export async function readNodes(
   return byExecution;
 }
 
+/** What the journal says of these nodes of one execution; those that it does not know are left out. */
+export async function readNodesAt(
+  sql: EngineSql,
+  executionId: string,
+  nodes: readonly { readonly nodeId: string; readonly iteration: string }[],
+): Promise<NodeEntry[]> {
+  const rows = await sql.query<NodeRow>(
+    `select n.execution_id, n.node_id, n.iteration, n.status, n.output, n.body
+     from workflow.node_runs n join unnest($2::text[], $3::text[]) as g(node_id, iteration)
+       on g.node_id = n.node_id and g.iteration = n.iteration
+     where n.execution_id = $1`,
+    [executionId, nodes.map(({ nodeId }) => nodeId), nodes.map(({ iteration }) => iteration)],
+  );
+  return rows.map(toEntry);
+}
+
 /** Nodes that were answered while they were parked, with the number of answers that ever came. */
 export async function readSignalled(
   sql: EngineSql,
@@ -68,8 +84,8 @@ export async function copyNodes(
   }: { readonly from: string; readonly to: string; readonly nodeIds: readonly string[] },
 ): Promise<void> {
   await sql.query(
-    `insert into workflow.node_runs (execution_id, node_id, iteration, status, output, body)
-     select $2, node_id, iteration, status, output, body from workflow.node_runs
+    `insert into workflow.node_runs (execution_id, node_id, iteration, status, output, body, place)
+     select $2, node_id, iteration, status, output, body, place from workflow.node_runs
      where execution_id = $1 and node_id = any($3::text[]) and status in ('completed', 'continued')`,
     [from, to, nodeIds],
   );

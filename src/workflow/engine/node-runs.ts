@@ -1,52 +1,25 @@
 import type { Usage } from '../components/component.ts';
-import type { ExecutionEvent, ExecutionStatus, NodeRun } from './execution.ts';
-import { nodeKey, type NodeEntry } from './journal-row.ts';
-import { openNodes } from './open-nodes.ts';
+import type { ExecutionStatus, NodeRun } from './execution.ts';
+import type { NodeBody, NodeEntry, NodeStatus } from './journal-row.ts';
+import type { OpenNode } from './open-nodes.ts';
 import { readShownOutput } from './output-secrets.ts';
 
-type StoredEvent = Omit<ExecutionEvent, 'executionId'>;
-
-/**
- * How the nodes of an execution stand, in the order of their start. Nodes that run have no row yet:
- * they are known by their last event.
- */
-export function nodeRunsOf(
-  status: ExecutionStatus,
-  entries: readonly NodeEntry[],
-  events: readonly StoredEvent[],
-): NodeRun[] {
-  const written = new Set(entries.map(({ nodeId, iteration }) => nodeKey(nodeId, iteration)));
-  const isOpen = status === 'running' || status === 'queued' || status === 'waiting';
-  const shown = (run: NodeRun): NodeRun =>
-    run.status === 'waiting' && !isOpen ? { ...run, status: 'cancelled' } : run;
-  const runs = entries
-    .toSorted((a, b) => a.body.place - b.body.place)
-    .map((entry) => ({ startedAtMs: entry.body.startedAtMs, run: shown(toRun(entry)) }));
-  for (const { event, attempt } of openNodes(events).values()) {
-    const { nodeId = '', iteration = '', timestamp } = event;
-    if (written.has(nodeKey(nodeId, iteration))) continue;
-    const startedAtMs = Date.parse(timestamp);
-    const run: NodeRun = {
-      nodeId,
-      iteration,
-      status: isOpen ? 'running' : 'cancelled',
-      attempt,
-      startedAtMs,
-    };
-    runs.push({ startedAtMs, run });
-  }
-  // Rows of one millisecond stay in the order of their places.
-  return runs.toSorted((a, b) => a.startedAtMs - b.startedAtMs).map(({ run }) => run);
+/** Whether an execution may still go on by itself. */
+export function isUnderWay(status: ExecutionStatus): boolean {
+  return status === 'running' || status === 'queued' || status === 'waiting';
 }
 
-function toRun({ nodeId, iteration, status, output, body }: NodeEntry): NodeRun {
-  const { attempt, startedAtMs, duration, handle, error, usage, detail } = body;
-  const { entityCreated, wakeAtMs, reason } = body;
+/** A node as its row tells of it; what an ended execution left waiting was cancelled with it. */
+export function toRun(
+  { nodeId, iteration, status, output, body }: NodeEntry,
+  execution: ExecutionStatus,
+): NodeRun {
+  const { attempt, startedAtMs, duration, handle, error, usage, entityCreated } = body;
   const hasOutput = status === 'completed' || status === 'continued';
   return {
     nodeId,
     iteration,
-    status: shownStatus(status),
+    status: shownStatus(status, execution),
     attempt,
     startedAtMs,
     ...(duration === undefined || isParked(status) ? {} : { duration }),
@@ -55,10 +28,41 @@ function toRun({ nodeId, iteration, status, output, body }: NodeEntry): NodeRun 
     ...(error ? { error } : {}),
     ...(usage ? shownUsage(usage) : {}),
     ...(entityCreated ? { entityCreated } : {}),
-    ...(wakeAtMs === undefined ? {} : { wakeAtMs }),
+    ...shownWait(status, body),
+  };
+}
+
+function shownWait(status: NodeStatus, { wakeAtMs, reason, detail }: NodeBody) {
+  return {
+    ...(wakeAtMs === undefined || status === 'open' ? {} : { wakeAtMs }),
     ...(reason === undefined ? {} : { reason }),
     ...(detail ? { detail } : {}),
   };
+}
+
+/** A node that runs, which has no row yet: it is known by its last event. */
+export function toOpenRun({ event, attempt }: OpenNode, execution: ExecutionStatus): NodeRun {
+  const { nodeId = '', iteration = '', timestamp } = event;
+  const status = isUnderWay(execution) ? 'running' : 'cancelled';
+  return { nodeId, iteration, status, attempt, startedAtMs: Date.parse(timestamp) };
+}
+
+const parked: readonly NodeStatus[] = ['waiting', 'signalled', 'open'];
+
+/** The rows that are shown with a status. */
+export function rowStatuses(
+  status: NodeRun['status'],
+  execution: ExecutionStatus,
+): readonly NodeStatus[] {
+  const all: readonly NodeStatus[] = [
+    ...parked,
+    'completed',
+    'failed',
+    'continued',
+    'skipped',
+    'cancelled',
+  ];
+  return all.filter((row) => shownStatus(row, execution) === status);
 }
 
 function shownUsage({ model, promptTokens, completionTokens, cost }: Usage) {
@@ -66,11 +70,13 @@ function shownUsage({ model, promptTokens, completionTokens, cost }: Usage) {
   return { ...known, tokensUsed: promptTokens + completionTokens, cost };
 }
 
-function isParked(status: NodeEntry['status']): boolean {
-  return status === 'waiting' || status === 'signalled';
+function isParked(status: NodeStatus): boolean {
+  return parked.includes(status);
 }
 
-function shownStatus(status: NodeEntry['status']): NodeRun['status'] {
-  if (status === 'signalled') return 'waiting';
-  return status === 'continued' ? 'failed' : status;
+function shownStatus(status: NodeStatus, execution: ExecutionStatus): NodeRun['status'] {
+  if (status === 'continued') return 'failed';
+  if (status !== 'waiting' && status !== 'signalled' && status !== 'open') return status;
+  if (!isUnderWay(execution)) return 'cancelled';
+  return status === 'open' ? 'running' : 'waiting';
 }

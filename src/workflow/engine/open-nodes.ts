@@ -24,10 +24,13 @@ export interface OpenNode extends Underway {
 
 /**
  * Nodes that began and of whose end nothing was said, by their keys. A start after a crash goes on with
- * the attempts before it; one in an execution that was resumed has all of them again.
+ * the attempts before it; one in an execution that was resumed has all of them again. Events come in
+ * portions where `open` is what those before came to.
  */
-export function openNodes(events: readonly StoredEvent[]): ReadonlyMap<string, OpenNode> {
-  const open = new Map<string, OpenNode>();
+export function openNodes(
+  events: readonly StoredEvent[],
+  open = new Map<string, OpenNode>(),
+): Map<string, OpenNode> {
   for (const event of events) {
     if (event.nodeId === undefined) {
       for (const [key, node] of open) open.set(key, { ...node, isOver: true });

@@ -1,4 +1,4 @@
-import type { NodeParked } from '../components/component.ts';
+import type { NodeParked, Usage } from '../components/component.ts';
 import type { Clock } from './clock.ts';
 import { nodeKey } from './journal-row.ts';
 import type { Step } from './walk-frame.ts';
@@ -6,11 +6,14 @@ import type { Step } from './walk-frame.ts';
 /** A node that waits while its execution is in memory. */
 export interface ParkedNode {
   readonly step: Step;
-  readonly reason: NodeParked['reason'];
+  /** `inner`: a Loop or a Parallel that has to be over then. */
+  readonly reason: NodeParked['reason'] | 'inner';
   readonly wakeAtMs: number | undefined;
   /** JSON with which a wait ends. */
   readonly output: string;
   readonly attempt: number;
+  /** What it used before it was resumed. */
+  readonly spent?: Usage | undefined;
 }
 
 /** The nodes of one run that wait, with one timer for the nearest. */
@@ -39,7 +42,8 @@ export class ParkedNodes {
   }
 
   steps(): Step[] {
-    return [...this.#nodes.values()].map(({ step }) => step);
+    const waiting = [...this.#nodes.values()].filter(({ reason }) => reason !== 'inner');
+    return waiting.map(({ step }) => step);
   }
 
   nearestWakeMs(): number | undefined {

@@ -2,7 +2,7 @@ import type { NodeEntry } from './journal-row.ts';
 import { nodeKey } from './journal-row.ts';
 import { openNodes, type Underway } from './open-nodes.ts';
 import type { OutputSecrets } from './output-secrets.ts';
-import type { Past } from './walk.ts';
+import type { Past } from './walk-options.ts';
 
 /** What an execution knows of its earlier life. */
 export interface History {
@@ -53,17 +53,20 @@ export function pastOf(
   if (status === 'waiting' || status === 'signalled') return { kind: 'parked', output: undefined };
   if (status !== 'completed' && status !== 'continued') return undefined;
   const output = secrets ? secrets.open(entry.output) : readOutput(entry.output);
-  return { kind: 'done', output, handle: body.handle };
+  return { kind: 'done', output, handle: body.handle, isFailed: status === 'continued' };
 }
 
 export function readOutput(output: string | undefined): unknown {
   return output === undefined ? null : JSON.parse(output);
 }
 
-/** Whether a node waits for an execution within. */
-export function waitsForChild({ entries }: Pick<History, 'entries'>): boolean {
+/** Whether a node waits for an execution within, or was ended while it did. */
+export function hasChild(
+  { entries }: Pick<History, 'entries'>,
+  as: 'waiting' | 'cancelled',
+): boolean {
   for (const { status, body } of entries.values()) {
-    if (status === 'waiting' && body.reason === 'child') return true;
+    if (status === as && body.reason === 'child') return true;
   }
   return false;
 }

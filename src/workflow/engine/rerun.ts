@@ -1,7 +1,8 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { StoredExecution } from './execution-row.ts';
-import type { NodeRun, StartRequest } from './execution.ts';
+import type { StartRequest } from './execution.ts';
+import type { NodeFilter, NodePage } from './node-pages.ts';
 
 /** The nodes whose outputs do not depend on a node, so that a re-run from there takes them over. */
 export function nodesKept(plan: Plan, fromNode: string): string[] {
@@ -17,9 +18,14 @@ export function nodesKept(plan: Plan, fromNode: string): string[] {
  * Throws `conflict` (`node_not_reached`) for a node that an execution never ran, or skipped: nothing led to
  * it, and nothing would.
  */
-export function requireReached(plan: Plan, fromNode: string, runs: readonly NodeRun[]): void {
-  const first = outermost(plan, fromNode);
-  if (runs.some(({ nodeId, status }) => nodeId === first && status !== 'skipped')) return;
+export async function requireReached(
+  plan: Plan,
+  fromNode: string,
+  findNodes: (filter: NodeFilter) => Promise<NodePage>,
+): Promise<void> {
+  const nodeId = outermost(plan, fromNode);
+  const { nodes } = await findNodes({ nodeId, iteration: '' });
+  if (nodes.some(({ status }) => status !== 'skipped')) return;
   throw new Fault('conflict', 'the execution did not run this node: name one that it ran', {
     reason: 'node_not_reached',
   });

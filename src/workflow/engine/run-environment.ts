@@ -33,4 +33,6 @@ export interface RunEnvironment {
   readonly tellAtMs: (stored: StoredExecution) => number | undefined;
   /** Tells a node that waits for an execution within if that has ended already. */
   readonly settleChildren: (executionId: string) => void;
+  /** Cancels the executions within for which nodes waited that were ended. */
+  readonly cancelChildren: (executionId: string) => void;
 }

@@ -62,6 +62,22 @@ export class RunJournal {
     this.#begins.set(nodeKey(step.nodeId, step.iteration), begin);
   }
 
+  /** A Loop or a Parallel that has to be over at this time. */
+  opened(step: Step, wakeAtMs: number): void {
+    this.started(step);
+    const body = this.#bodyOf(step, { wakeAtMs });
+    this.#keep(step, { status: 'open', output: undefined, body });
+    this.remember(step, body);
+  }
+
+  /** A node that began, and is ended with what ran it. */
+  cancelled(step: Step): void {
+    if (!this.#begins.has(nodeKey(step.nodeId, step.iteration))) return;
+    const body = this.#bodyOf(step, { isDropped: true });
+    this.#keep(step, { status: 'cancelled', output: undefined, body });
+    this.#tell('node-cancelled', { ...at(step), duration: body.duration });
+  }
+
   skipped(step: Step): void {
     this.#place += 1;
     const body = { place: this.#place, attempt: 0, startedAtMs: this.#env.clock.nowMs() };
@@ -91,11 +107,14 @@ export class RunJournal {
       readonly output?: string;
       readonly handle?: string | undefined;
       readonly usage?: NodeDone['usage'];
+      /** Something around it goes on without it. */
+      readonly isDropped?: boolean;
     },
   ): void {
     const { attempt, handle, output, usage } = end;
     const { error } = end.failure;
-    const body = this.#bodyOf(step, { attempt, handle, error, usage });
+    const isDropped = end.isDropped || undefined;
+    const body = this.#bodyOf(step, { attempt, handle, error, usage, isDropped });
     this.#keep(step, { status: end.isContinued ? 'continued' : 'failed', output, body });
     const { duration } = body;
     this.#tell('node-failed', { ...at(step), duration, error: { ...error, attempt }, attempt });

@@ -51,12 +51,7 @@ export class RunLimits {
 
   /** What is left of the budget. */
   get rest(): Rest {
-    const maxTokens = Math.max(0, this.#tokensMax - this.#tokens);
-    const maxCost = Math.max(0, this.#costMax - this.#cost);
-    return {
-      ...(Number.isFinite(maxTokens) ? { maxTokens } : {}),
-      ...(Number.isFinite(maxCost) ? { maxCost } : {}),
-    };
+    return restOf(this.#tokensMax - this.#tokens, this.#costMax - this.#cost);
   }
 
   /** Whether no more was used than the budget has. */
@@ -115,6 +110,22 @@ export function requireBudget(
   if (stored.tokensUsed <= tokensMax && stored.cost <= costMax) return;
   const message = `the execution used ${stored.tokensUsed} tokens and ${stored.cost} US dollars, more than its budget: resume it with larger \`maxTokens\` or \`maxCost\`, within the settings of the flow`;
   throw new Fault('conflict', message, { reason: 'budget_exceeded' });
+}
+
+/** What is left of the budget of an execution that does not run. */
+export function restOfBudget(
+  stored: Pick<StoredExecution, 'request' | 'tokensUsed' | 'cost'>,
+  plan: Plan,
+): Omit<Rest, 'timeoutMs'> {
+  const { tokensMax, costMax } = budgetOf(stored, plan);
+  return restOf(tokensMax - stored.tokensUsed, costMax - stored.cost);
+}
+
+function restOf(tokens: number, cost: number): Omit<Rest, 'timeoutMs'> {
+  return {
+    ...(Number.isFinite(tokens) ? { maxTokens: Math.max(0, tokens) } : {}),
+    ...(Number.isFinite(cost) ? { maxCost: Math.max(0, cost) } : {}),
+  };
 }
 
 function budgetOf({ request }: Pick<StoredExecution, 'request'>, { flow }: Plan) {

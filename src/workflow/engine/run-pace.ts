@@ -7,8 +7,6 @@ export interface RunPaceParts {
   readonly goOn: () => void;
   /** What was said is not taken any more. */
   readonly lose: (state: Exclude<WriteState, 'stored'>) => void;
-  /** A node that waits for an execution within is stored. */
-  readonly onChildStored: () => void;
 }
 
 /** How fast a run goes on: no faster than the database takes what it says, and not alone in the process. */
@@ -39,9 +37,9 @@ export class RunPace {
   }
 
   /** Nothing further begins until what was said is stored; it is written with what this turn adds. */
-  raiseBarrier(isForChild = false): void {
+  raiseBarrier(onStored?: () => void): void {
     this.#barrierCount += 1;
-    queueMicrotask(() => void this.#passBarrier(isForChild));
+    queueMicrotask(() => void this.#passBarrier(onStored));
   }
 
   /** Has what was said stored. */
@@ -64,12 +62,12 @@ export class RunPace {
     });
   }
 
-  async #passBarrier(isForChild: boolean): Promise<void> {
-    const { journal, goOn, lose, onChildStored } = this.#parts;
+  async #passBarrier(onStored = () => {}): Promise<void> {
+    const { journal, goOn, lose } = this.#parts;
     const state = await journal.write();
     this.#barrierCount -= 1;
     if (state !== 'stored') return lose(state);
-    if (isForChild) onChildStored();
+    onStored();
     goOn();
   }
 }

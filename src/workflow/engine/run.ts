@@ -1,4 +1,3 @@
-import { sharedAbort } from '../../kit/shared-abort.ts';
 import { failSpan, type Span } from '../../kit/trace.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { StoredExecution } from './execution-row.ts';
@@ -6,11 +5,13 @@ import type { NodeError } from './execution.ts';
 import type { NodeEntry, Outcome } from './journal-row.ts';
 import { deadlock, overdueAt } from './node-failure.ts';
 import { NodeOutcomes } from './node-outcomes.ts';
+import { tellMove } from './move-outcomes.ts';
 import { pastOf, type History } from './recovery.ts';
 import type { RunEnvironment, RunOver } from './run-environment.ts';
 import { RunJournal, type WriteState } from './run-journal.ts';
 import { RunLimits } from './run-limits.ts';
 import { RunPace } from './run-pace.ts';
+import { RunningNodes } from './running-nodes.ts';
 import { launchNode, startExecutionSpan } from './run-nodes.ts';
 import type { Step } from './walk-frame.ts';
 import { isBeginning, type Move } from './walk-moves.ts';
@@ -24,15 +25,13 @@ export class Run {
   readonly stored: StoredExecution;
   readonly #env: RunEnvironment;
   readonly #onOver: (over: RunOver) => void;
-  readonly #history: History;
   readonly #walk: Walk;
   readonly #limits: RunLimits;
   readonly #journal: RunJournal;
   readonly #pace: RunPace;
   readonly #outcomes: NodeOutcomes;
-  readonly #stopping = sharedAbort();
   readonly #span: Span;
-  readonly #running = new Map<string, Step>();
+  readonly #running = new RunningNodes();
   #ready: Step[] = [];
   #signals: number;
   #holdCount = 0;
@@ -48,7 +47,6 @@ export class Run {
     this.stored = stored;
     this.#env = env;
     this.#onOver = onOver;
-    this.#history = history;
     this.#signals = stored.signals;
     this.#limits = new RunLimits({ stored, plan, history }, env.nodeRunsMax);
     this.#journal = new RunJournal(stored, history, env);
@@ -66,7 +64,6 @@ export class Run {
       turns: env.turns,
       goOn: () => this.#advance(),
       lose: (state) => this.#lose(state),
-      onChildStored: () => env.settleChildren(id),
     });
     this.#outcomes = new NodeOutcomes({
       clock: env.clock,
@@ -74,7 +71,8 @@ export class Run {
       walk: this.#walk,
       limits: this.#limits,
       journal: this.#journal,
-      raiseBarrier: (isForChild) => this.#pace.raiseBarrier(isForChild),
+      raiseBarrier: (onStored) => this.#pace.raiseBarrier(onStored),
+      children: { settle: () => env.settleChildren(id), cancel: () => env.cancelChildren(id) },
       endFailed: (error, isRetryable) => this.#endFailed(error, isRetryable),
       onWoken: () => this.#advance(),
     });
@@ -87,7 +85,7 @@ export class Run {
 
   /** Whether nothing runs and everything that was said is stored. */
   get isQuiet(): boolean {
-    return this.#isOver || (this.#running.size === 0 && !this.#pace.hasBarrier);
+    return this.#isOver || (this.#running.count === 0 && !this.#pace.hasBarrier);
   }
 
   /** Begins no further node. */
@@ -133,7 +131,7 @@ export class Run {
     this.#isOver = true;
     this.#callOffDeadline();
     this.#outcomes.parked.clear();
-    this.#stopping.abort(reason);
+    this.#running.stop(reason);
     this.#span.end();
   }
 
@@ -146,7 +144,7 @@ export class Run {
     if (!this.#isOver && !this.#walk.hasDecided) this.#startReady();
     this.#isAdvancing = false;
     if (this.#isOver) return;
-    const isIdle = this.#running.size + this.#ready.length === 0 && !this.#walk.hasDecided;
+    const isIdle = this.#running.count + this.#ready.length === 0 && !this.#walk.hasDecided;
     if (!isIdle) {
       void this.#pace.write();
       if (this.#walk.hasDecided || this.#mayStart) this.#pace.goOnLater();
@@ -170,32 +168,25 @@ export class Run {
 
   #take(move: Move): void {
     const { step } = move;
+    if (step.isDropped && move.kind !== 'cancelled') return;
     if (isBeginning(move) && !this.#outcomes.isCounted(step)) return;
     switch (move.kind) {
       case 'run':
         this.#ready.push(step);
         return;
-      case 'skipped':
-        if (!this.#history.entries.has(step.key)) this.#journal.skipped(step);
+      case 'cancelled':
+        this.#ready = this.#ready.filter((ready) => ready !== step);
+        this.#running.cancel(step);
+        this.#outcomes.cancel(step);
         return;
-      case 'opened':
-        this.#journal.started(step);
-        return;
-      case 'closed':
-      case 'pinned':
-        this.#outcomes.close(step);
-        return;
-      case 'parked':
-        this.#outcomes.restore(step);
-        return;
-      case 'failed':
-        this.#outcomes.failAt(step, move.error);
+      default:
+        tellMove(this.#outcomes, move);
     }
   }
 
   /** Whether a node is ready and has a place. */
   get #mayStart(): boolean {
-    const hasPlace = !this.#pace.hasBarrier && this.#running.size < this.#env.nodesMax;
+    const hasPlace = !this.#pace.hasBarrier && this.#running.count < this.#env.nodesMax;
     return hasPlace && this.#ready.length > 0;
   }
 
@@ -210,13 +201,13 @@ export class Run {
   async #run(step: Step): Promise<void> {
     const { key } = step;
     step.state = 'active';
-    this.#running.set(key, step);
+    const signal = this.#running.begin(step);
     this.#journal.started(step);
     const end = await launchNode(step, {
       stored: this.stored,
       env: this.#env,
       span: this.#span,
-      signal: this.#stopping.signal,
+      signal,
       seen: this.#walk.seenBy(step),
       underway: this.#outcomes.underwayOf(key),
       budget: () => this.#limits.rest,
@@ -225,15 +216,15 @@ export class Run {
         await this.#pace.write();
       },
     });
-    this.#running.delete(key);
-    if (this.#isOver) return;
+    if (this.#isOver || step.isDropped) return;
+    this.#running.end(step);
     this.#outcomes.settle(step, end);
     this.#advance();
   }
 
   #timeOut(): void {
     if (this.#isOver) return;
-    const [step] = [...this.#running.values(), ...this.#outcomes.parked.steps(), ...this.#ready];
+    const [step] = [...this.#running.steps(), ...this.#outcomes.parked.steps(), ...this.#ready];
     this.#endFailed(overdueAt(step?.nodeId ?? ''), true);
   }
 

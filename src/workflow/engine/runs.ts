@@ -12,7 +12,7 @@ import type { Journal } from './journal.ts';
 import { failureOf } from './node-failure.ts';
 import { Places } from './places.ts';
 import { Queue } from './queue.ts';
-import { noHistory, waitsForChild, type History } from './recovery.ts';
+import { hasChild, noHistory, type History } from './recovery.ts';
 import { Replica } from './replica.ts';
 import { countOpen, deleteEnded, readHeld, type Beat } from './replicas-store.ts';
 import { callerTokenOf } from './requests.ts';
@@ -28,6 +28,7 @@ export interface RunsParts {
   readonly metrics: EngineMetrics;
   readonly ends: Ends;
   readonly settleChildren: (executionId: string) => void;
+  readonly cancelChildren: (executionId: string) => void;
   readonly onEnded: (stored: StoredExecution) => void;
 }
 
@@ -169,7 +170,7 @@ export class Runs {
 
   #environment(): RunEnvironment {
     const { tracer, log, sealer, nodesMax = 32, nodeRunsMax = nodeRunsMaxDefault } = this.#options;
-    const { clock, journal, hub, metrics, ends, settleChildren } = this.#parts;
+    const { clock, journal, hub, metrics, ends, settleChildren, cancelChildren } = this.#parts;
     return {
       journal,
       clock,
@@ -183,6 +184,7 @@ export class Runs {
       callerToken: async (stored) => callerTokenOf(stored, sealer),
       tellAtMs: (stored) => ends.tellAtMs(stored, clock.nowMs()),
       settleChildren,
+      cancelChildren,
     };
   }
 
@@ -198,7 +200,8 @@ export class Runs {
       const { plan } = await this.#options.plans.load(stored.workflowId, stored.version);
       this.#begin(stored, plan, history);
       // One may have ended while this execution was over.
-      if (waitsForChild(history)) this.#parts.settleChildren(stored.id);
+      if (hasChild(history, 'waiting')) this.#parts.settleChildren(stored.id);
+      if (hasChild(history, 'cancelled')) this.#parts.cancelChildren(stored.id);
     } catch (error) {
       await this.#refuse(stored, history, error);
     }

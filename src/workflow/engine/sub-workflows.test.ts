@@ -3,7 +3,7 @@ import { Fault } from '../../kit/errors.ts';
 import { createSubWorkflow } from '../components/logic/sub-workflow.ts';
 import { createWait } from '../components/logic/wait.ts';
 import type { WorkflowEngine } from './engine.ts';
-import { makeComponent, makePlan, openEngineGround, openTestEngine } from './testing.ts';
+import { makeComponent, makePlan, openEngineGround, openTestEngine, startOf } from './testing.ts';
 import type { Execution } from './execution.ts';
 
 let ground: Awaited<ReturnType<typeof openEngineGround>>;
@@ -40,12 +40,12 @@ beforeEach(() => {
 
 /** A flow of one node that runs another workflow. */
 function around(workflowId: string, node: object = {}, settings: object = {}): void {
-  const component = createSubWorkflow(() => engine);
+  const component = createSubWorkflow({ starter: () => engine, requireNameable: async () => {} });
   const sub = { component, data: { workflowId }, ...node };
   ground.plans.set('around', makePlan({ nodes: { sub, z: noop }, edges: ['sub>z'], settings }));
 }
 
-async function childrenOf({ id }: Execution): Promise<readonly Execution[]> {
+async function childrenOf({ id }: Pick<Execution, 'id'>): Promise<readonly Execution[]> {
   const parent = { executionId: id, nodeId: 'sub', iteration: '' };
   return (await engine.list({ parent }, { limit: 10, offset: 0 })).executions;
 }
@@ -116,6 +116,97 @@ describe('a workflow within another', () => {
       retryable: true,
       error: { nodeId: 'sub', attempt: 3, code: 'HTTP_503' },
     });
+  });
+});
+
+describe('a workflow within one that is resumed', () => {
+  const first = makeComponent('First', {
+    run: () => {
+      firsts += 1;
+      return { kind: 'done', output: 'said', usage };
+    },
+  });
+  let firsts = 0;
+
+  it('goes on from what failed in it, and is counted once', async () => {
+    ground.plans.set('halves', makePlan({ nodes: { a: first, s: shaky }, edges: ['a>s'] }));
+    around('halves', {}, { maxTokens: 4_000 });
+    firsts = 0;
+    failures = 1;
+    const failed = await run('around');
+    expect(failed).toMatchObject({ status: 'failed', retryable: true, tokensUsed: 1_500 });
+    await engine.resume(failed.id);
+    const ended = await engine.wait(failed.id, { timeoutMs: 20_000 });
+    expect(ended).toMatchObject({ status: 'completed', tokensUsed: 3_000, cost: 0.004 });
+    expect(firsts).toBe(1);
+    expect(await childrenOf(ended)).toMatchObject([{ status: 'completed', tokensUsed: 3_000 }]);
+    const [node] = await engine.nodeRuns(ended.id);
+    expect(node).toMatchObject({ nodeId: 'sub', status: 'completed', tokensUsed: 3_000 });
+  });
+
+  it('goes on however deep it lies, as often as it is resumed', async () => {
+    ground.plans.set('halves', makePlan({ nodes: { a: first, s: shaky }, edges: ['a>s'] }));
+    const component = createSubWorkflow({ starter: () => engine, requireNameable: async () => {} });
+    const inner = { component, data: { workflowId: 'halves' } };
+    ground.plans.set('middle', makePlan({ nodes: { inner }, edges: [] }));
+    around('middle');
+    firsts = 0;
+    failures = 2;
+    const { id } = await run('around');
+    await engine.resume(id);
+    expect(await engine.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: 'failed' });
+    await engine.resume(id);
+    const ended = await engine.wait(id, { timeoutMs: 20_000 });
+    expect(ended).toMatchObject({ status: 'completed', tokensUsed: 3_000 });
+    expect(firsts).toBe(1);
+  });
+
+  it('goes on where it was cancelled with the one around it', async () => {
+    ground.plans.set('stuck', makePlan({ nodes: { a: first, h: hang }, edges: ['a>h'] }));
+    around('stuck');
+    firsts = 0;
+    const { id } = await engine.start(startOf('around'));
+    await expect.poll(() => firsts).toBe(1);
+    await expect.poll(async () => (await engine.find(id))?.status).toBe('waiting');
+    await engine.cancel(id, 'usr_test');
+    const [child] = await childrenOf({ id });
+    expect(child?.status).toBe('cancelled');
+    await engine.resume(id);
+    await expect.poll(async () => (await childrenOf({ id }))[0]?.status).toBe('running');
+    expect(await childrenOf({ id })).toHaveLength(1);
+    expect(firsts).toBe(1);
+    await engine.cancel(id, 'usr_test');
+  });
+
+  it('has no more than the rest of the budget around it', async () => {
+    ground.plans.set(
+      'halves',
+      makePlan({ nodes: { a: first, s: shaky, b: model }, edges: ['a>s', 's>b'] }),
+    );
+    around('halves', {}, { maxTokens: 3_500 });
+    failures = 1;
+    const { id } = await run('around');
+    await engine.resume(id);
+    expect(await engine.wait(id, { timeoutMs: 20_000 })).toMatchObject({
+      status: 'failed',
+      tokensUsed: 4_500,
+      error: { nodeId: 'sub', code: 'BUDGET_EXCEEDED' },
+    });
+  });
+
+  it('is started anew where the same again would fail, so that another version may run', async () => {
+    const wrong = makeComponent('Wrong', {
+      run: () => {
+        throw new Fault('invalid', 'never', { reason: 'bad_setting' });
+      },
+    });
+    ground.plans.set('wrong', makePlan({ nodes: { a: first, w: wrong }, edges: ['a>w'] }));
+    around('wrong');
+    const { id } = await run('around');
+    ground.plans.set('wrong', makePlan({ nodes: { a: first, w: noop }, edges: ['a>w'] }));
+    await engine.resume(id);
+    expect(await engine.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: 'completed' });
+    expect((await childrenOf({ id })).map(({ status }) => status)).toEqual(['completed', 'failed']);
   });
 });
 

@@ -12,6 +12,7 @@ import type { Plan, PlannedEdge, PlannedNode } from '../flow/plan.ts';
 import { openEngine } from './engine.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { StartRequest } from './execution.ts';
+import { isErrorEdge } from './walk-edges.ts';
 
 const tables = new URL('../migrations/', import.meta.url);
 
@@ -109,7 +110,9 @@ function planNode(given: {
     references: references[node.id] ?? [],
     ...(loopId === undefined ? {} : { loopId }),
     ...(component.control === 'loop' ? { body: { nodeIds: bodyIds, back } } : {}),
-    ...(component.control === 'parallel' ? { tasks: outgoing.map(({ target }) => target) } : {}),
+    ...(component.control === 'parallel'
+      ? { tasks: outgoing.filter((edge) => !isErrorEdge(edge)).map(({ target }) => target) }
+      : {}),
     render: (scope, inputs) =>
       Object.fromEntries(
         Object.entries({ ...node.data, ...inputs }).map(([key, value]) => [

@@ -11,6 +11,11 @@ export function isTaken(step: Step, { sourceHandle }: PlannedEdge): boolean {
   return sourceHandle === step.handle;
 }
 
+/** Whether an edge is taken only where its source failed; a Parallel's others are taken when it begins. */
+export function isErrorEdge({ sourceHandle }: PlannedEdge): boolean {
+  return sourceHandle === 'error';
+}
+
 /** Whether an edge of a Loop leads into its body. */
 export function isBodyEdge({ sourceHandle }: PlannedEdge): boolean {
   return sourceHandle === undefined || sourceHandle === 'body';

@@ -6,7 +6,10 @@ import { nodeKey } from './journal-row.ts';
 export class Step {
   readonly shape: NodeShape;
   readonly frame: Frame;
-  state: 'pending' | 'ready' | 'active' | 'parked' | 'done' | 'skipped' = 'pending';
+  /** `failed`: something around it goes on from its failure, and is about to end it. */
+  state: 'pending' | 'ready' | 'active' | 'parked' | 'failed' | 'done' | 'skipped' = 'pending';
+  /** It was ended with the Loop or the Parallel that ran it: what it comes to counts no more. */
+  isDropped = false;
   /** Edges and Parallels that are still undecided. */
   openCount: number;
   takenCount = 0;
@@ -16,6 +19,8 @@ export class Step {
   readonly watchers: Step[] = [];
   /** Of a Loop that runs. */
   rounds: Rounds | undefined;
+  /** Of a Parallel: whether its tasks were told to begin. */
+  isOpened = false;
   /** Of a Parallel that runs: tasks that have not ended. */
   taskCount = 0;
 
@@ -48,6 +53,8 @@ export interface Rounds {
   readonly items: readonly unknown[];
   readonly concurrency: number;
   readonly results: unknown[];
+  /** Of the rounds that run. */
+  readonly frames: Set<Frame>;
   nextIndex: number;
   endedCount: number;
 }

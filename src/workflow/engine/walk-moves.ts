@@ -13,6 +13,8 @@ export type Move =
   | { readonly kind: 'closed'; readonly step: Step }
   /** It ended with the output that stands in for running it. */
   | { readonly kind: 'pinned'; readonly step: Step }
+  /** It was ended with the Loop or the Parallel that ran it. */
+  | { readonly kind: 'cancelled'; readonly step: Step }
   /** A condition or a Loop's items cannot be worked out. */
   | { readonly kind: 'failed'; readonly step: Step; readonly error: unknown };
 

@@ -1,28 +1,11 @@
-import type { Plan } from '../flow/plan.ts';
-import type { StoredRequest } from './execution-row.ts';
+import type { PlannedEdge } from '../flow/plan.ts';
 import { GivenInputs, type Seen } from './given-inputs.ts';
-import type { OutputSecrets } from './output-secrets.ts';
 import { shapeOf } from './flow-shape.ts';
-import { isBodyEdge, isTaken, pinnedHandle, roundResult, roundsOf } from './walk-edges.ts';
-import { Frame, Step, type FrameOptions } from './walk-frame.ts';
+import { isBodyEdge, isErrorEdge, isTaken, pinnedHandle } from './walk-edges.ts';
+import { Frame, Step } from './walk-frame.ts';
+import { WalkLoops } from './walk-loops.ts';
 import type { Move } from './walk-moves.ts';
-
-/** What a node came to in an earlier life of the execution. */
-export interface Past {
-  readonly kind: 'done' | 'parked';
-  readonly output: unknown;
-  readonly handle?: string | undefined;
-}
-
-export interface WalkOptions {
-  readonly plan: Plan;
-  /** What is pinned stands in for running nodes, in every iteration. */
-  readonly request: Pick<StoredRequest, 'inputs' | 'inputUses' | 'pinned'>;
-  readonly execution: { readonly id: string; readonly workflowId: string };
-  /** Of the outputs; absent where no node gives any. */
-  readonly secrets?: OutputSecrets | undefined;
-  readonly past: (nodeId: string, iteration: string) => Past | undefined;
-}
+import type { Past, WalkOptions } from './walk-options.ts';
 
 /**
  * The order in which the nodes of one execution run, without time, storage or components: it is told
@@ -31,8 +14,8 @@ export interface WalkOptions {
  */
 export class Walk {
   readonly #options: WalkOptions;
-  readonly #frames: FrameOptions;
   readonly #given: GivenInputs;
+  readonly #loops: WalkLoops;
   readonly #root: Frame;
   readonly #moves: Move[] = [];
   readonly #decided: Step[] = [];
@@ -41,9 +24,17 @@ export class Walk {
   constructor(options: WalkOptions) {
     const { plan, request, execution, secrets } = options;
     this.#options = options;
-    this.#frames = { shapes: shapeOf(plan), inputs: request.inputs, execution };
+    const frames = { shapes: shapeOf(plan), inputs: request.inputs, execution };
     this.#given = new GivenInputs(request, secrets);
-    this.#root = new Frame(this.#frames);
+    this.#loops = new WalkLoops({
+      frames,
+      settingsOf: (loop) => this.#given.settingsOf(loop),
+      onOpened: (loop) => this.#moves.push({ kind: 'opened', step: loop }),
+      enter: (frame) => this.#enter(frame),
+      close: (loop, output) => this.#close(loop, output, 'done'),
+      guard: (loop, work) => this.#guard(loop, work),
+    });
+    this.#root = new Frame(frames);
     this.#enter(this.#root);
   }
 
@@ -77,6 +68,19 @@ export class Walk {
 
   /** A node ended, on this handle. */
   resolve(step: Step, output: unknown, handle: string | undefined): void {
+    this.#end(step, output, handle);
+  }
+
+  /** A node failed, and a Loop or a Parallel around it is about to end with it. */
+  fail(step: Step): void {
+    if (!step.hasEnded) step.state = 'failed';
+  }
+
+  /** A Loop or a Parallel ends before what it runs, and that with it. */
+  endEarly(step: Step, output: unknown, handle: string | undefined): void {
+    this.#dropRounds(step);
+    step.state = 'failed';
+    if (step.isOpened) this.#dropTasks(step, () => false);
     this.#end(step, output, handle);
   }
 
@@ -129,7 +133,9 @@ export class Walk {
     const { pinned = {} } = request;
     const { component } = step.shape.planned;
     const before = past(step.nodeId, step.iteration);
-    if (before?.kind === 'done') {
+    if (before?.kind === 'done' && before.isFailed && component.control === 'parallel') {
+      this.#failAgain(step, before);
+    } else if (before?.kind === 'done') {
       this.#end(step, before.output, before.handle);
     } else if (before) {
       this.park(step);
@@ -138,7 +144,7 @@ export class Walk {
       this.#end(step, pinned[step.nodeId], pinnedHandle(step, pinned[step.nodeId]));
       this.#moves.push({ kind: 'pinned', step });
     } else if (component.control === 'loop') {
-      this.#guard(step, () => this.#openLoop(step));
+      this.#guard(step, () => this.#loops.open(step));
     } else if (component.control === 'parallel') {
       this.#openParallel(step);
     } else {
@@ -158,15 +164,25 @@ export class Walk {
 
   #end(step: Step, output: unknown, handle: string | undefined): void {
     if (step.state === 'parked') this.#parkedCount -= 1;
-    const wasOpen = step.shape.planned.component.control === 'parallel' && step.state === 'active';
     step.state = 'done';
     step.output = output;
     step.handle = handle;
     step.frame.keep(step.nodeId, output);
     // The successors of a Parallel began with it.
-    if (wasOpen) this.#tellWaiting(step);
-    else this.#leave(step);
-    if (wasOpen) this.#count(step.frame);
+    if (!step.isOpened) return this.#leave(step);
+    this.#decideEdges(step, isErrorEdge);
+    this.#tellWaiting(step);
+    this.#count(step.frame);
+  }
+
+  /** A Parallel that failed in an earlier life: of its tasks those go on that had ended before. */
+  #failAgain(step: Step, { output, handle }: Past): void {
+    const { past } = this.#options;
+    step.isOpened = true;
+    this.#decideEdges(step, (edge) => !isErrorEdge(edge));
+    step.state = 'failed';
+    this.#dropTasks(step, ({ nodeId, iteration }) => past(nodeId, iteration)?.kind === 'done');
+    this.#end(step, output, handle);
   }
 
   /** Decides the edges that leave a node that ended or was skipped. */
@@ -176,9 +192,10 @@ export class Walk {
     this.#count(step.frame);
   }
 
-  #decideEdges(step: Step): void {
+  #decideEdges(step: Step, isMeant: (edge: PlannedEdge) => boolean = () => true): void {
     const { shape, frame } = step;
     for (const edge of shape.outgoing) {
+      if (!isMeant(edge)) continue;
       const target = frame.steps.get(edge.target);
       if (!target) continue;
       const isOpen = step.state !== 'skipped' && isTaken(step, edge);
@@ -196,8 +213,40 @@ export class Walk {
     }
     for (const parallel of step.watchers.splice(0)) {
       parallel.taskCount -= 1;
-      if (parallel.taskCount === 0) this.#closeParallel(parallel);
+      if (parallel.taskCount === 0 && parallel.state === 'active') this.#closeParallel(parallel);
     }
+  }
+
+  /** Ends the tasks of a Parallel that have not ended, less those that are kept. */
+  #dropTasks(parallel: Step, isKept: (task: Step) => boolean): void {
+    for (const nodeId of parallel.shape.planned.tasks ?? []) {
+      const task = parallel.frame.steps.get(nodeId);
+      if (!task || task.hasEnded || isKept(task)) continue;
+      if (task.state === 'pending') {
+        this.#skip(task);
+        continue;
+      }
+      this.#drop(task);
+      this.#leave(task);
+    }
+  }
+
+  #dropRounds(loop: Step): void {
+    for (const { steps } of loop.rounds?.frames ?? []) {
+      for (const step of steps.values()) if (!step.hasEnded) this.#drop(step);
+    }
+    loop.rounds = undefined;
+  }
+
+  /** Ends a node and what it runs; what follows it is not told. */
+  #drop(step: Step): void {
+    const { state } = step;
+    this.#dropRounds(step);
+    if (state === 'parked') this.#parkedCount -= 1;
+    step.isDropped = true;
+    step.state = 'skipped';
+    const hasBegun = state === 'ready' || state === 'active' || state === 'parked';
+    if (hasBegun) this.#moves.push({ kind: 'cancelled', step });
   }
 
   #decide(step: Step): void {
@@ -207,11 +256,12 @@ export class Walk {
 
   #count(frame: Frame): void {
     frame.openCount -= 1;
-    if (frame.openCount === 0 && frame.round) this.#endRound(frame);
+    if (frame.openCount === 0 && frame.round) this.#loops.endRound(frame);
   }
 
   #openParallel(step: Step): void {
     step.state = 'active';
+    step.isOpened = true;
     this.#moves.push({ kind: 'opened', step });
     for (const nodeId of step.shape.planned.tasks ?? []) {
       const task = step.frame.steps.get(nodeId);
@@ -219,7 +269,7 @@ export class Walk {
       task.watchers.push(step);
       step.taskCount += 1;
     }
-    this.#decideEdges(step);
+    this.#decideEdges(step, (edge) => !isErrorEdge(edge));
     if (step.taskCount === 0) this.#closeParallel(step);
   }
 
@@ -227,43 +277,6 @@ export class Walk {
     const tasks = step.shape.planned.tasks ?? [];
     const results = tasks.map((nodeId) => step.frame.steps.get(nodeId)?.output ?? null);
     this.#close(step, { results }, undefined);
-  }
-
-  #openLoop(step: Step): void {
-    const { items, atOnce } = roundsOf(this.#given.settingsOf(step));
-    step.rounds = { items, concurrency: atOnce, results: [], nextIndex: 0, endedCount: 0 };
-    step.state = 'active';
-    this.#moves.push({ kind: 'opened', step });
-    // A Loop that nothing leads back to has no body.
-    if (!this.#frames.shapes.has(step.nodeId)) step.rounds.results.push(...items.map(() => null));
-    if (step.rounds.results.length === items.length) this.#closeLoop(step);
-    else for (let round = 0; round < atOnce; round += 1) this.#openRound(step);
-  }
-
-  #openRound(loop: Step): void {
-    const { rounds } = loop;
-    if (!rounds || rounds.nextIndex >= rounds.items.length) return;
-    const index = rounds.nextIndex;
-    rounds.nextIndex += 1;
-    this.#enter(new Frame(this.#frames, { loop, index }));
-  }
-
-  #endRound(frame: Frame): void {
-    const { loop, index } = frame.round ?? {};
-    const rounds = loop?.rounds;
-    if (!loop || !rounds || index === undefined) return;
-    this.#guard(loop, () => {
-      rounds.results[index] = roundResult(loop, frame);
-    });
-    rounds.endedCount += 1;
-    if (rounds.endedCount === rounds.items.length) this.#closeLoop(loop);
-    else this.#openRound(loop);
-  }
-
-  #closeLoop(step: Step): void {
-    const results = step.rounds?.results ?? [];
-    step.rounds = undefined;
-    this.#close(step, { results, count: results.length }, 'done');
   }
 
   /** What the flow's author wrote may fail; then the node at which it stands does. */

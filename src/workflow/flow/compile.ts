@@ -2,6 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { ComponentTable } from '../components/component.ts';
 import type { Flow } from './flow.ts';
 import { readWholeFlow, type FlowReading, type ReadEdge, type ReadNode } from './flow-reading.ts';
+import { leadsToTask } from './task-edges.ts';
 import type { GraphEdge } from './graph.ts';
 import type { Plan, PlannedEdge, PlannedNode } from './plan.ts';
 
@@ -84,9 +85,9 @@ function bodyOf(
   return { body: { nodeIds, back: edgesOf(body.back) } };
 }
 
-function tasksOf(place: number, { graph }: FlowReading): readonly string[] {
-  const targets = (graph.outgoing[place] ?? []).map(({ target }) => graph.ids[target] ?? '');
-  return [...new Set(targets)];
+function tasksOf(place: number, { graph, flow }: FlowReading): readonly string[] {
+  const tasks = (graph.outgoing[place] ?? []).filter((end) => leadsToTask(flow, end));
+  return [...new Set(tasks.map(({ target }) => graph.ids[target] ?? ''))];
 }
 
 function referencesOf(

@@ -21,7 +21,7 @@ export interface FlowNode {
   /** Settings of the component; texts may hold Liquid placeholders. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly retry?: Retry;
-  /** Milliseconds that one attempt may take. */
+  /** Milliseconds that one attempt may take; of a Loop or a Parallel all that it runs. */
   readonly timeout?: number;
   /** `continue` goes on along the handle `error`, or with `{error}` as the output; else the execution fails. */
   readonly onError?: 'fail' | 'continue';

@@ -2,6 +2,7 @@ import type { References } from './expressions/references.ts';
 import type { FlowReading } from './flow-reading.ts';
 import type { FlowFault } from './flow.ts';
 import type { GraphEdge } from './graph.ts';
+import { leadsToTask } from './task-edges.ts';
 import { Reach } from './reach.ts';
 
 /** Where an expression stands. */
@@ -115,9 +116,10 @@ class ReferenceCheck {
 
   /** A Parallel waits for its tasks, so that none of them, and nothing before them, can wait for it. */
   #isEndedParallel(named: number, node: number): boolean {
-    const { graph, nodes } = this.#reading;
+    const { graph, nodes, flow } = this.#reading;
     if (nodes[named]?.component.control !== 'parallel') return true;
-    const tasks = (graph.outgoing[named] ?? []).map(({ target }) => target);
+    const begun = (graph.outgoing[named] ?? []).filter((end) => leadsToTask(flow, end));
+    const tasks = begun.map(({ target }) => target);
     if (named === node) return tasks.length === 0;
     return !tasks.some((task) => task === node || this.#reach.isBefore(node, task));
   }

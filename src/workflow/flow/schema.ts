@@ -35,7 +35,12 @@ export const nodeSchema = Type.Object({
     ),
   ),
   retry: Type.Optional(retrySchema),
-  timeout: Type.Optional(Type.Integer({ description: 'milliseconds that one attempt may take' })),
+  timeout: Type.Optional(
+    Type.Integer({
+      description:
+        'milliseconds that one attempt may take; of a Loop or a Parallel all that it runs',
+    }),
+  ),
   onError: Type.Optional(
     Type.Enum(['fail', 'continue'], {
       default: 'fail',

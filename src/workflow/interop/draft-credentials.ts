@@ -1,33 +1,61 @@
+import { bareBody } from './body-credentials.ts';
 import { isLiteral, isSecretParameter, withoutCredentials } from './credentials.ts';
 import type { Draft, DraftNode, DraftStep } from './draft.ts';
 import { isFields, type Fields } from './fields.ts';
 
-/** A draft without the credentials that lie in addresses and their parameters; its steps say so. */
+/** A draft without the credentials that lie in addresses, their parameters and bodies; its steps say so. */
 export function bareDraft(draft: Draft): Draft {
-  return { ...draft, steps: draft.steps.map(bareStep) };
+  const steps = draft.steps.map(bareStep);
+  return {
+    ...draft,
+    steps: steps.map(({ step }) => step),
+    warnings: [...draft.warnings, ...steps.flatMap(({ warning }) => warning ?? [])],
+  };
 }
 
-const note = 'a secret in an address was left out: add it yourself';
+const addressNote = 'a secret in an address was left out: add it yourself';
 
-function bareStep(step: DraftStep): DraftStep {
-  const { node, status, settings } = step;
-  const said = step.note === undefined ? [] : [withoutCredentials(step.note)];
-  const known = { ...step, note: said[0], settings: bare(settings) };
-  if (!node) return known;
-  const data = bareData(node);
-  const isSame = JSON.stringify(data) === JSON.stringify(node.data);
-  if (isSame) return known;
+function bareStep(given: DraftStep): { readonly step: DraftStep; readonly warning?: string } {
+  const { status, settings, source, node } = given;
+  const said = given.note === undefined ? [] : [withoutCredentials(given.note)];
+  const known = { ...given, note: said[0], settings: bare(settings) };
+  if (!node) return { step: known };
+  const { data, names } = bareData(node);
+  const notes = notesOn(node.data, data, names);
+  if (notes.length === 0) return { step: known };
   const told = { ...known, node: { ...node, data } };
   // Of a Placeholder everybody knows that it is no more than a reminder.
-  if (status === 'unsupported') return told;
-  return { ...told, status: 'adapted', note: [...said, note].join('; ') };
+  if (status === 'unsupported') return { step: told };
+  const step = { ...told, status: 'adapted', note: [...said, ...notes].join('; ') } as const;
+  return names.length > 0 ? { step, warning: `${source}: ${bodyNote(names)}` } : { step };
 }
 
-function bareData({ data }: DraftNode): DraftNode['data'] {
-  const { query, ...rest } = data;
-  const bared = bareFields(rest);
-  if (query === undefined) return bared;
-  return { ...bared, query: isFields(query) ? bareQuery(query) : bare(query) };
+function notesOn(before: Fields, after: Fields, names: readonly string[]): readonly string[] {
+  const isBodyOnly = JSON.stringify({ ...before, body: after['body'] }) === JSON.stringify(after);
+  const isSameBody = JSON.stringify(before['body']) === JSON.stringify(after['body']);
+  const hasAddress = !isBodyOnly || (!isSameBody && names.length === 0);
+  return [...(hasAddress ? [addressNote] : []), ...(names.length > 0 ? [bodyNote(names)] : [])];
+}
+
+function bodyNote(names: readonly string[]): string {
+  const shown = names.slice(0, 20).map((name) => JSON.stringify(name));
+  const what = `${shown.join(', ')} in its body ${names.length > 1 ? 'were' : 'was'} left out`;
+  return `${what}, as a body is not sealed: send it in a header, or fill it in with a placeholder`;
+}
+
+function bareData({ type, data }: DraftNode): {
+  readonly data: DraftNode['data'];
+  /** Of the secrets in its body. */
+  readonly names: readonly string[];
+} {
+  const bared = Object.entries(data).map(([name, value]) => {
+    const isQuery = name === 'query' && isFields(value);
+    return [name, isQuery ? bareQuery(value) : bare(value)] as const;
+  });
+  const fields = Object.fromEntries(bared);
+  if (type !== 'HttpRequest' || fields['body'] === undefined) return { data: fields, names: [] };
+  const { body, names } = bareBody(fields['body']);
+  return { data: { ...fields, body }, names };
 }
 
 /** Parameters of an address by name. */

@@ -18,6 +18,7 @@ export function openCompiler(): FlowCompiler {
     starter: () => {
       throw new Error('nothing is started here');
     },
+    requireNameable: async () => {},
   });
   return new FlowCompiler(
     createTable([

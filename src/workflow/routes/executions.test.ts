@@ -251,7 +251,10 @@ describe('an execution', () => {
         return { kind: 'done', output: token ?? 'none' };
       },
     });
-    const child = { component: createSubWorkflow(() => engine), data: { workflowId: 'act' } };
+    const child = {
+      component: createSubWorkflow({ starter: () => engine, requireNameable: async () => {} }),
+      data: { workflowId: 'act' },
+    };
     ground.plans.set('act', makePlan({ nodes: { a: act }, edges: [] }));
     ground.plans.set('parent', makePlan({ nodes: { c: child }, edges: [] }));
     const { id } = await engine.start(startOf('parent', { callerToken: 'first' }));

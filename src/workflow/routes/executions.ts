@@ -5,7 +5,7 @@ import { allows } from '../../kit/permissions.ts';
 import type { Connection, SocketRequest } from '../../kit/sockets/connection.ts';
 import { approvalPage, decidedPage } from '../engine/approval-page.ts';
 import { approversOf, isOpenApproval, messageOf, type Approvals } from '../engine/approvals.ts';
-import { toStarted, toStatus, toSummary } from '../engine/execution-answers.ts';
+import { statusOf, toNodeList, toStarted, toSummary } from '../engine/execution-answers.ts';
 import type { Engine, Execution, ExecutionStatus } from '../engine/execution.ts';
 import type { WorkflowEngine } from '../engine/engine.ts';
 import { executionNotFound } from '../engine/follow.ts';
@@ -27,8 +27,7 @@ export interface ExecutionHandlerParts {
 export function executionHandlers(parts: ExecutionHandlerParts): ExecutionHandlers {
   const { engine, baseUrl } = parts;
   const read = (executionId: string, identity: Identity) => readOwn(engine, executionId, identity);
-  const answer = async (execution: Execution) =>
-    toStatus(execution, await engine.nodeRuns(execution.id));
+  const answer = (execution: Execution) => statusOf(engine, execution);
   return {
     listExecutions: ({ query, identity }) => list(engine, identity, query),
     listWorkflowExecutions: ({ params, query, identity }) =>
@@ -38,6 +37,8 @@ export function executionHandlers(parts: ExecutionHandlerParts): ExecutionHandle
       if (wait === 0 || execution.completedAtMs !== undefined) return answer(execution);
       return answer(await engine.wait(executionId, { timeoutMs: wait * 1_000, signal }));
     },
+    listNodes: async ({ params: { executionId }, query, identity }) =>
+      toNodeList(engine, await read(executionId, identity), query),
     cancelExecution: async ({ params: { executionId }, identity }) => {
       await read(executionId, identity);
       return answer(await engine.cancel(executionId, identity.subject));

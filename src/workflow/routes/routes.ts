@@ -4,7 +4,7 @@ import type { SocketHandlers } from '../../kit/sockets/socket-handlers.ts';
 import type { workflowContract } from '../contract.ts';
 import { readShown, seesDrafts } from '../definitions/drafts.ts';
 import { typicalMsOf } from '../definitions/flow-facts.ts';
-import { toStatus } from '../engine/execution-answers.ts';
+import { statusOf } from '../engine/execution-answers.ts';
 import type { WorkflowParts } from '../parts.ts';
 import { actorOf } from './actor.ts';
 import { batchHandlers, batchSocketHandlers } from './batches.ts';
@@ -81,7 +81,7 @@ function startParts(parts: WorkflowParts): StartHandlerParts {
       return typicalMsOf(plan);
     },
     countUse: (workflowId) => catalog.countUse(workflowId),
-    toAnswer: async (execution) => toStatus(execution, await engine.nodeRuns(execution.id)),
+    toAnswer: (execution) => statusOf(engine, execution),
     monitorUrl: (executionId) => parts.streamUrl(`executions/${executionId}`),
   };
 }

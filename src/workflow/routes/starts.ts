@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Fault } from '../../kit/errors.ts';
 import type { Call, Handler } from '../../kit/http/call.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
-import type { toStatus } from '../engine/execution-answers.ts';
+import type { statusOf } from '../engine/execution-answers.ts';
 import type { Execution, StartRequest } from '../engine/execution.ts';
 import type { Actor } from '../definitions/workflow.ts';
 import type { startRoutes as routes } from '../schemas/starts.ts';
@@ -33,7 +33,7 @@ export interface StartHandlerParts {
   /** Counts a start of what is built in. */
   readonly countUse: (workflowId: string) => Promise<void>;
   /** An execution that has ended, as its own route answers it. */
-  readonly toAnswer: (execution: Execution) => Promise<ReturnType<typeof toStatus>>;
+  readonly toAnswer: (execution: Execution) => ReturnType<typeof statusOf>;
   /** The WebSocket address of an execution's stream. */
   readonly monitorUrl: (executionId: string) => string;
 }

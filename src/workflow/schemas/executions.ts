@@ -3,107 +3,26 @@ import type { Route, SocketRoute } from '../../kit/contract.ts';
 import { subscribeFields } from '../../kit/sockets/subscription.ts';
 import { mayExecute, mayFollow, mayRead } from './access.ts';
 import { budgetFields } from './budget.ts';
+import {
+  anyObject,
+  executionList,
+  executionStarted,
+  executionStatus,
+  milliseconds,
+  nodeList,
+  nodeStatuses,
+  timestamp,
+} from './execution-answers.ts';
 
 const id = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,128}$',
   description: 'up to 128 letters, digits, underscores and hyphens',
 });
-const timestamp = Type.String({ format: 'date-time' });
-const milliseconds = Type.Integer({ description: 'milliseconds' });
-const anyObject = Type.Object({}, { additionalProperties: true });
-
-const nodeError = Type.Object({
-  nodeId: Type.String({ description: 'empty when no node is to blame' }),
-  attempt: Type.Integer(),
-  message: Type.String(),
-  code: Type.String({ description: '`MODEL_TIMEOUT`, `BUDGET_EXCEEDED`, `WORKFLOW_TIMEOUT`, …' }),
-});
-
-const nodeStatus = Type.Object(
-  {
-    nodeId: Type.String(),
-    status: Type.Enum(['running', 'waiting', 'completed', 'failed', 'skipped', 'cancelled']),
-    iteration: Type.Optional(
-      Type.String({ description: 'in loops: the rounds from the outermost on, `3` or `3.0`' }),
-    ),
-    attempt: Type.Integer(),
-    startedAt: timestamp,
-    duration: Type.Optional(milliseconds),
-    modelUsed: Type.Optional(Type.String()),
-    tokensUsed: Type.Optional(Type.Integer()),
-    cost: Type.Optional(Type.Number({ description: 'US dollars' })),
-    entityCreated: Type.Optional(anyObject),
-    output: Type.Optional(Type.Unknown()),
-    error: Type.Optional(Type.Object({ message: Type.String(), code: Type.String() })),
-    wakeAt: Type.Optional(timestamp),
-    detail: Type.Optional(anyObject),
-  },
-  { $id: 'NodeStatus' },
-);
-
-const executionFields = {
-  executionId: Type.String(),
-  workflowId: Type.String(),
-  version: Type.Integer(),
-  status: Type.Enum(['running', 'completed', 'failed', 'cancelled'], {
-    description: '`running` as long as it has not ended, also while it is queued or waits',
-  }),
-  trigger: Type.String(),
-  startedAt: timestamp,
-  completedAt: Type.Optional(timestamp),
-  duration: Type.Optional(milliseconds),
-  tokensUsed: Type.Integer(),
-  cost: Type.Number({ description: 'US dollars' }),
-  error: Type.Optional(nodeError),
-  retryable: Type.Optional(Type.Boolean({ description: 'whether the same again may end better' })),
-  batch: Type.Optional(Type.Object({ id: Type.String(), index: Type.Integer() })),
-};
-
-/** An execution in a listing. */
-export const executionSummary = Type.Object(executionFields, { $id: 'ExecutionSummary' });
-
-/** How an execution and its nodes stand. */
-export const executionStatus = Type.Object(
-  {
-    ...executionFields,
-    nodes: Type.Array(nodeStatus),
-    result: Type.Optional(
-      Type.Object(
-        {},
-        { additionalProperties: true, description: 'outputs of the ends, by node id' },
-      ),
-    ),
-  },
-  { $id: 'ExecutionStatus' },
-);
-
-/** An execution that was started, or goes on. */
-export const executionStarted = Type.Object(
-  {
-    executionId: Type.String(),
-    workflowId: Type.String(),
-    status: Type.String({ description: '`running`' }),
-    startedAt: timestamp,
-    monitorUrl: Type.String({ description: 'a WebSocket address' }),
-  },
-  { $id: 'ExecutionStarted' },
-);
-
 const page = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
   offset: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
 };
 const status = Type.Optional(Type.Enum(['running', 'completed', 'failed', 'cancelled']));
-
-const executionList = Type.Object(
-  {
-    executions: Type.Array(executionSummary),
-    total: Type.Integer(),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
-  },
-  { $id: 'ExecutionList' },
-);
 
 const approval = Type.Object({
   approved: Type.Boolean(),
@@ -160,6 +79,26 @@ export const executionRoutes = {
       response: { 200: executionStatus },
     },
   },
+  listNodes: {
+    method: 'GET',
+    url: '/api/v1/executions/:executionId/nodes',
+    summary: 'List the nodes of an execution in the order of their start, rounds of loops each',
+    description:
+      'A page has fewer than `limit` where their outputs come to more than 8 MiB: the next begins at `offset` and as many as there were.',
+    permission: mayFollow,
+    schema: {
+      params: Type.Object({ executionId: id }),
+      query: Type.Object({
+        status: Type.Optional(Type.Enum([...nodeStatuses])),
+        nodeId: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+        iteration: Type.Optional(
+          Type.String({ maxLength: 128, description: '`3` or `3.0`; empty outside of loops' }),
+        ),
+        ...page,
+      }),
+      response: { 200: nodeList },
+    },
+  },
   cancelExecution: {
     method: 'POST',
     url: '/api/v1/executions/:executionId/cancel',
@@ -173,7 +112,7 @@ export const executionRoutes = {
     url: '/api/v1/executions/:executionId/resume',
     summary: 'Go on with an execution that failed or was cancelled',
     description:
-      'What was finished is kept; what failed is run again with the same idempotency keys, a workflow within from its start. 409 `not_resumable` otherwise, and 409 `budget_exceeded` where more is used than its budget has: the body replaces that, within the settings of the flow.',
+      'What was finished is kept; what failed is run again with the same idempotency keys; a workflow within goes on likewise where its failure is retryable or it was cancelled, and else starts anew. 409 `not_resumable` otherwise, and 409 `budget_exceeded` where more is used than its budget has: the body replaces that, within the settings of the flow.',
     permission: mayExecute,
     schema: {
       params: Type.Object({ executionId: id }),
@@ -268,6 +207,7 @@ const executionEvent = Type.Object(
       'node-retrying',
       'node-skipped',
       'node-waiting',
+      'node-cancelled',
       'workflow-completed',
       'workflow-failed',
       'workflow-cancelled',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { mayExecute } from './access.ts';
 import { budgetFields } from './budget.ts';
-import { executionStatus } from './executions.ts';
+import { executionStatus } from './execution-answers.ts';
 import { workflowParams as params } from './workflow-answers.ts';
 
 const millisecondsMax = 366 * 24 * 60 * 60_000;

@@ -14,6 +14,7 @@ function open(fields: Partial<LogicDependencies> = {}): (name: string) => Compon
     starter: () => {
       throw new Error('nothing is to be started');
     },
+    requireNameable: async () => {},
     ...fields,
   });
   return (name) => {

@@ -5,14 +5,11 @@ import { loop } from './loop.ts';
 import { merge } from './merge.ts';
 import { parallel } from './parallel.ts';
 import { placeholder } from './placeholder.ts';
-import { createSubWorkflow, type ChildStarter } from './sub-workflow.ts';
+import { createSubWorkflow, type SubWorkflowDependencies } from './sub-workflow.ts';
 import { switchComponent } from './switch.ts';
 import { createWait } from './wait.ts';
 
-export interface LogicDependencies extends ApprovalDependencies {
-  /** Asked when the first child is started: the engine needs the components before it can exist. */
-  readonly starter: () => ChildStarter;
-}
+export type LogicDependencies = ApprovalDependencies & SubWorkflowDependencies;
 
 /** What decides where a flow goes on, and when. */
 export function logicComponents(dependencies: LogicDependencies): readonly Component[] {
@@ -25,6 +22,6 @@ export function logicComponents(dependencies: LogicDependencies): readonly Compo
     placeholder,
     createWait(dependencies.now),
     createApproval(dependencies),
-    createSubWorkflow(dependencies.starter),
+    createSubWorkflow(dependencies),
   ];
 }

@@ -10,6 +10,16 @@ import { defineComponent, type Marker } from '../schema.ts';
 /** What starts executions. */
 export type ChildStarter = Pick<Engine, 'start' | 'find'> & Pick<WorkflowEngine, 'list'>;
 
+export interface SubWorkflowDependencies {
+  /** Asked when the first child is started: the engine needs the components before it can exist. */
+  readonly starter: () => ChildStarter;
+  /** Throws unless the flow of another workflow may run this version. */
+  readonly requireNameable: (
+    named: { readonly workflowId: string; readonly version: number },
+    byWorkflowId: string,
+  ) => Promise<void>;
+}
+
 /** Executions within executions: a workflow that starts itself ends here. */
 const depthMax = 8;
 
@@ -24,7 +34,8 @@ const input = Type.Object(
       Type.Integer({
         minimum: 1,
         'x-ennead': 'author' satisfies Marker,
-        description: 'the published one when absent',
+        description:
+          'the published one when absent; a draft only where its owner is that of this workflow',
       }),
     ),
     inputs: Type.Optional(
@@ -47,11 +58,11 @@ const input = Type.Object(
   { examples: [{ workflowId: 'wfl_translate', inputs: { text: { value: '{{ draft.text }}' } } }] },
 );
 
-/**
- * Runs another workflow. The engine is asked for when it is needed, because it needs the components
- * first.
- */
-export function createSubWorkflow(starter: () => ChildStarter): Component {
+/** Runs another workflow. */
+export function createSubWorkflow({
+  starter,
+  requireNameable,
+}: SubWorkflowDependencies): Component {
   return defineComponent({
     name: 'SubWorkflow',
     group: 'logic',
@@ -76,10 +87,12 @@ export function createSubWorkflow(starter: () => ChildStarter): Component {
     typicalMs: 5_000,
     run: async ({ workflowId, version, inputs = {}, wait = true, timeout }, context) => {
       const engine = starter();
-      const callerToken = await context.callerToken();
-      const child =
-        (await findStarted(engine, context)) ??
-        (await engine.start({
+      const start = async () => {
+        if (version !== undefined) {
+          await requireNameable({ workflowId, version }, context.workflowId);
+        }
+        const callerToken = await context.callerToken();
+        return engine.start({
           workflowId,
           inputs,
           inputUses: allInputs(inputs, 'as-is'),
@@ -92,7 +105,9 @@ export function createSubWorkflow(starter: () => ChildStarter): Component {
           ...boundsOf(context, wait, timeout),
           ...(callerToken !== undefined && { callerToken }),
           ...(context.permissions && { permissions: context.permissions }),
-        }));
+        });
+      };
+      const child = (await findStarted(engine, context)) ?? (await start());
       if (!wait) return { kind: 'done', output: { executionId: child.id } };
       const detail = { executionId: child.id, workflowId };
       return { kind: 'parked', reason: 'child', detail };

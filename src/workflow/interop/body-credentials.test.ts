@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { bareBody } from './body-credentials.ts';
+import { bareDraft } from './draft-credentials.ts';
+import { importN8n } from './n8n/import.ts';
+import { documentOf, hook } from './n8n/testing.ts';
+
+test.each([
+  [{ client_secret: 's3cret', id: 'a' }, { client_secret: '', id: 'a' }, ['client_secret']],
+  [{ auth: [{ password: 's3cret' }] }, { auth: [{ password: '' }] }, ['password']],
+  [{ pin: { access_token: 4711 } }, { pin: { access_token: '' } }, ['access_token']],
+  [
+    { credentials: { user: 'u', password: 'p' } },
+    { credentials: { user: 'u', password: '' } },
+    ['password'],
+  ],
+  ['grant=x&client_secret=s3cret&a=1', 'grant=x&client_secret=&a=1', ['client_secret']],
+  ['{"api_key": "s3cret", "n": {{ n }}}', '{"api_key": "", "n": {{ n }}}', ['api_key']],
+  ['{"token": "a\\"b", "q": "c"}', '{"token": "", "q": "c"}', ['token']],
+])('%j loses its secrets', (body, bared, names) => {
+  expect(bareBody(body)).toEqual({ body: bared, names });
+});
+
+test.each([
+  { token: '{{ inputs.token }}', max_tokens: 5, text: 'my password is long' },
+  'a=1&token={{ inputs.token }}',
+  '{"token": "{{ inputs.token }}", "say": "a=b"}',
+  'Dear all, the token=... is in the mail',
+  undefined,
+])('%j stays as it is', (body) => {
+  expect(bareBody(body)).toEqual({ body, names: [] });
+});
+
+test('time grows with the text and no faster', () => {
+  const text = `${'"a'.repeat(200_000)}${'\\'.repeat(100_000)}${'&a'.repeat(200_000)}`;
+  expect(bareBody(text).names).toEqual([]);
+});
+
+test('the report names the secret of an imported body, and the flow has it no more', () => {
+  const parameters = {
+    method: 'POST',
+    url: 'https://h.test/token',
+    sendBody: true,
+    bodyParameters: {
+      parameters: [
+        { name: 'client_secret', value: 's3cret' },
+        { name: 'scope', value: 'all' },
+      ],
+    },
+  };
+  const document = documentOf(
+    { Hook: hook, Ask: { type: 'httpRequest', parameters } },
+    'Hook > Ask',
+  );
+  const draft = bareDraft(importN8n(document));
+  const asked = draft.steps.find(({ source }) => source === 'Ask');
+  expect(asked).toMatchObject({
+    status: 'adapted',
+    note: expect.stringContaining('"client_secret" in its body was left out') as string,
+    node: { data: { body: { client_secret: '', scope: 'all' } } },
+  });
+  expect(JSON.stringify(asked?.node)).not.toContain('s3cret');
+  expect(draft.warnings).toContainEqual(expect.stringMatching(/^Ask: "client_secret" in its body/));
+});
