@@ -64,3 +64,8 @@ export class LastingThread<Request, Reply> implements AsyncDisposable {
     }, restartMs);
   }
 }
+
+/** The memory of bytes that have it to themselves: it can be moved to another thread instead of copied. */
+export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
+}

@@ -12,6 +12,7 @@ import { TraceReader } from './reading/reader.ts';
 import { Storage } from './reading/storage.ts';
 import { exportBytesMax } from './schemas/otlp.ts';
 import { BaselineFeed } from './series/baseline-feed.ts';
+import { Folding } from './series/fold.ts';
 import { LiveWindow } from './series/live.ts';
 import { Retention } from './series/retention.ts';
 
@@ -34,11 +35,15 @@ export function openParts(host: Host<TracerConfig>): Promise<TracerParts> {
 async function open(host: Host<TracerConfig>, lifetime: Lifetime) {
   const { database, bus, config, dataFolder, egress, log } = host;
   const retention = lifetime.own('retention', await Retention.open({ sql: database, log }));
+  const folding = { sql: database, readyPartitions: () => retention.run(), log };
+  lifetime.own('the folding of the series', new Folding(folding));
   const completed = bus.topic<TraceEvent>(completedTopic);
   const live = new LiveWindow();
-  const reader = lifetime.own('the reading of traces', new TraceReader(database, log));
   const intake = lifetime.own('intake', openIntake(host, { retention, completed, live }));
   intake.start();
+  const settle = (traceId?: string) => intake.settle(traceId);
+  const reading = new TraceReader({ database, log, settle });
+  const reader = lifetime.own('the reading of traces', reading);
   const feed = new BaselineFeed(database, (table) => intake.setBaselines(table), log);
   lifetime.defer('the histories', () => feed.stop());
   feed.start();

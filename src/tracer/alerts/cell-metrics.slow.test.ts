@@ -29,7 +29,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   clock.ms = new SetClock().ms;
   await database.query(
-    'truncate tracer.cell_minute, tracer.cell_hour, tracer.cell_day, tracer.trace, tracer.alerts cascade',
+    'truncate tracer.cell_log, tracer.block_minute, tracer.block_hour, tracer.block_day, tracer.trace, tracer.alerts cascade',
   );
 });
 

@@ -12,22 +12,17 @@ import type {
   WrittenRevision,
 } from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
+import { OwedRows } from './owed-rows.ts';
 import { readExportBody, refusalOf } from './export-body.ts';
-import { PendingWrite } from './pending-write.ts';
 import { readStoredSpans, type SpansByChunk } from './stored-spans.ts';
 import { TagPacker } from './tag-packer.ts';
+import { WriteQueue } from './write-queue.ts';
 
-/** How long a first export waits for company, unless it fills a chunk. */
-const companyMs = 10;
-
-/** Traces of one statement. */
-const completionMax = 2_000;
+/** Traces of one statement: others wait behind it. */
+const completionMax = 500;
 
 /** The more traces a statement completes, the fewer times it adds to the same cells. */
 const completionSpacingMs = 200;
-
-/** Under load an export waits for those that come meanwhile: traces that share a write share its cost. */
-const writeSpacingMs = 80;
 
 /** Traces loaded at once. */
 const loadMax = 500;
@@ -45,14 +40,9 @@ export class Assembler {
   readonly #assembly: Assembly;
   readonly #packer = new TagPacker();
   readonly #completing = new Completing(this.#packer);
-  readonly #waiting: PendingWrite[] = [];
-  #writing: PendingWrite | undefined;
-  #writeNumber = 0;
-  #writtenNumber = 0;
-  #wroteAt = 0;
-  #wasBusy = false;
+  readonly #writes: WriteQueue;
+  readonly #owed: OwedRows;
   #completedAt = 0;
-  #timer: NodeJS.Timeout | undefined;
   #open: OpenCompletion | undefined;
   /** The completion at hand leaves some for the next, with cells of their own. */
   #isPartOfMore = false;
@@ -62,6 +52,15 @@ export class Assembler {
     this.#settings = settings;
     this.#post = post;
     this.#assembly = new Assembly(settings);
+    const { owesRows } = settings;
+    this.#writes = new WriteQueue({ packer: this.#packer, owesRows, post });
+    this.#owed = new OwedRows({
+      assembly: this.#assembly,
+      packer: this.#packer,
+      post,
+      isBlocked: () => this.#open !== undefined || this.#loading.size > 0,
+      onRevision: (revision) => this.#noteRevision(revision),
+    });
   }
 
   /** Takes an export; its answer follows once it is stored, or a refusal at once. */
@@ -75,19 +74,16 @@ export class Assembler {
   }
 
   /** A write is stored. */
-  noteWritten({ revisions }: Of<'written'>): void {
-    this.#writtenNumber = this.#writeNumber;
-    this.#writing = undefined;
+  noteWritten({ revisions, chunk, lateIds }: Of<'written'>): void {
+    const traces = this.#writes.end();
+    if (chunk !== undefined) this.#owed.noteChunk(chunk, traces);
     for (const revision of revisions) this.#noteRevision(revision);
-    this.#writeSoon();
+    for (const traceId of lateIds) this.#assembly.find(traceId)?.markLate();
   }
 
   /** A write is not stored: what it held is only what the database has of it. */
   noteWriteFailed(): void {
-    this.#writtenNumber = this.#writeNumber;
-    for (const trace of this.#writing?.traces ?? []) trace.isStale = true;
-    this.#writing = undefined;
-    this.#writeSoon();
+    for (const trace of this.#writes.end()) trace.isStale = true;
   }
 
   /** Looks for complete traces; to be called several times a second. */
@@ -98,15 +94,30 @@ export class Assembler {
       openTraces: this.#assembly.openCount,
       openSpans: this.#assembly.openSpans,
     });
+    this.#owed.writeNext();
     if (performance.now() - this.#completedAt < completionSpacingMs) return;
     this.#completeNext(nowMs);
   }
 
+  /** Somebody wants to read the rows of open traces. */
+  settle(reader: Of<'settle'>): void {
+    this.#owed.settle(reader);
+  }
+
+  /** Rows that were owed are written, or not. */
+  noteRows({ revisions }: Of<'rows-over'>): void {
+    if (revisions) this.#owed.noteWritten(revisions);
+    else this.#owed.noteFailed();
+  }
+
   #completeNext(nowMs: number): void {
     if (this.#open || this.#loading.size > 0) return;
-    const isWritten = ({ lastWrite, newSpans }: OpenTrace) =>
-      newSpans === 0 && lastWrite <= this.#writtenNumber;
+    // Who waits to read comes first.
+    this.#owed.writeNext();
+    if (this.#owed.isWriting) return;
+    const isWritten = (trace: OpenTrace) => this.#writes.isOver(trace);
     const complete = this.#assembly.takeComplete(nowMs, isWritten, completionMax);
+    this.#isPartOfMore = complete.length === completionMax;
     const stale = complete.filter(({ isStale }) => isStale);
     this.#load(stale);
     this.#complete(complete.filter(({ isStale }) => !isStale));
@@ -114,26 +125,31 @@ export class Assembler {
 
   /** A completion is stored: its traces stay for a while for spans that come late. */
   noteCompleted(): void {
-    const { traces = [] } = this.#open ?? {};
+    const { traces = [], completion } = this.#open ?? {};
     this.#open = undefined;
+    const chunks = new Map(completion?.named.map((each) => [each.traceId, each.chunks]));
     for (const { trace, heads } of traces) {
+      this.#owed.pay(trace, chunks.get(trace.traceId) ?? []);
       trace.markCounted(heads);
       this.#assembly.keepLate(trace);
     }
+    this.#owed.writeNext();
     // To wait would spare nothing.
     if (this.#isPartOfMore) this.#completeNext(Date.now());
   }
 
   /** A completion is not stored: it is tried again, after a look at what has changed. */
   noteNotCompleted({ changed }: Of<'not-completed'>): void {
-    const { traces = [] } = this.#open ?? {};
+    const { traces = [], completion } = this.#open ?? {};
     this.#open = undefined;
+    this.#owed.putBackPaid(completion?.paidChunks ?? []);
     this.#completing.forget();
     const stale = new Set(changed);
     for (const { trace } of traces) {
       if (stale.has(trace.traceId)) trace.isStale = true;
       this.#assembly.putBack(trace);
     }
+    this.#owed.writeNext();
   }
 
   /** What was asked for has been read from the database. */
@@ -154,6 +170,7 @@ export class Assembler {
       if (trace) this.#assembly.putBack(trace);
     }
     this.#loading.clear();
+    this.#owed.writeNext();
   }
 
   /** Takes up traces that are open in the database. */
@@ -172,9 +189,7 @@ export class Assembler {
       this.#post({ kind: 'accepted', answer });
       return;
     }
-    const traces = this.#addSpans(heads, entries);
-    this.#pending().add(body, answer, traces);
-    this.#writeSoon();
+    this.#writes.add(body, answer, this.#addSpans(heads, entries));
   }
 
   #addSpans(heads: readonly SpanHead[], entries: ReadonlyMap<string, Uint8Array>): Set<OpenTrace> {
@@ -192,51 +207,21 @@ export class Assembler {
     return traces;
   }
 
-  /** The write that takes exports now. */
-  #pending(): PendingWrite {
-    const last = this.#waiting.at(-1);
-    if (last && !last.isFull) return last;
-    const pending = new PendingWrite();
-    this.#waiting.push(pending);
-    return pending;
-  }
-
-  #writeSoon(): void {
-    const [first] = this.#waiting;
-    if (!first || this.#writing) return;
-    if (first.isFull) return this.#writeNext();
-    const spacedMs = this.#wasBusy ? this.#wroteAt + writeSpacingMs - performance.now() : 0;
-    const waitMs = Math.max(companyMs, spacedMs);
-    this.#timer ??= setTimeout(() => this.#writeNext(), waitMs);
-  }
-
-  #writeNext(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#writing) return;
-    const next = this.#waiting.shift();
-    if (!next) return;
-    this.#writing = next;
-    this.#wroteAt = performance.now();
-    this.#wasBusy = next.isBusy;
-    this.#writeNumber += 1;
-    this.#post({
-      kind: 'write',
-      write: next.build(this.#writeNumber, { nowMs: Date.now(), packer: this.#packer }),
-    });
-  }
-
   #noteRevision({ traceId, revision, isLate }: WrittenRevision): void {
     const trace = this.#assembly.find(traceId);
     if (!trace) return;
-    if (revision !== trace.revision + 1 || isLate) trace.isStale = true;
-    if (isLate) trace.isLate = true;
+    if (revision !== trace.revision + 1) trace.isStale = true;
+    if (isLate) trace.markLate();
     trace.revision = revision;
   }
 
+  /** Loads what the database may know more of; what its rows do not name is written first. */
   #load(traces: readonly OpenTrace[]): void {
-    for (const trace of traces.slice(loadMax)) this.#assembly.putBack(trace);
-    const traceIds = traces.slice(0, loadMax).map(({ traceId }) => traceId);
+    const owing = traces.filter(({ owedChunks }) => owedChunks.length > 0);
+    const settled = traces.filter(({ owedChunks }) => owedChunks.length === 0);
+    for (const trace of [...owing, ...settled.slice(loadMax)]) this.#assembly.putBack(trace);
+    const traceIds = settled.slice(0, loadMax).map(({ traceId }) => traceId);
+    if (owing.length > 0) this.#owed.want(owing);
     if (traceIds.length === 0) return;
     this.#loading = new Set(traceIds);
     this.#post({ kind: 'load', traceIds });
@@ -248,20 +233,24 @@ export class Assembler {
       for (const trace of traces) this.#assembly.putBack(trace);
       return;
     }
-    const open = this.#completing.build(traces);
+    const open = this.#completing.build(traces, this.#owed.takePaid());
     this.#completedAt = performance.now();
     this.#abandon(open.unfit);
     const left = traces.slice(open.traces.length + open.unfit.length);
     for (const trace of left) this.#assembly.putBack(trace);
-    if (open.traces.length === 0) return;
+    if (open.traces.length === 0) return this.#owed.putBackPaid(open.completion.paidChunks);
     this.#open = open;
-    this.#isPartOfMore = left.length > 0;
+    this.#isPartOfMore ||= left.length > 0;
     this.#post({ kind: 'complete', completion: open.completion });
   }
 
   #abandon(traces: readonly UnfitTrace[]): void {
     if (traces.length === 0) return;
-    for (const { traceId } of traces) this.#assembly.drop(traceId);
+    for (const { traceId } of traces) {
+      const trace = this.#assembly.find(traceId);
+      if (trace) this.#owed.pay(trace);
+      this.#assembly.drop(traceId);
+    }
     this.#post({ kind: 'abandon', traces });
   }
 
@@ -276,8 +265,8 @@ export class Assembler {
         this.#assembly.add(trace, head, spans?.entries.get(head.spanId));
       }
     }
-    trace.newSpans = 0;
-    trace.newErrors = 0;
+    trace.isWritten = true;
+    trace.markRow();
     return trace;
   }
 }

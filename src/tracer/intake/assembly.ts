@@ -105,7 +105,10 @@ export class Assembly {
 
   /** Takes up a trace that is open in the database, to be loaded and completed. */
   adopt(traceId: string, nowMs: number): void {
-    if (this.find(traceId) || this.#late.has(traceId)) return;
+    const known = this.find(traceId);
+    // Its spans came since the process began; the row is older.
+    if (known?.revision === 0) known.isStale = true;
+    if (known || this.#late.has(traceId)) return;
     const trace = new OpenTrace(traceId, { day: dayOf(nowMs), nowMs });
     trace.isStale = true;
     this.#due.set(traceId, trace);

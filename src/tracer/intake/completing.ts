@@ -7,9 +7,16 @@ import type { BaselineOf, TraceAnalysis, TraceSummary } from '../trace/analysis.
 import type { SpanHead } from '../trace/span.ts';
 import { baselineKey, type BaselineTable } from './baseline-table.ts';
 import { dayOf } from './days.ts';
-import type { Completion, LoggedError, LoggedPlace, TraceEvent, UnfitTrace } from './messages.ts';
+import type {
+  Completion,
+  LoggedError,
+  LoggedPlace,
+  NamedChunks,
+  TraceEvent,
+  UnfitTrace,
+} from './messages.ts';
 import type { OpenTrace } from './open-trace.ts';
-import { errorText, statusNumbers, storable } from './pending-write.ts';
+import { errorText, statusNumbers, storable } from './open-row.ts';
 import type { TagPacker } from './tag-packer.ts';
 import type { CompleteRow } from './trace-store.ts';
 
@@ -29,10 +36,10 @@ export interface OpenCompletion {
 }
 
 /**
- * Cells of minutes that a statement adds to, about: traces of long ago touch many, those of now few,
- * and others wait behind the statement.
+ * Cells of minutes that a statement adds to, about: traces of long ago touch many, those of now few, and
+ * all lie in one row.
  */
-const cellsMax = 1_000;
+const cellsMax = 10_000;
 
 /** Analyses complete traces and says what they add to the series. */
 export class Completing {
@@ -52,7 +59,7 @@ export class Completing {
   }
 
   /** Makes one statement's input of complete traces: of all that are given, or of the first of them. */
-  build(given: readonly OpenTrace[]): OpenCompletion {
+  build(given: readonly OpenTrace[], paidChunks: readonly number[]): OpenCompletion {
     const rows: CompleteRow[] = [];
     const errors: LoggedError[] = [];
     const outdatedErrors: LoggedPlace[] = [];
@@ -68,6 +75,7 @@ export class Completing {
         continue;
       }
       const { analysis, contribution, former, bottlenecks } = found;
+      trace.markRow();
       this.#deltas.add(contribution.samples, 1);
       if (former) this.#deltas.add(former.samples, -1);
       rows.push(completeRow(trace, found));
@@ -79,7 +87,8 @@ export class Completing {
       completing.push({ trace, heads });
     }
     const traces = completing.map(({ trace }) => trace);
-    const completion = this.#completion(rows, traces, { errors, outdatedErrors, events });
+    const told = { errors, outdatedErrors, events, paidChunks };
+    const completion = this.#completion(rows, traces, told);
     return { completion, traces: completing, unfit };
   }
 
@@ -117,7 +126,7 @@ export class Completing {
   #completion(
     rows: readonly CompleteRow[],
     traces: readonly OpenTrace[],
-    told: Pick<Completion, 'errors' | 'outdatedErrors' | 'events'>,
+    told: Pick<Completion, 'errors' | 'outdatedErrors' | 'events' | 'paidChunks'>,
   ): Completion {
     this.#number += 1;
     return {
@@ -126,10 +135,16 @@ export class Completing {
       rows: JSON.stringify(rows),
       traceIds: traces.map(({ traceId }) => traceId),
       doubtfulIds: traces.filter(isDoubtful).map(({ traceId }) => traceId),
+      named: traces.flatMap(namedChunks),
       additions: this.#deltas.drain(),
       ...told,
     };
   }
+}
+
+/** The chunks that a row of a trace is to name beside what it names already; none where it owes none. */
+export function namedChunks({ traceId, owedChunks }: OpenTrace): NamedChunks[] {
+  return owedChunks.length === 0 ? [] : [{ traceId, chunks: [...owedChunks] }];
 }
 
 /** It may be of a trace that came on another day: it has no root, or did not begin on the day it came. */
@@ -183,6 +198,7 @@ function completeRow(
     known_revision: trace.revision,
     known_completions: trace.completions,
     known_spans: trace.counted.length,
+    chunks: [...trace.owedChunks],
   };
 }
 

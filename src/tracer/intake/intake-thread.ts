@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Assembler } from './assembler.ts';
+import { ownMemory } from '../lasting-thread.ts';
 import type { IntakeReply, IntakeRequest, IntakeSettings } from './messages.ts';
 
 const sweepMs = 100;
@@ -14,7 +15,7 @@ type Port = NonNullable<typeof parentPort>;
 
 function serve(port: Port, settings: IntakeSettings): void {
   const post = (reply: IntakeReply): void => {
-    port.postMessage(reply, reply.kind === 'write' ? transferable(reply.write.body) : []);
+    port.postMessage(reply, reply.kind === 'write' ? ownMemory(reply.write.body) : []);
   };
   const assembler = new Assembler(settings, post);
   setInterval(() => assembler.sweep(), sweepMs);
@@ -37,15 +38,13 @@ function take(assembler: Assembler, request: IntakeRequest): void {
       return assembler.takeLoaded(request);
     case 'not-loaded':
       return assembler.noteNotLoaded();
+    case 'settle':
+      return assembler.settle(request);
+    case 'rows-over':
+      return assembler.noteRows(request);
     case 'adopt':
       return assembler.adopt(request);
     case 'baselines':
       return assembler.setBaselines(request);
   }
-}
-
-/** A buffer that has its memory to itself can be moved instead of copied. */
-function transferable(bytes: Uint8Array): ArrayBuffer[] {
-  const { buffer } = bytes;
-  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength ? [buffer] : [];
 }

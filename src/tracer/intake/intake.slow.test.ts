@@ -129,6 +129,8 @@ describe('after a time in which nobody was there', () => {
     const traceId = newTraceId();
     await using before = await startTracer({ database, environment: slow });
     await before.send(exportOf('shop', [{ traceId, spanId: rootId, from: 0, to: 9 }]));
+    // Who reads has its row written.
+    expect((await before.call('GET', `/api/v1/traces/${traceId}`)).status).toBe(200);
     await database.query(
       'update tracer.open_trace set day = day - 9, received_at = received_at - 9 * 86400000::bigint',
     );
@@ -158,7 +160,7 @@ describe('after a time in which nobody was there', () => {
   it('a day that nobody was ready for takes spans at once', async () => {
     await using tracer = await startTracer({ database });
     const today = Math.floor(Date.now() / 86_400_000);
-    for (const table of ['chunk', 'trace', 'cell_minute']) {
+    for (const table of ['chunk', 'trace', 'block_minute']) {
       await database.query(`drop table tracer.${table}_${today}`);
     }
     const traceId = newTraceId();

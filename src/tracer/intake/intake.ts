@@ -10,15 +10,18 @@ import type {
   IntakeReply,
   IntakeRequest,
   IntakeSettings,
-  Refusal,
+  OpenRows,
   TraceEvent,
   UnfitTrace,
   Write,
 } from './messages.ts';
-import { LastingThread } from '../lasting-thread.ts';
+import { LastingThread, ownMemory } from '../lasting-thread.ts';
+import { payOwedRows } from './recovery.ts';
+import { faultOf, notStored, stopping } from './refusals.ts';
+import { Settling } from './settling.ts';
 import { SpanWriter } from './span-writer.ts';
 
-export interface IntakeOptions extends IntakeSettings {
+export interface IntakeOptions extends Omit<IntakeSettings, 'owesRows'> {
   readonly database: Database;
   /** Has the partitions of today ready. */
   readonly readyPartitions: () => Promise<void>;
@@ -55,6 +58,9 @@ export class Intake implements AsyncDisposable {
   readonly #writer: SpanWriter;
   readonly #waiting = new Map<number, Waiting>();
   readonly #adopting: NodeJS.Timeout;
+  readonly #settling = new Settling((id, traceId) =>
+    this.#thread.post({ kind: 'settle', id, traceId }),
+  );
   /** What is being written or read. */
   readonly #work = new Set<Promise<void>>();
   #lastId = 0;
@@ -73,7 +79,7 @@ export class Intake implements AsyncDisposable {
       onDeath: (reason) => this.#onDeath(reason),
       onRestart: () => this.start(),
     });
-    this.#adopting = setInterval(() => this.#adopt(Date.now() - adoptMs), adoptMs);
+    this.#adopting = setInterval(() => this.#adoptOthers(), adoptMs);
     this.#adopting.unref();
   }
 
@@ -107,9 +113,13 @@ export class Intake implements AsyncDisposable {
 
   /** Takes up what was open when the process ended, or another replica. */
   start(): void {
-    // The embedded database is this process's alone, so whatever is open was its own.
-    const isAlone = this.#options.database.dialect === 'pglite';
-    this.#adopt(isAlone ? Number.MAX_SAFE_INTEGER : Date.now() - adoptMs);
+    if (this.#isAlone) this.#track(this.#recover());
+    else this.#adoptOthers();
+  }
+
+  /** Resolves once all that is stored of open traces, or of one, stands in their rows. */
+  settle(traceId?: string): Promise<void> {
+    return this.#settling.settle(traceId);
   }
 
   setBaselines(table: BaselineTable): void {
@@ -123,13 +133,22 @@ export class Intake implements AsyncDisposable {
     if (this.#waiting.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
     await Promise.allSettled(this.#work);
     await this.#thread[Symbol.asyncDispose]();
+    this.#settling.clear();
+  }
+
+  /** The embedded database is this process's alone, so whatever is open is its own. */
+  get #isAlone(): boolean {
+    return this.#options.database.dialect === 'pglite';
   }
 
   #startThread() {
     const { quietMs, partialMs, exportBytesMax, openSpansMax } = this.#options;
-    const settings: IntakeSettings = { quietMs, partialMs, exportBytesMax, openSpansMax };
+    const owesRows = this.#isAlone;
+    const settings = { quietMs, partialMs, exportBytesMax, openSpansMax, owesRows };
     const file = { beside: import.meta.url, name: 'intake-thread' };
-    return startThread(file, settings, { maxOldGenerationSizeMb: heapMegabytes });
+    return startThread(file, settings satisfies IntakeSettings, {
+      maxOldGenerationSizeMb: heapMegabytes,
+    });
   }
 
   #take(reply: IntakeReply): void {
@@ -144,6 +163,10 @@ export class Intake implements AsyncDisposable {
         return this.#track(this.#write(reply.write));
       case 'complete':
         return this.#track(this.#complete(reply.completion));
+      case 'rows':
+        return this.#track(this.#writeRows(reply.rows));
+      case 'settled':
+        return this.#settling.noteSettled(reply.id);
       case 'load':
         return this.#track(this.#load(reply.traceIds));
       case 'abandon':
@@ -155,19 +178,18 @@ export class Intake implements AsyncDisposable {
   }
 
   async #write({ exports, ...write }: Write): Promise<void> {
+    const asking = this.#thread.current;
     const post = this.#replier();
     try {
-      const revisions = await this.#writer.write(write);
-      post({ kind: 'written', revisions });
+      const written = await this.#writer.write(write);
+      const isOwed = written.chunk !== undefined && asking === this.#thread.current;
+      if (isOwed) this.#settling.noteChunk(write.traceIds);
+      post({ kind: 'written', ...written });
       for (const answer of exports) this.#answer(answer.id, ({ resolve }) => resolve(answer));
     } catch (error) {
       this.#options.log.error({ err: error }, 'spans could not be stored');
       post({ kind: 'write-failed' });
-      const cause = Fault.from(error);
-      const fault = new Fault('unavailable', 'the spans could not be stored; send them again', {
-        cause,
-        retryAfter: 5,
-      });
+      const fault = notStored(error);
       for (const { id } of exports) this.#answer(id, ({ reject }) => reject(fault));
     }
   }
@@ -177,12 +199,25 @@ export class Intake implements AsyncDisposable {
     try {
       const changed = await this.#writer.complete(completion);
       if (changed) return post({ kind: 'not-completed', changed });
+      this.#settling.noteNamed(completion.named);
       post({ kind: 'completed' });
       this.#options.onComplete(completion.events);
     } catch (error) {
       this.#options.log.error({ err: error }, 'complete traces could not be stored');
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       post({ kind: 'not-completed', changed: [] });
+    }
+  }
+
+  async #writeRows(rows: OpenRows): Promise<void> {
+    const post = this.#replier();
+    try {
+      const revisions = await this.#writer.writeRows(rows);
+      this.#settling.noteNamed(rows.named);
+      post({ kind: 'rows-over', revisions });
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'the rows of open traces could not be stored');
+      post({ kind: 'rows-over', revisions: undefined });
     }
   }
 
@@ -200,6 +235,7 @@ export class Intake implements AsyncDisposable {
 
   async #abandon(traces: readonly UnfitTrace[]): Promise<void> {
     const { log } = this.#options;
+    this.#settling.forget(traces.map(({ traceId }) => traceId));
     log.warn({ traces }, 'open traces that can never be complete are forgotten');
     try {
       await this.#writer.abandon(traces.map(({ traceId }) => traceId));
@@ -208,11 +244,22 @@ export class Intake implements AsyncDisposable {
     }
   }
 
-  #adopt(beforeMs: number): void {
-    this.#track(this.#adoptForsaken(beforeMs));
+  /** What the process before this one did not come to, or the thread. */
+  async #recover(): Promise<void> {
+    try {
+      await Promise.allSettled(this.#work);
+      await payOwedRows(this.#options.database);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'the rows of open traces could not be made');
+    }
+    await this.#adopt(Number.MAX_SAFE_INTEGER);
   }
 
-  async #adoptForsaken(beforeMs: number): Promise<void> {
+  #adoptOthers(): void {
+    this.#track(this.#adopt(Date.now() - adoptMs));
+  }
+
+  async #adopt(beforeMs: number): Promise<void> {
     try {
       for await (const traceIds of this.#writer.findForsaken(beforeMs)) {
         this.#thread.post({ kind: 'adopt', traceIds });
@@ -247,21 +294,7 @@ export class Intake implements AsyncDisposable {
     this.#options.log.error({ err: reason }, 'the intake of spans died and starts again');
     this.#openTraces = 0;
     this.#openSpans = 0;
+    this.#settling.clear();
     for (const id of this.#waiting.keys()) this.#answer(id, ({ reject }) => reject(stopping()));
   }
-}
-
-function faultOf({ code, message, reason, status }: Refusal): Fault {
-  if (code === 'internal')
-    return new Fault(code, 'the export failed', { cause: new Error(message) });
-  return new Fault(code, message, { status, ...(reason === undefined ? {} : { reason }) });
-}
-
-function stopping(): Fault {
-  return new Fault('unavailable', 'no spans are taken now', { retryAfter: 5 });
-}
-
-/** A body that has its memory to itself can be moved instead of copied. */
-function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }

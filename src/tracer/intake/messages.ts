@@ -20,6 +20,11 @@ export interface IntakeSettings {
   readonly exportBytesMax: number;
   /** Spans of open traces kept in memory; beyond it the oldest are completed early. */
   readonly openSpansMax: number;
+  /**
+   * Whether the rows of open traces are written only when somebody wants to read them, or after a while.
+   * Then nobody else may write the same traces.
+   */
+  readonly owesRows: boolean;
 }
 
 /** A trace as the database knows it, with what was stored of it. */
@@ -44,7 +49,15 @@ export type IntakeRequest =
       readonly body: Uint8Array;
       readonly form: ExportForm;
     }
-  | { readonly kind: 'written'; readonly revisions: readonly WrittenRevision[] }
+  | {
+      readonly kind: 'written';
+      /** The rows that were written with it. */
+      readonly revisions: readonly WrittenRevision[];
+      /** The chunk, where its traces' rows are owed. */
+      readonly chunk: number | undefined;
+      /** Of the write's new ids, those of traces that were complete before. */
+      readonly lateIds: readonly string[];
+    }
   | { readonly kind: 'write-failed' }
   | { readonly kind: 'completed' }
   | {
@@ -61,6 +74,10 @@ export type IntakeRequest =
       readonly gone: readonly string[];
     }
   | { readonly kind: 'not-loaded' }
+  /** Somebody wants to read the rows of open traces, or of one. */
+  | { readonly kind: 'settle'; readonly id: number; readonly traceId: string | undefined }
+  /** The rows that were asked for are written; undefined where that failed. */
+  | { readonly kind: 'rows-over'; readonly revisions: readonly WrittenRevision[] | undefined }
   /** Traces that are open in the database; those not known here are taken up. */
   | { readonly kind: 'adopt'; readonly traceIds: readonly string[] }
   | { readonly kind: 'baselines'; readonly table: BaselineTable };
@@ -79,10 +96,28 @@ export interface Write {
   readonly day: number;
   /** Compressed bodies of exports, one after the other. */
   readonly body: Uint8Array;
-  /** JSON array of `OpenRow`s. */
-  readonly rows: string;
+  /** JSON array of `OpenRow`s; undefined where they are owed. */
+  readonly rows: string | undefined;
+  /** Traces of which nobody knows yet whether they were complete before. */
+  readonly newIds: readonly string[];
+  /** All whose spans it holds. */
+  readonly traceIds: readonly string[];
   readonly exports: readonly AcceptedExport[];
   readonly spanCount: number;
+}
+
+/** One statement's worth of rows that were owed. */
+export interface OpenRows {
+  /** JSON array of `OpenRow`s, each with its chunks. */
+  readonly rows: string;
+  readonly named: readonly NamedChunks[];
+  readonly paidChunks: readonly number[];
+}
+
+/** Chunks that a row of a trace names from now on. */
+export interface NamedChunks {
+  readonly traceId: string;
+  readonly chunks: readonly number[];
 }
 
 export interface AcceptedExport {
@@ -100,6 +135,10 @@ export interface Completion {
   /** JSON array of `CompleteRow`s. */
   readonly rows: string;
   readonly traceIds: readonly string[];
+  /** Of those that had owed rows. */
+  readonly named: readonly NamedChunks[];
+  /** Chunks that owe no row any more. */
+  readonly paidChunks: readonly number[];
   /** Those that may belong to a trace of another day. */
   readonly doubtfulIds: readonly string[];
   readonly additions: Additions;
@@ -154,6 +193,9 @@ export type IntakeReply =
   | { readonly kind: 'accepted'; readonly answer: AcceptedExport }
   | { readonly kind: 'write'; readonly write: Write }
   | { readonly kind: 'complete'; readonly completion: Completion }
+  | { readonly kind: 'rows'; readonly rows: OpenRows }
+  /** What was to be read stands in rows. */
+  | { readonly kind: 'settled'; readonly id: number }
   | { readonly kind: 'load'; readonly traceIds: readonly string[] }
   /** They are to be open no more. */
   | { readonly kind: 'abandon'; readonly traces: readonly UnfitTrace[] }

@@ -42,9 +42,15 @@ export class OpenTrace {
   hasError = false;
   startUs = Number.MAX_SAFE_INTEGER;
   endUs = 0;
-  /** Spans and failed spans that no write holds yet. */
-  newSpans = 0;
-  newErrors = 0;
+  /** All its spans are held by some write, if not stored yet. */
+  isWritten = true;
+  /** Spans and failed spans that its row has not counted. */
+  uncountedSpans = 0;
+  uncountedErrors = 0;
+  /** Chunks with spans of it that neither of its rows names. */
+  readonly owedChunks: number[] = [];
+  /** Whether it was complete before it came into memory has been looked up. */
+  isLookedUp = false;
   /** The span that names it until its analysis does. */
   root: SpanHead | undefined;
   readonly #entries = new Map<string, Uint8Array>();
@@ -60,11 +66,12 @@ export class OpenTrace {
   /** Takes a span; one that is known already counts once. */
   add(head: SpanHead, { bytes, terms }: SpanExtras): void {
     const known = this.spans.get(head.spanId);
+    this.isWritten = false;
     if (known) {
       if (supersedes(head, known)) this.spans.set(head.spanId, head);
     } else {
-      this.newSpans += 1;
-      if (head.isError) this.newErrors += 1;
+      this.uncountedSpans += 1;
+      if (head.isError) this.uncountedErrors += 1;
       if (this.spans.size < analysedSpansMax) this.spans.set(head.spanId, head);
     }
     if (bytes) this.#entries.set(head.spanId, bytes);
@@ -94,6 +101,24 @@ export class OpenTrace {
     this.#packed = undefined;
     this.hasRoot = false;
     this.root = undefined;
+  }
+
+  /** It was complete before, so the database knows more of it, and nobody waits for its root. */
+  markLate(): void {
+    this.isStale = true;
+    this.isLate = true;
+  }
+
+  /** Remembers that its row counts it as it is now. */
+  markRow(): void {
+    this.uncountedSpans = 0;
+    this.uncountedErrors = 0;
+  }
+
+  /** Remembers that rows name these chunks. */
+  markNamed(chunks: readonly number[]): void {
+    const left = this.owedChunks.filter((chunk) => !chunks.includes(chunk));
+    this.owedChunks.splice(0, this.owedChunks.length, ...left);
   }
 
   /** Remembers that the series count it as it is now, and that it has no open row any more. */

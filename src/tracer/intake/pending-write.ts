@@ -1,18 +1,9 @@
-import { summaryOf } from '../trace/summary.ts';
-import { buildTree } from '../trace/tree.ts';
 import { packChunk } from './chunk-body.ts';
-import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from './days.ts';
 import type { AcceptedExport, Write } from './messages.ts';
+import { openRow } from './open-row.ts';
 import type { OpenTrace } from './open-trace.ts';
 import type { TagPacker } from './tag-packer.ts';
-import type { OpenRow } from './trace-store.ts';
-
-export const statusNumbers: Readonly<Record<TraceStatus, number>> = {
-  success: 0,
-  error: 1,
-  timeout: 2,
-};
 
 /** A chunk takes exports until it has so many bytes: two thousand spans compress well together. */
 const chunkBytes = 768 * 1024;
@@ -21,6 +12,8 @@ const busyBytes = 128 * 1024;
 export interface WriteContext {
   readonly nowMs: number;
   readonly packer: TagPacker;
+  /** Whether the rows of its traces are written later. */
+  readonly owesRows: boolean;
 }
 
 /** Exports that are written together. */
@@ -55,60 +48,27 @@ export class PendingWrite {
   }
 
   /** Makes the statement's input; the traces count as written by it from now on. */
-  build(number: number, { nowMs, packer }: WriteContext): Write {
-    const rows: OpenRow[] = [];
+  build(number: number, { nowMs, packer, owesRows }: WriteContext): Write {
+    const newIds: string[] = [];
+    const traceIds: string[] = [];
+    const rows = owesRows ? undefined : [...this.#traces].map((trace) => openRow(trace, packer));
     for (const trace of this.#traces) {
-      rows.push(openRow(trace, packer));
+      traceIds.push(trace.traceId);
+      if (!trace.isLookedUp) newIds.push(trace.traceId);
+      trace.isLookedUp = true;
       trace.lastWrite = number;
-      trace.newSpans = 0;
-      trace.newErrors = 0;
+      trace.isWritten = true;
+      if (rows) trace.markRow();
     }
     return {
       number,
       day: dayOf(nowMs),
       body: packChunk(this.#bodies),
-      rows: JSON.stringify(rows),
+      rows: rows && JSON.stringify(rows),
+      newIds,
+      traceIds,
       exports: this.#exports,
       spanCount: this.#spanCount,
     };
   }
-}
-
-function openRow(trace: OpenTrace, packer: TagPacker): OpenRow {
-  const { root } = trace;
-  return {
-    trace_id: trace.traceId,
-    day: trace.day,
-    received_at: trace.receivedAtMs,
-    start_us: trace.startUs,
-    end_us: trace.endUs,
-    name: storable(root?.name ?? ''),
-    service: storable(root?.service ?? ''),
-    agent: storable(root?.agent ?? ''),
-    agents: [...trace.agents].map(storable),
-    terms: [...trace.terms],
-    ...failureOf(trace),
-    span_count: trace.newSpans,
-    error_count: trace.newErrors,
-    // Whoever has no parent is the root; who else may be is known when the trace is complete.
-    tags: (root && trace.hasRoot && trace.tagsOf(root.spanId, packer)) || null,
-    is_partial: !trace.hasRoot,
-  };
-}
-
-/** What went wrong so far: few traces fail, so only those are looked into before they are complete. */
-function failureOf({ hasError, spans }: OpenTrace): Pick<OpenRow, 'status' | 'error'> {
-  if (!hasError || spans.size === 0) return { status: 0, error: null };
-  const { status, error } = summaryOf(buildTree([...spans.values()]));
-  return { status: statusNumbers[status], error: errorText(error) };
-}
-
-/** What went wrong, as a row has it. */
-export function errorText(error: TraceError | undefined): string | null {
-  return error ? storable(JSON.stringify(error)) : null;
-}
-
-/** PostgreSQL keeps no U+0000 in a text. */
-export function storable(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
 }

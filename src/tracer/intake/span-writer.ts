@@ -1,7 +1,8 @@
 import type { Database } from '../../kit/database/database.ts';
 import { forgetErrors, logErrors } from '../series/error-log-store.ts';
 import { applyAdditions, type StatementParts } from '../series/series-store.ts';
-import type { Completion, LoadedTrace, Write, WrittenRevision } from './messages.ts';
+import type { Completion, LoadedTrace, OpenRows, Write, WrittenRevision } from './messages.ts';
+import { writeChunk, writeOpenRows } from './open-store.ts';
 import {
   completeTraces,
   deleteOpenTraces,
@@ -24,6 +25,13 @@ export interface Loaded {
   readonly gone: readonly string[];
 }
 
+/** What a write answers. */
+export interface Written {
+  readonly revisions: readonly WrittenRevision[];
+  readonly chunk: number | undefined;
+  readonly lateIds: readonly string[];
+}
+
 /** What intake does in the database: few statements, each all or nothing. */
 export class SpanWriter {
   readonly #database: Database;
@@ -35,9 +43,23 @@ export class SpanWriter {
     this.#readyPartitions = readyPartitions;
   }
 
-  /** Stores spans; answers the revisions of their traces' rows. */
-  write(write: Pick<Write, 'day' | 'body' | 'rows'>): Promise<WrittenRevision[]> {
-    return this.#withPartitions(() => writeSpans(this.#database, write));
+  /** Stores spans, with the rows of their traces where these are not owed. */
+  async write({ rows, ...write }: Omit<Write, 'exports'>): Promise<Written> {
+    if (rows === undefined) {
+      const stored = await this.#withPartitions(() =>
+        writeChunk(this.#database, write, Date.now()),
+      );
+      return { revisions: [], ...stored };
+    }
+    const revisions = await this.#withPartitions(() =>
+      writeSpans(this.#database, { ...write, rows }),
+    );
+    return { revisions, chunk: undefined, lateIds: [] };
+  }
+
+  /** Writes rows of open traces that were owed; answers their revisions. */
+  writeRows(rows: OpenRows): Promise<WrittenRevision[]> {
+    return this.#inTurn(() => writeOpenRows(this.#database, rows));
   }
 
   /** Stores complete traces; answers undefined when done, else those to load before it can be. */
@@ -48,7 +70,7 @@ export class SpanWriter {
       const known = await findCompleted(this.#database, doubtfulIds);
       if (known.size > 0) return [...known];
     }
-    const parts = completionParts(completion, 3);
+    const parts = completionParts(completion, 4);
     try {
       const isDone = await this.#withPartitions(() =>
         completeTraces(this.#database, completion, parts),

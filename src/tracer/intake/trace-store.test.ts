@@ -46,21 +46,23 @@ async function write(row: OpenRow) {
 
 async function complete(row: OpenRow): Promise<void> {
   const counts = { network_us: 0, processing_us: 0, bottlenecks: 0 };
-  const known = { known_revision: 1, known_completions: 0, known_spans: 0 };
+  const known = { known_revision: 1, known_completions: 0, known_spans: 0, chunks: [] };
   const rows = JSON.stringify([{ ...row, ...counts, ...known }]);
   await write(row);
-  expect(await completeTraces(database, { rows, count: 1 }, { ctes: [], parameters: [] })).toBe(
-    true,
-  );
+  const completion = { rows, count: 1, paidChunks: [] };
+  expect(await completeTraces(database, completion, { ctes: [], parameters: [] })).toBe(true);
 }
 
-test.each([0, 5])('a second root %i hours after midnight is of yesterday’s trace', async (hour) => {
-  const traceId = newTraceId();
-  await complete(rowOf(traceId, today - 1, 23));
-  expect(await write(rowOf(traceId, today, hour))).toEqual([
-    { traceId, revision: 1, isLate: true },
-  ]);
-});
+test.each([0, 5, 7, 23])(
+  'a second root %i hours after midnight is of yesterday’s trace',
+  async (hour) => {
+    const traceId = newTraceId();
+    await complete(rowOf(traceId, today - 1, 23));
+    expect(await write(rowOf(traceId, today, hour))).toEqual([
+      { traceId, revision: 1, isLate: true },
+    ]);
+  },
+);
 
 test('a new trace after midnight is none of yesterday’s', async () => {
   await complete(rowOf(newTraceId(), today - 1, 23));

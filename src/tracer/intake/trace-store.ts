@@ -1,4 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
+import { isDivisionByZero } from '../series/block-store.ts';
 import { chunksPerDay } from './days.ts';
 import type { Completion, LoadedTrace, Write, WrittenRevision } from './messages.ts';
 
@@ -36,14 +37,16 @@ export interface CompleteRow extends OpenRow {
   readonly known_revision: number;
   readonly known_completions: number;
   readonly known_spans: number;
+  /** With spans of it that no open row names. */
+  readonly chunks: readonly number[];
 }
 
-const openTypes = `
+export const openTypes = `
   trace_id uuid, day integer, received_at bigint, start_us bigint, end_us bigint, name text,
   service text, agent text, agents text[], terms integer[], status smallint,
   span_count integer, error_count integer, tags bytea, is_partial boolean, error text`;
 
-const openNames = `
+export const openNames = `
   trace_id, day, received_at, start_us, end_us, name, service, agent, agents, terms, status,
   span_count, error_count, tags, is_partial, error`;
 
@@ -52,7 +55,7 @@ const completeNames = `${openNames}, network_us, processing_us, input_tokens, ou
 
 const completeTypes = `${openTypes}, network_us bigint, processing_us bigint, input_tokens bigint,
   output_tokens bigint, cost_usd double precision, bottlenecks integer,
-  known_revision integer, known_completions integer, known_spans integer`;
+  known_revision integer, known_completions integer, known_spans integer, chunks bigint[]`;
 
 /** A row that knows a root is not renamed by spans that do not. */
 function unlessKnown(column: string): string {
@@ -60,21 +63,8 @@ function unlessKnown(column: string): string {
     then t.${column} else excluded.${column} end`;
 }
 
-const dayUs = 86_400_000_000;
-
-/**
- * A trace of the day before may still go on for so long with spans that have no parent. To look for one
- * behind each new trace all day would be a fifth of what it takes to store it.
- */
-const afterMidnightUs = 6 * 3_600_000_000;
-
-const writeText = `
-  with stored as (
-    insert into tracer.chunk (id, body) values (
-      $1::bigint * ${chunksPerDay} + nextval('tracer.chunk_number') % ${chunksPerDay}, $2::bytea)
-    returning id)
-  insert into tracer.open_trace as t (${openNames}, chunks)
-  select r.*, array[stored.id] from json_to_recordset($3::json) as r(${openTypes}), stored
+/** How an open row takes what another write says of its trace. */
+export const updateOpen = `
   on conflict (trace_id) do update set
     start_us = least(t.start_us, excluded.start_us),
     end_us = greatest(t.end_us, excluded.end_us),
@@ -92,28 +82,38 @@ const writeText = `
     error_count = t.error_count + excluded.error_count,
     is_partial = t.is_partial and excluded.is_partial,
     chunks = t.chunks || excluded.chunks,
-    revision = t.revision + 1
-  returning trace_id, revision, t.revision = 1
-    and (t.is_partial or t.start_us < t.day * ${dayUs}::bigint + ${afterMidnightUs}) and exists (
-    select from tracer.trace c where c.trace_id = t.trace_id and c.day >= t.day - 1) as is_late`;
+    revision = t.revision + 1`;
 
-interface WrittenRow {
+const writeText = `
+  with stored as (
+    insert into tracer.chunk (id, body) values (
+      $1::bigint * ${chunksPerDay} + nextval('tracer.chunk_number') % ${chunksPerDay}, $2::bytea)
+    returning id)
+  insert into tracer.open_trace as t (${openNames}, chunks)
+  select r.*, array[stored.id] from json_to_recordset($3::json) as r(${openTypes}), stored
+  ${updateOpen}
+  returning trace_id, revision, t.revision = 1 and exists (
+    select from tracer.trace c
+    where c.trace_id = t.trace_id and c.day between t.day - 1 and t.day) as is_late`;
+
+export interface WrittenRow {
   readonly trace_id: string;
   readonly revision: number;
   readonly is_late: boolean;
 }
 
-/** Stores new spans, and what they say of their traces; answers the rows' revisions. */
+/** Stores new spans with what they say of their traces; answers the rows' revisions. */
 export async function writeSpans(
   database: Database,
-  { day, body, rows }: Pick<Write, 'day' | 'body' | 'rows'>,
+  { day, body, rows }: Pick<Write, 'day' | 'body'> & { readonly rows: string },
 ): Promise<WrittenRevision[]> {
   const written = await database.query<WrittenRow>(writeText, [day, asBuffer(body), rows]);
-  return written.map((row) => ({
-    traceId: fromUuid(row.trace_id),
-    revision: row.revision,
-    isLate: row.is_late,
-  }));
+  return written.map(toWritten);
+}
+
+/** What a statement answers of an open row that it wrote. */
+export function toWritten(row: WrittenRow): WrittenRevision {
+  return { traceId: fromUuid(row.trace_id), revision: row.revision, isLate: row.is_late };
 }
 
 const set = (names: string): string =>
@@ -129,7 +129,7 @@ const set = (names: string): string =>
  */
 export async function completeTraces(
   database: Database,
-  { rows, count }: Pick<Completion, 'rows' | 'count'>,
+  { rows, count, paidChunks }: Pick<Completion, 'rows' | 'count' | 'paidChunks'>,
   parts: { readonly ctes: readonly string[]; readonly parameters: readonly unknown[] },
 ): Promise<boolean> {
   const text = `
@@ -139,10 +139,15 @@ export async function completeTraces(
       delete from tracer.open_trace o using given g
       where o.trace_id = g.trace_id and o.revision = g.known_revision
       returning o.trace_id, o.chunks),
+    paid as (delete from tracer.open_chunk where id = any($3::bigint[])),
     completed as (
       insert into tracer.trace as t (${completeNames}, completions, chunks)
-      select ${completeNames.replaceAll(/(\w+)/g, 'g.$1')}, g.known_completions + 1, c.chunks
-      from given g join closed c on c.trace_id = g.trace_id
+      select ${completeNames.replaceAll(/(\w+)/g, 'g.$1')}, g.known_completions + 1,
+        coalesce(c.chunks, '{}') || g.chunks
+      from given g left join closed c on c.trace_id = g.trace_id
+      -- A trace without an open row has none, and one with a row that one.
+      where case when g.known_revision > 0 then c.trace_id is not null
+        else not exists (select from tracer.open_trace o where o.trace_id = g.trace_id) end
       on conflict (trace_id, day) do update set ${set(completeNames)},
         completions = excluded.completions, chunks = t.chunks || excluded.chunks
       where t.completions = excluded.completions - 1
@@ -156,7 +161,7 @@ export async function completeTraces(
     ${parts.ctes.map((cte) => `, ${cte}`).join('')}
     select 1 / (case when count(*) = $2::integer then 1 else 0 end) as checked from completed`;
   try {
-    await database.query(text, [rows, count, ...parts.parameters]);
+    await database.query(text, [rows, count, paidChunks, ...parts.parameters]);
     return true;
   } catch (error) {
     if (isDivisionByZero(error)) return false;
@@ -177,11 +182,6 @@ export async function deleteOpenTraces(
   await database.query('delete from tracer.open_trace where trace_id = any($1::uuid[])', [
     traceIds,
   ]);
-}
-
-/** How a statement says that rows were not as they were known: SQLSTATE 22012. */
-function isDivisionByZero(error: unknown): boolean {
-  return error instanceof Error && (error as { code?: unknown }).code === '22012';
 }
 
 interface StoredRow {
@@ -276,10 +276,10 @@ function loadedTrace(row: StoredRow): LoadedTrace {
   };
 }
 
-function fromUuid(uuid: string): string {
+export function fromUuid(uuid: string): string {
   return uuid.replaceAll('-', '');
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
+export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

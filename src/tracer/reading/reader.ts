@@ -22,19 +22,28 @@ const threadFile = { beside: import.meta.url, name: 'reading-thread' };
 /** Requests that may wait for their turn. */
 const waitingMax = 200;
 
+export interface TraceReaderOptions {
+  readonly database: Database;
+  readonly log: Log;
+  /** Resolves once all that is stored of a trace can be found. */
+  readonly settle: (traceId: string) => Promise<void>;
+}
+
 /** Reads stored traces in a thread. */
 export class TraceReader implements AsyncDisposable {
   readonly #database: Database;
   readonly #log: Log;
+  readonly #settle: TraceReaderOptions['settle'];
   readonly #thread: LastingThread<ReadRequest, ReadReply>;
   readonly #waiting = new Map<number, Waiting>();
   readonly #queue: (() => void)[] = [];
   #reading = 0;
   #lastId = 0;
 
-  constructor(database: Database, log: Log) {
+  constructor({ database, log, settle }: TraceReaderOptions) {
     this.#database = database;
     this.#log = log;
+    this.#settle = settle;
     this.#thread = new LastingThread({
       start: () => startThread(threadFile, {}, { maxOldGenerationSizeMb: heapMegabytes }),
       onReply: (reply: ReadReply) => this.#take(reply),
@@ -79,6 +88,7 @@ export class TraceReader implements AsyncDisposable {
   }
 
   async #find(traceId: string): Promise<FoundTrace> {
+    await this.#settle(traceId);
     const { chunks: ids, ...found } = await findTrace(
       this.#database,
       traceId,

@@ -52,18 +52,13 @@ function interopParts({ host, intake, reader }: TracerParts): InteropParts {
     ingest,
     otlpJson: (traceId) => reader.view(traceId, 'otlp', undefined),
     view: (traceId, view, input) => reader.show(traceId, { view, input }),
-    findTraces: ({ service, operation, fromUs, toUs, durationUsMin, limit }) =>
-      findTraceIds(
-        database,
-        {
-          ...shownFrom(Date.now()),
-          minDurationUs: durationUsMin,
-          terms: termsOf(service, operation),
-          fromUs,
-          toUs,
-        },
-        limit,
-      ),
+    findTraces: async ({ service, operation, fromUs, toUs, durationUsMin, limit }) => {
+      await intake.settle();
+      const minDurationUs = durationUsMin;
+      const terms = termsOf(service, operation);
+      const filter = { ...shownFrom(Date.now()), minDurationUs, terms, fromUs, toUs };
+      return findTraceIds(database, filter, limit);
+    },
     services: () => listServices(database),
     operations: (service) => listOperations(database, service),
     dependencies: (range) => readCalls(database, range, Date.now()),

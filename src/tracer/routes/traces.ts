@@ -14,9 +14,12 @@ type TraceHandlers = { readonly [K in keyof Routes]: Handler<Routes[K]> };
 
 /** The edge of traces one by one. */
 export function traceHandlers(parts: TracerParts): TraceHandlers {
-  const { host, reader } = parts;
+  const { host, intake, reader } = parts;
   return {
-    listTraces: ({ query }) => listing(host.database, query, Date.now()),
+    listTraces: async ({ query }) => {
+      await intake.settle();
+      return listing(host.database, query, Date.now());
+    },
     getTrace: async ({ params, query }) =>
       new WrittenJson(await reader.view(params.traceId.toLowerCase(), 'detail', query)),
     getCriticalPath: async ({ params, query }) =>

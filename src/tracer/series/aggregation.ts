@@ -6,7 +6,7 @@ import {
   type SeriesSql,
   type SeriesStats,
   type StatsQuery,
-} from './stats-store.ts';
+} from './stats.ts';
 import type { TimeRange } from './time-range.ts';
 
 export type AggregateGroup = 'agent' | 'operation' | 'status';

@@ -1,4 +1,4 @@
-import { readStats, type SeriesSql } from './stats-store.ts';
+import { readStats, type SeriesSql } from './stats.ts';
 import { minutesOf, segmentsOf } from './time-range.ts';
 
 /** How often a service called another one. */

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { Deltas } from './deltas.ts';
+import { binOf } from './histogram.ts';
 import { seriesIdOf } from './series-id.ts';
-import type { CellColumns, Sample } from './series.ts';
+import { addBlock } from './cell-block.ts';
+import { readCellLog } from './cell-log.ts';
+import { Cell } from './cells.ts';
+import type { Sample } from './series.ts';
 import { duration } from './testing.ts';
 
 const nowMs = Date.parse('2026-11-21T10:30:20Z');
 const minute = Math.floor(nowMs / 60_000);
-const day = 1_440;
 
 function openDeltas(seriesMax?: number) {
   const clock = { nowMs };
@@ -17,16 +20,15 @@ function openDeltas(seriesMax?: number) {
 const trace = (name: string, us: number, atMs = nowMs): Sample =>
   duration('traceName', [name], { atMs, us });
 
-function rows(columns: CellColumns) {
-  return columns.seriesIds.map((id, at) => ({
-    id,
-    bucket: columns.buckets[at],
-    count: columns.counts[at],
-    errors: columns.errors[at],
-    sum: columns.sums[at],
-    bins: columns.bins[at],
-    binCounts: columns.binCounts[at],
-  }));
+/** The cells of a row of the log, those of a kind and minute by their ids. */
+function rows(log: Uint8Array) {
+  return [...readCellLog(log)].flatMap(({ kind, minute: bucket, block }) => {
+    const cells = new Map<number, Cell>();
+    addBlock(block, cells, { hasBins: true });
+    return [...cells].map(([id, { count, errors, sum, bins }]) => {
+      return { kind, bucket, id, count, errors, sum, bins: [...bins] };
+    });
+  });
 }
 
 test('what is added and taken back before it is written leaves no cell', () => {
@@ -35,7 +37,7 @@ test('what is added and taken back before it is written leaves no cell', () => {
   deltas.add([trace('a', 1_000)], -1);
   expect(deltas.isEmpty).toBe(false);
   const { cells } = deltas.drain();
-  expect([cells.minute, cells.hour, cells.day].flatMap(rows)).toEqual([]);
+  expect(rows(cells)).toEqual([]);
   expect(deltas.isEmpty).toBe(true);
 });
 
@@ -43,23 +45,26 @@ test('a change of a trace that was written takes its bin back', () => {
   const { deltas } = openDeltas();
   deltas.add([trace('a', 1_000)], -1);
   deltas.add([trace('a', 2_000)], 1);
-  const [cell] = rows(deltas.drain().cells.minute);
-  expect(cell).toMatchObject({ count: 0, sum: 1_000, binCounts: '{-1,1}' });
+  const [cell] = rows(deltas.drain().cells);
+  expect(cell).toMatchObject({
+    count: 0,
+    sum: 1_000,
+    bins: [
+      [binOf(1_000), -1],
+      [binOf(2_000), 1],
+    ],
+  });
 });
 
 test.each([
-  ['8 days', 8, [0, 1, 1]],
-  ['31 days', 31, [0, 0, 1]],
-  ['91 days', 91, [0, 0, 0]],
-  ['-2 days', -2, [0, 0, 0]],
-  ['-0.5 days', -0.5, [1, 1, 1]],
-])('a trace that is %s old is counted where its cells are kept', (_name, days, counts) => {
+  ['90 days', 90, 1],
+  ['91 days', 91, 0],
+  ['-2 days', -2, 0],
+  ['-0.5 days', -0.5, 1],
+])('a trace that is %s old is counted if any cell is kept for it', (_name, days, cells) => {
   const { deltas } = openDeltas();
   deltas.add([trace('a', 5, nowMs - days * 86_400_000)], 1);
-  const { cells } = deltas.drain();
-  expect([cells.minute, cells.hour, cells.day].map(({ counts: all }) => all.length)).toEqual(
-    counts,
-  );
+  expect(rows(deltas.drain().cells)).toHaveLength(cells);
 });
 
 test('labels that the database does not take are made harmless', () => {
@@ -87,40 +92,34 @@ test('names beyond the bound count under (other), with their closed label', () =
     '["(other)","(other)","client"]',
     '["free"]',
   ]);
-  expect(rows(cells.minute).map(({ count }) => count)).toEqual([2, 1, 2, 1, 1]);
+  const counts = rows(cells).map(({ count }) => count);
+  expect(counts.toSorted((one, other) => one - other)).toEqual([1, 1, 1, 2, 2]);
 });
 
-test('samples of a series and a minute become one cell of each level', () => {
+test('samples of a series and a minute become one cell', () => {
   const { deltas } = openDeltas();
   const failed = duration('traceName', ['a'], { atMs: nowMs, us: 100, isError: true });
   deltas.add([trace('a', 100), trace('a', 100), failed, trace('b', 0)], 1);
+  deltas.add([trace('a', 7, nowMs - 60_000)], 1);
   const { series, cells } = deltas.drain();
-  const a = seriesIdOf('traceName', ['a']);
-  expect(series).toMatchObject({
-    ids: [a, seriesIdOf('traceName', ['b'])],
-    labels: ['["a"]', '["b"]'],
-  });
-  const both = { id: a, count: 3, errors: 1, sum: 300, binCounts: '{3}' };
-  expect(rows(cells.minute)[0]).toMatchObject({ ...both, bucket: minute });
-  expect(rows(cells.hour)[0]).toMatchObject({ ...both, bucket: minute - 30 });
-  expect(rows(cells.day)[0]).toMatchObject({ ...both, bucket: minute - (minute % day) });
-  expect(rows(cells.day)[1]).toMatchObject({ bins: '{0}', sum: 0 });
-});
-
-test('minutes of an hour add up in it', () => {
-  const { deltas } = openDeltas();
-  deltas.add([trace('a', 100), trace('a', 100, nowMs - 60_000), trace('a', 7, nowMs - 120_000)], 1);
-  const { cells } = deltas.drain();
-  expect(rows(cells.minute).map(({ count }) => count)).toEqual([1, 1, 1]);
-  expect(rows(cells.hour)).toMatchObject([{ count: 3, sum: 207 }]);
-  expect(rows(cells.day)).toMatchObject([{ count: 3, sum: 207 }]);
+  const [a, b] = [seriesIdOf('traceName', ['a']), seriesIdOf('traceName', ['b'])];
+  expect(series).toMatchObject({ ids: [a, b], labels: ['["a"]', '["b"]'] });
+  const found = rows(cells);
+  expect(found).toHaveLength(3);
+  const kind = 'traceName';
+  const three = { count: 3, errors: 1, sum: 300, bins: [[binOf(100), 3]] };
+  expect(found).toContainEqual({ kind, id: a, bucket: minute, ...three });
+  const nothing = { count: 1, errors: 0, sum: 0, bins: [[0, 1]] };
+  expect(found).toContainEqual({ kind, id: b, bucket: minute, ...nothing });
+  const before = { count: 1, errors: 0, sum: 7, bins: [[binOf(7), 1]] };
+  expect(found).toContainEqual({ kind, id: a, bucket: minute - 1, ...before });
 });
 
 test('names that differ only in what is not stored of them are one series', () => {
   const { deltas } = openDeltas();
   const long = 'x'.repeat(512);
   deltas.add([trace(`${long}a`, 5), trace(`${long}b`, 5)], 1);
-  expect(rows(deltas.drain().cells.minute)).toMatchObject([{ count: 2 }]);
+  expect(rows(deltas.drain().cells)).toMatchObject([{ count: 2 }]);
 });
 
 test('the labels of a series are told once a day', () => {
@@ -132,14 +131,6 @@ test('the labels of a series are told once a day', () => {
   expect([told(), told()]).toEqual([1, 0]);
   clock.nowMs += 86_400_000;
   expect([told(), told(), told()]).toEqual([0, 1, 0]);
-});
-
-test('self times have no histogram by the minute', () => {
-  const { deltas } = openDeltas();
-  deltas.add([duration('self', ['s', 'n', 'server'], { atMs: nowMs, us: 9 })], 1);
-  const { cells } = deltas.drain();
-  expect(rows(cells.minute)).toMatchObject([{ sum: 9, bins: '{}' }]);
-  expect(rows(cells.hour)).toMatchObject([{ sum: 9, binCounts: '{1}' }]);
 });
 
 test('numbers of series differ and are below 2^53', () => {

@@ -1,15 +1,8 @@
-import {
-  aheadMinutesMax,
-  cellMinutes,
-  CellWriter,
-  keptMinutes,
-  rollUp,
-  usPerMinute,
-  type Cell,
-} from './cells.ts';
+import { CellLogWriter } from './cell-log.ts';
+import { aheadMinutesMax, cellMinutes, keptMinutes, usPerMinute, type Cell } from './cells.ts';
 import { binOf } from './histogram.ts';
 import { SeriesIndex, type OpenSeries } from './series-index.ts';
-import type { Additions, Level, Sample, SeriesKind } from './series.ts';
+import type { Additions, Sample, SeriesKind } from './series.ts';
 
 export interface DeltasOptions {
   /** Microseconds since the epoch. */
@@ -19,11 +12,10 @@ export interface DeltasOptions {
 }
 
 const seriesMaxDefault = 20_000;
-const levels: readonly Level[] = ['minute', 'hour', 'day'];
 
 /**
- * Gathers samples by series and cell until they are taken out. What is older than a level keeps is
- * left out there, and so is what lies more than a day ahead of the clock.
+ * Gathers samples by series and minute until they are taken out. What is older than any cell is kept is
+ * left out, and so is what lies more than a day ahead of the clock.
  */
 export class Deltas {
   readonly #nowUs: () => number;
@@ -57,12 +49,9 @@ export class Deltas {
       const known = series.cells.size;
       const cell = series.cellAt(Math.floor(sample.atUs / usPerMinute));
       this.#cellCount += series.cells.size - known;
-      cell.count += sign;
-      if (sample.isError) cell.errors += sign;
-      cell.sum += sign * sample.amount;
+      cell.add(sign, sample.isError ? sign : 0, sign * sample.amount);
       if (!sample.isDuration) continue;
-      const bin = binOf(sample.amount);
-      cell.bins.set(bin, (cell.bins.get(bin) ?? 0) + sign);
+      cell.addBin(binOf(sample.amount), sign);
     }
   }
 
@@ -71,39 +60,23 @@ export class Deltas {
    * once a day only.
    */
   drain(): Additions {
-    const writers = { minute: new CellWriter(), hour: new CellWriter(), day: new CellWriter() };
     const ids: number[] = [];
     const kinds: SeriesKind[] = [];
     const labels: string[] = [];
-    const nowMinute = Math.floor(this.#nowUs() / usPerMinute);
+    const cells = new MinuteCells(Math.floor(this.#nowUs() / usPerMinute));
     for (const series of this.#touched) {
       if (series.isNew) {
         ids.push(series.id);
         kinds.push(series.kind);
         labels.push(JSON.stringify(series.labels));
       }
-      for (const level of levels) {
-        const from = nowMinute - keptMinutes[level];
-        for (const [bucket, cell] of cellsOf(series, level)) {
-          if (bucket < from || bucket > nowMinute + aheadMinutesMax) continue;
-          writers[level].write({
-            seriesId: series.id,
-            bucket,
-            cell,
-            hasBins: level !== 'minute' || series.kind !== 'self',
-          });
-        }
-      }
+      cells.add(series);
       series.clear();
     }
     this.#touched.length = 0;
     this.#cellCount = 0;
     this.#forgetDaily();
-    const { minute, hour, day } = writers;
-    return {
-      series: { ids, kinds, labels },
-      cells: { minute: minute.columns, hour: hour.columns, day: day.columns },
-    };
+    return { series: { ids, kinds, labels }, cells: cells.pack() };
   }
 
   /** So that names of the past make room, and labels that the database lost are told again. */
@@ -119,6 +92,33 @@ export class Deltas {
   }
 }
 
-function cellsOf({ cells }: OpenSeries, level: Level): ReadonlyMap<number, Cell> {
-  return level === 'minute' ? cells : rollUp(cells, cellMinutes[level]);
+/** Cells of minutes by kind and minute, as the log has them. */
+class MinuteCells {
+  readonly #from: number;
+  readonly #until: number;
+  readonly #kinds = new Map<SeriesKind, Map<number, Map<number, Cell>>>();
+
+  constructor(nowMinute: number) {
+    this.#from = nowMinute - keptMinutes.day;
+    this.#until = nowMinute + aheadMinutesMax;
+  }
+
+  add({ id, kind, cells }: OpenSeries): void {
+    const minutes = this.#kinds.get(kind) ?? new Map<number, Map<number, Cell>>();
+    this.#kinds.set(kind, minutes);
+    for (const [minute, cell] of cells) {
+      if (minute < this.#from || minute > this.#until) continue;
+      const known = minutes.get(minute);
+      if (known) known.set(id, cell);
+      else minutes.set(minute, new Map([[id, cell]]));
+    }
+  }
+
+  pack(): Uint8Array {
+    const writer = new CellLogWriter();
+    for (const [kind, minutes] of this.#kinds) {
+      for (const [minute, cells] of minutes) writer.write(kind, minute, cells);
+    }
+    return writer.finish();
+  }
 }

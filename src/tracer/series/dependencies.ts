@@ -1,5 +1,5 @@
 import { averageMs, milliseconds, rangeOf, rate, type RangeTimes } from './answers.ts';
-import { readStats, type SeriesSql } from './stats-store.ts';
+import { readStats, type SeriesSql } from './stats.ts';
 import type { TimeRange } from './time-range.ts';
 
 export interface DependencyNode {

@@ -1,7 +1,7 @@
 import { rangeOf, rate, type RangeTimes } from './answers.ts';
 import { recommend } from './error-advice.ts';
 import { grouped } from './grouping.ts';
-import { readStats, type SeriesSql } from './stats-store.ts';
+import { readStats, type SeriesSql } from './stats.ts';
 import type { TimeRange } from './time-range.ts';
 
 /** How often traces failed in one way. */

@@ -59,14 +59,19 @@ export class Histogram {
 
   /** The least value that the share `q` (0..1) of all do not exceed; undefined of an empty histogram. */
   quantile(q: number): number | undefined {
+    return this.quantiles([q])[0];
+  }
+
+  /** The same of several shares; none of an empty histogram. */
+  quantiles(shares: readonly number[]): number[] {
     const bins = this.bins().filter(([, count]) => count > 0);
     const count = bins.reduce((sum, [, one]) => sum + one, 0);
-    const rank = Math.max(1, q * count);
-    let upTo = 0;
-    for (const [bin, one] of bins) {
-      upTo += one;
-      if (upTo >= rank) return valueOf(bin);
-    }
-    return undefined;
+    if (count === 0) return [];
+    return shares.map((q) => {
+      const rank = Math.max(1, q * count);
+      let upTo = 0;
+      const [bin] = bins.find(([, one]) => (upTo += one) >= rank) ?? bins.at(-1) ?? [0];
+      return valueOf(bin);
+    });
   }
 }

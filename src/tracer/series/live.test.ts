@@ -37,6 +37,17 @@ test('a trace counts when it ended, however long it took, and at present if its 
   expect(agents()).toEqual([]);
 });
 
+test('a trace that is said to have begun in 1970 counts, and leaves the latency as it is', () => {
+  const { clock, live, add } = openWindow();
+  clock.nowMs += 10_000;
+  add({ agent: 'a', durationMs: 100, isError: false });
+  live.add({ agent: 'a', startMs: 1, durationMs: clock.nowMs - 1, isError: true });
+  expect(live.read(state)).toMatchObject({
+    metrics: { requestsPerSecond: 0.2, averageLatency: 100, errorRate: 0.5 },
+    topAgents: [{ agentId: 'a', requestsPerSecond: 0.2, averageLatency: 100 }],
+  });
+});
+
 test('a service that has just started divides nothing by nothing', () => {
   const { live } = openWindow();
   expect(live.read(state)).toEqual({

@@ -33,6 +33,8 @@ export interface LiveMetrics {
 }
 
 const seconds = 60;
+/** What is said to have taken longer began by a clock that was not set: spans are not kept for so long. */
+const durationMsMax = 7 * 86_400_000;
 const agentsMax = 1_000;
 const topMax = 10;
 
@@ -49,7 +51,7 @@ export class LiveWindow {
 
   /**
    * Counts a trace when it ended: not at all if that was over a minute ago or before the start, and at
-   * present if its clock is ahead.
+   * present if its clock is ahead. One of more than seven days counts without its duration.
    */
   add({ agent, startMs, durationMs, isError }: LiveTrace): void {
     const nowMs = this.#nowMs();
@@ -58,16 +60,14 @@ export class LiveWindow {
     const slot = this.#slots[second % seconds];
     if (slot === undefined || second < firstSecond(nowMs) || endMs < this.#startMs) return;
     if (slot.second !== second) slot.begin(second);
-    slot.sums.count += 1;
-    slot.sums.durationMs += durationMs;
+    note(slot.sums, durationMs);
     if (isError) slot.errors += 1;
     let sums = slot.agents.get(agent);
     if (sums === undefined) {
       if (slot.agents.size >= agentsMax) return;
-      slot.agents.set(agent, (sums = { count: 0, durationMs: 0 }));
+      slot.agents.set(agent, (sums = newSums()));
     }
-    sums.count += 1;
-    sums.durationMs += durationMs;
+    note(sums, durationMs);
   }
 
   /** What the last minute was like; right after the start, what there is of it. */
@@ -107,6 +107,8 @@ function firstSecond(nowMs: number): number {
 
 interface Sums {
   count: number;
+  /** Those whose duration is known, and what they took. */
+  timed: number;
   durationMs: number;
 }
 
@@ -120,24 +122,31 @@ class Slot {
   begin(second: number): void {
     this.second = second;
     this.errors = 0;
-    this.sums.count = 0;
-    this.sums.durationMs = 0;
+    Object.assign(this.sums, newSums());
     this.agents.clear();
   }
 }
 
 function newSums(): Sums {
-  return { count: 0, durationMs: 0 };
+  return { count: 0, timed: 0, durationMs: 0 };
+}
+
+function note(sums: Sums, durationMs: number): void {
+  sums.count += 1;
+  if (durationMs > durationMsMax) return;
+  sums.timed += 1;
+  sums.durationMs += durationMs;
 }
 
 function merge(sums: Sums, more: Sums): void {
   sums.count += more.count;
+  sums.timed += more.timed;
   sums.durationMs += more.durationMs;
 }
 
-function speedOf({ count, durationMs }: Sums, lengthMs: number) {
+function speedOf({ count, timed, durationMs }: Sums, lengthMs: number) {
   return {
     requestsPerSecond: rounded((count * 1_000) / lengthMs),
-    averageLatency: count > 0 ? Math.round(durationMs / count) : 0,
+    averageLatency: timed > 0 ? Math.round(durationMs / timed) : 0,
   };
 }

@@ -1,5 +1,5 @@
 import { partitionName, type PartitionedTable } from './partitions.ts';
-import type { SeriesSql } from './stats-store.ts';
+import type { SeriesSql } from './stats.ts';
 
 /** The names of all partitions, by their table. */
 export async function listPartitions(
@@ -37,12 +37,4 @@ export async function openPartitions(
 /** Drops partitions with all that is in them; replicas may do so at once. */
 export async function dropPartitions(sql: SeriesSql, names: readonly string[]): Promise<void> {
   await sql.query('select tracer.drop_partitions($1::text[])', [names]);
-}
-
-/** Forgets the labels of series of which no cell is left. */
-export async function deleteEmptySeries(sql: SeriesSql): Promise<void> {
-  await sql.query(
-    `delete from tracer.series s
-     where not exists (select from tracer.cell_day c where c.series_id = s.id)`,
-  );
 }

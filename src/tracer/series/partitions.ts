@@ -14,12 +14,6 @@ export interface PartitionedTable {
   readonly options: string;
 }
 
-/**
- * Cells that are still added to are rewritten within their page, which keeps room for it; their
- * histograms are never compressed, which would cost more than the addition.
- */
-const rewritten = 'with (fillfactor = 70, toast_tuple_target = 8160)';
-
 /** Every table that is cut by time: the interface's retention. */
 export const partitionedTables: readonly PartitionedTable[] = [
   {
@@ -38,9 +32,9 @@ export const partitionedTables: readonly PartitionedTable[] = [
     takesPast: false,
     options: '',
   },
-  cells('cell_minute', { widthDays: 1, keptDays: 7, options: 'with (toast_tuple_target = 8160)' }),
-  cells('cell_hour', { widthDays: 5, keptDays: 30, options: rewritten }),
-  cells('cell_day', { widthDays: 30, keptDays: 90, options: rewritten }),
+  cells('block_minute', { widthDays: 1, keptDays: 7 }),
+  cells('block_hour', { widthDays: 5, keptDays: 30 }),
+  cells('block_day', { widthDays: 30, keptDays: 90 }),
   {
     table: 'error_log',
     widthDays: 5,
@@ -53,9 +47,9 @@ export const partitionedTables: readonly PartitionedTable[] = [
 
 function cells(
   table: string,
-  cut: Pick<PartitionedTable, 'widthDays' | 'keptDays' | 'options'>,
+  cut: Pick<PartitionedTable, 'widthDays' | 'keptDays'>,
 ): PartitionedTable {
-  return { table, perDay: 1_440, takesPast: true, ...cut };
+  return { table, perDay: 1_440, takesPast: true, options: '', ...cut };
 }
 
 const dayMs = 86_400_000;

@@ -1,10 +1,6 @@
 import type { Log } from '../../kit/log.ts';
-import {
-  deleteEmptySeries,
-  dropPartitions,
-  listPartitions,
-  openPartitions,
-} from './partitions-store.ts';
+import { deleteEmptySeries } from './labels-store.ts';
+import { dropPartitions, listPartitions, openPartitions } from './partitions-store.ts';
 import {
   firstDayOf,
   isOver,
@@ -13,7 +9,7 @@ import {
   partitionName,
   type PartitionedTable,
 } from './partitions.ts';
-import type { SeriesSql } from './stats-store.ts';
+import type { SeriesSql } from './stats.ts';
 
 export interface RetentionOptions {
   readonly sql: SeriesSql;
@@ -65,7 +61,7 @@ export class Retention implements AsyncDisposable {
       dropped.push(...(await this.#drop(table, { names, nowMs })));
     }
     if (dropped.length > 0) this.#log.info({ dropped }, 'what was kept long enough is dropped');
-    if (dropped.some((name) => name.startsWith('cell_day_'))) await deleteEmptySeries(this.#sql);
+    if (dropped.some((name) => name.startsWith('block_day_'))) await deleteEmptySeries(this.#sql);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

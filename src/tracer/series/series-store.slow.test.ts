@@ -4,7 +4,7 @@ import { silentLog } from '../../kit/testing.ts';
 import { aggregate } from './aggregation.ts';
 import { Deltas } from './deltas.ts';
 import { readDependencies } from './dependencies.ts';
-import { listErrors, logErrors, type ErrorEntry } from './error-log-store.ts';
+import { foldLog } from './fold.ts';
 import { distributeErrors } from './error-types.ts';
 import { readBaselines, readWindows } from './history.ts';
 import { neededPartitions, partitionedTables, partitionName } from './partitions.ts';
@@ -33,14 +33,28 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  const tables = ['series', 'cell_minute', 'cell_hour', 'cell_day', 'error_log', 'trace'];
+  const tables = [
+    'series',
+    'cell_log',
+    'block_minute',
+    'block_hour',
+    'block_day',
+    'error_log',
+    'trace',
+  ];
   await database.query(`truncate ${tables.map((table) => `tracer.${table}`).join(', ')}`);
 });
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-const add = (samples: readonly Sample[], sign: 1 | -1 = 1) =>
-  addSamples(database, samples, { nowMs, sign });
+/** Adds to what was added before, which lies in blocks then. */
+const add = async (samples: readonly Sample[], sign: 1 | -1 = 1) => {
+  await fold();
+  await addSamples(database, samples, { nowMs, sign });
+};
+const fold = async () => {
+  while (await foldLog(database, nowMs));
+};
 const named = (name: string, us: number, atMs = nowMs) =>
   duration('traceName', [name], { atMs, us });
 const byOperation = (timeRange: '1h' | '24h' | '7d' | '30d') =>
@@ -84,11 +98,12 @@ test('a trace that is taken back leaves nothing to see, at any level', async () 
   }
 });
 
-test('replicas that add to the same cells at once lose nothing', async () => {
+test('replicas that add to the same cells at once, and fold them, lose nothing', async () => {
   const rounds = Array.from({ length: 12 }, (_, at) =>
     add([named('a', 100 + at), named('b', 200), named(`c${at}`, 7)]),
   );
   await Promise.all(rounds);
+  await Promise.all([fold(), fold(), fold()]);
   const { aggregations } = await byOperation('24h');
   expect(aggregations).toHaveLength(14);
   expect(aggregations.slice(0, 2).map(({ metrics }) => metrics.totalRequests)).toEqual([12, 12]);
@@ -133,7 +148,16 @@ test('a range takes what lies in it to the minute, over cells of several widths'
   expect(await counted('24h')).toEqual(['2026-11-20T10:31:00.000Z', 10]);
   expect(await counted('7d')).toEqual(['2026-11-14T10:31:00.000Z', 14]);
   // Of a month ago there are whole hours only.
-  expect(await counted('30d')).toEqual(['2026-10-22T11:00:00.000Z', 16]);
+  const ofMonth = ['2026-10-22T11:00:00.000Z', 16];
+  expect(await counted('30d')).toEqual(ofMonth);
+  await fold();
+  const inBlocks = await Promise.all([
+    counted('1h'),
+    counted('24h'),
+    counted('7d'),
+    counted('30d'),
+  ]);
+  expect(inBlocks.map(([, count]) => count)).toEqual([6, 10, 14, 16]);
 });
 
 test('times of less than a millisecond are told as they are', async () => {
@@ -364,46 +388,6 @@ test('traces of an agent and a name together are found one by one, and serve as 
   expect(await ids('latest')).toEqual(['4', '2']);
 });
 
-const entry = (fields: Partial<ErrorEntry> = {}): ErrorEntry => ({
-  atMs: nowMs - 1_000,
-  traceId: 'a'.repeat(32),
-  spanId: 'b'.repeat(16),
-  code: 'MODEL_TIMEOUT',
-  message: 'the model said nothing',
-  agent: 'writer',
-  name: 'POST /chat',
-  service: 'gateway',
-  ...fields,
-});
-
-test('the error log takes hostile texts, no entry twice, and none that is older than it is kept', async () => {
-  const hostile = entry({ message: `a\0b\ud800${'x'.repeat(10_000)}`, code: '\0' });
-  const old = entry({ atMs: nowMs - 31 * dayMs, traceId: 'c'.repeat(32) });
-  const ahead = entry({ atMs: nowMs + 3 * dayMs, traceId: 'd'.repeat(32) });
-  await runParts(database, logErrors([hostile, hostile, old, ahead], 1, nowMs));
-  await runParts(database, logErrors([entry({ message: 'again' })], 1, nowMs));
-  expect(logErrors([old], 1, nowMs).ctes).toEqual([]);
-  const range = { fromMs: 0, toMs: nowMs, limit: 10, offset: 0 };
-  const all = await listErrors(database, { ...range, code: undefined, agent: undefined });
-  expect(all).toEqual({ errors: [entry({ message: 'again' })], total: 1 });
-});
-
-test('the error log is listed by code and agent, in pages, the latest first', async () => {
-  const entries = Array.from({ length: 5 }, (_, at) =>
-    entry({
-      traceId: `${at}`.repeat(32),
-      atMs: nowMs - at * 60_000 - 1_000,
-      agent: at === 3 ? 'planner' : 'writer',
-    }),
-  );
-  await runParts(database, logErrors(entries, 1, nowMs));
-  const query = { fromMs: nowMs - hourMs, toMs: nowMs, code: undefined, agent: 'writer' };
-  const page = await listErrors(database, { ...query, limit: 2, offset: 1 });
-  expect(page).toEqual({ errors: [entries[1], entries[2]], total: 4 });
-  const none = await listErrors(database, { ...query, code: 'OTHER', limit: 2, offset: 0 });
-  expect(none).toEqual({ errors: [], total: 0 });
-});
-
 async function partitions(): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `select inhrelid::regclass::text as name from pg_inherits i join pg_class c on c.oid = i.inhparent
@@ -415,6 +399,7 @@ async function partitions(): Promise<string[]> {
 test('partitions are made ahead and dropped once wholly past what they keep, also by replicas at once', async () => {
   const later = nowMs + 130 * dayMs;
   await add([named('old', 5), named('kept', 5)]);
+  await fold();
   await Promise.all([1, 2, 3].map(() => preparePartitions(database, nowMs + dayMs)));
   await Promise.all([1, 2, 3].map(() => preparePartitions(database, later)));
   const expected = partitionedTables.flatMap((table) =>
@@ -446,5 +431,7 @@ test('what is a day old or a day ahead has its partition when the clock moves on
       1,
     );
     await runParts(database, applyAdditions(deltas.drain(), 1));
+    expect(await foldLog(database, clock.nowMs)).toBe(false);
+    expect(await database.query('select from tracer.cell_log')).toEqual([]);
   }
 });

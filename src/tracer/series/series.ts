@@ -23,6 +23,21 @@ export interface SeriesLabels {
 
 export type SeriesKind = keyof SeriesLabels;
 
+/** The kinds as blocks of cells number them: blocks depend on the order, so new ones come last. */
+export const seriesKinds: readonly SeriesKind[] = [
+  'traceName',
+  'traceAgent',
+  'traceStatus',
+  'operation',
+  'self',
+  'edge',
+  'service',
+  'error',
+  'inputTokens',
+  'outputTokens',
+  'cost',
+];
+
 /** One addition to a series. */
 export interface Sample {
   readonly kind: SeriesKind;
@@ -39,22 +54,6 @@ export interface Sample {
 /** How wide the cells of a level are. */
 export type Level = 'minute' | 'hour' | 'day';
 
-/**
- * Additions, merged by series and cell, as columns of equal length that a statement unnests. Counts
- * may be negative where a trace that had been counted changed.
- */
-export interface CellColumns {
-  readonly seriesIds: readonly number[];
-  /** Minutes since the epoch at which the cell begins. */
-  readonly buckets: readonly number[];
-  readonly counts: readonly number[];
-  readonly errors: readonly number[];
-  readonly sums: readonly number[];
-  /** Each a PostgreSQL array literal, `{3,17}`: bins of the histogram and how many lie in each. */
-  readonly bins: readonly string[];
-  readonly binCounts: readonly string[];
-}
-
 export interface SeriesColumns {
   /** A hash of kind and labels, below 2^53. */
   readonly ids: readonly number[];
@@ -67,5 +66,6 @@ export interface SeriesColumns {
 export interface Additions {
   /** Series that this process has not written before. */
   readonly series: SeriesColumns;
-  readonly cells: Readonly<Record<Level, CellColumns>>;
+  /** A row of the log of cells, packed; empty where nothing was added. Counts may be negative. */
+  readonly cells: Uint8Array;
 }

@@ -1,0 +1,163 @@
+import type { Assembly } from './assembly.ts';
+import { namedChunks } from './completing.ts';
+import type { IntakeReply, NamedChunks, WrittenRevision } from './messages.ts';
+import { openRow } from './open-row.ts';
+import type { OpenTrace } from './open-trace.ts';
+import type { TagPacker } from './tag-packer.ts';
+
+export interface OwedRowsOptions {
+  readonly assembly: Assembly;
+  readonly packer: TagPacker;
+  readonly post: (reply: IntakeReply) => void;
+  /** Whether a completion is being written or prepared: it changes the same rows. */
+  readonly isBlocked: () => boolean;
+  /** Takes note of a row's revision. */
+  readonly onRevision: (revision: WrittenRevision) => void;
+}
+
+/** Rows are written after so long, so that little is to be made anew after a crash. */
+const owedMs = 10_000;
+
+interface OwingChunk {
+  readonly storedAtMs: number;
+  /** Those whose rows do not name it. */
+  readonly traces: Set<OpenTrace>;
+}
+
+interface Reader {
+  readonly id: number;
+  readonly traceId: string | undefined;
+}
+
+/**
+ * The rows of open traces that are owed: most traces are complete before anybody wants to read them, and
+ * never have one. Rows are not written while a completion is, for both change the same.
+ */
+export class OwedRows {
+  readonly #options: OwedRowsOptions;
+  /** By their numbers, the oldest first. */
+  readonly #owing = new Map<number, OwingChunk>();
+  /** Chunks that owe nothing any more, which the database does not know. */
+  #paid: number[] = [];
+  #waiting: Reader[] = [];
+  /** Traces that must have rows before they are loaded. */
+  #needed: readonly OpenTrace[] = [];
+  /** What is being written, and who waits for it. */
+  #writing: Writing | undefined;
+
+  constructor(options: OwedRowsOptions) {
+    this.#options = options;
+  }
+
+  get isWriting(): boolean {
+    return this.#writing !== undefined;
+  }
+
+  /** A chunk is stored without the rows of its traces. */
+  noteChunk(chunk: number, traces: ReadonlySet<OpenTrace>): void {
+    for (const trace of traces) trace.owedChunks.push(chunk);
+    this.#owing.set(chunk, { storedAtMs: performance.now(), traces: new Set(traces) });
+  }
+
+  /** Rows of a trace name chunks; or it is forgotten, and never will have one. */
+  pay(trace: OpenTrace, chunks: readonly number[] = [...trace.owedChunks]): void {
+    trace.markNamed(chunks);
+    for (const chunk of chunks) {
+      const owing = this.#owing.get(chunk);
+      if (!owing?.traces.delete(trace) || owing.traces.size > 0) continue;
+      this.#owing.delete(chunk);
+      this.#paid.push(chunk);
+    }
+  }
+
+  /** Chunks to be told of with the next statement; whose failure is to be told here. */
+  takePaid(): readonly number[] {
+    const paid = this.#paid;
+    this.#paid = [];
+    return paid;
+  }
+
+  putBackPaid(chunks: readonly number[]): void {
+    this.#paid.push(...chunks);
+  }
+
+  /** Somebody wants to read. */
+  settle(reader: Reader): void {
+    this.#waiting.push(reader);
+    this.writeNext();
+  }
+
+  /** These must have rows before they are loaded. */
+  want(traces: readonly OpenTrace[]): void {
+    this.#needed = traces;
+  }
+
+  /** Writes what somebody waits for, and what is due. */
+  writeNext(): void {
+    if (this.#writing || this.#options.isBlocked()) return;
+    const readers = this.#waiting;
+    const traces = new Set([...this.#needed, ...this.#wantedBy(readers), ...this.#due()]);
+    this.#waiting = [];
+    this.#needed = [];
+    const open = [...traces].filter(({ owedChunks }) => owedChunks.length > 0);
+    const isLate = this.#paid.length > 0 && this.#owing.size === 0;
+    if (open.length === 0 && !isLate) return this.#answer(readers);
+    const named = open.flatMap(namedChunks);
+    const paidChunks = this.takePaid();
+    const rows = open.map((trace) => {
+      const row = { ...openRow(trace, this.#options.packer), chunks: trace.owedChunks };
+      trace.markRow();
+      return row;
+    });
+    this.#writing = { readers, traces: open, named, paidChunks };
+    this.#options.post({ kind: 'rows', rows: { rows: JSON.stringify(rows), named, paidChunks } });
+  }
+
+  noteWritten(revisions: readonly WrittenRevision[]): void {
+    const { readers, traces, named } = this.#end();
+    for (const [at, trace] of traces.entries()) this.pay(trace, named[at]?.chunks);
+    for (const revision of revisions) this.#options.onRevision(revision);
+    this.#answer(readers);
+  }
+
+  /** Nobody waits for what cannot be written: it is read as it is. */
+  noteFailed(): void {
+    const { readers, traces, paidChunks } = this.#end();
+    for (const trace of traces) trace.isStale = true;
+    this.putBackPaid(paidChunks);
+    this.#answer(readers);
+  }
+
+  #end(): Writing {
+    const writing = this.#writing ?? { readers: [], traces: [], named: [], paidChunks: [] };
+    this.#writing = undefined;
+    return writing;
+  }
+
+  #wantedBy(readers: readonly Reader[]): OpenTrace[] {
+    if (readers.some(({ traceId }) => traceId === undefined)) {
+      return [...this.#owing.values()].flatMap(({ traces }) => [...traces]);
+    }
+    return readers.flatMap(({ traceId = '' }) => this.#options.assembly.find(traceId) ?? []);
+  }
+
+  #due(): OpenTrace[] {
+    const due: OpenTrace[] = [];
+    for (const { storedAtMs, traces } of this.#owing.values()) {
+      if (performance.now() - storedAtMs < owedMs) break;
+      due.push(...traces);
+    }
+    return due;
+  }
+
+  #answer(readers: readonly Reader[]): void {
+    for (const { id } of readers) this.#options.post({ kind: 'settled', id });
+  }
+}
+
+interface Writing {
+  readonly readers: readonly Reader[];
+  readonly traces: readonly OpenTrace[];
+  readonly named: readonly NamedChunks[];
+  readonly paidChunks: readonly number[];
+}

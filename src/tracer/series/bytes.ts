@@ -1,0 +1,133 @@
+/** Writes numbers one after the other. */
+export class ByteWriter {
+  #bytes = Buffer.allocUnsafe(1_024);
+  #at = 0;
+
+  get length(): number {
+    return this.#at;
+  }
+
+  /** What was written; valid until something else is. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#at);
+  }
+
+  clear(): void {
+    this.#at = 0;
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#at] = value;
+    this.#at += 1;
+  }
+
+  /** A whole number from 0 to 2^53, seven bits a byte, the lowest first (LEB128). */
+  varint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) {
+      this.#bytes[this.#at] = (rest % 0x80) | 0x80;
+      this.#at += 1;
+    }
+    this.#bytes[this.#at] = rest;
+    this.#at += 1;
+  }
+
+  /** A whole number between -2^52 and 2^52: small ones of either sign are short. */
+  signed(value: number): void {
+    this.varint(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  float(value: number): void {
+    this.#reserve(8);
+    this.#at = this.#bytes.writeDoubleBE(value, this.#at);
+  }
+
+  append(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  /** A copy of what was written, with memory of its own. */
+  finish(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.bytes);
+  }
+
+  #reserve(count: number): void {
+    if (this.#at + count <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(2 * (this.#at + count));
+    larger.set(this.bytes);
+    this.#bytes = larger;
+  }
+}
+
+/** Reads what `ByteWriter` wrote. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get isOver(): boolean {
+    return this.at >= this.#bytes.length;
+  }
+
+  byte(): number {
+    const value = this.#bytes[this.at] ?? 0;
+    this.at += 1;
+    return value;
+  }
+
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (;;) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+      scale *= 0x80;
+    }
+  }
+
+  signed(): number {
+    const value = this.varint();
+    return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+  }
+
+  float(): number {
+    const value = this.#view.getFloat64(this.at);
+    this.at += 8;
+    return value;
+  }
+
+  /** Whole numbers of fixed width, the highest byte first, as PostgreSQL sends them. */
+  int16(): number {
+    const value = this.#view.getInt16(this.at);
+    this.at += 2;
+    return value;
+  }
+
+  int32(): number {
+    const value = this.#view.getInt32(this.at);
+    this.at += 4;
+    return value;
+  }
+
+  int64(): number {
+    const value = Number(this.#view.getBigInt64(this.at));
+    this.at += 8;
+    return value;
+  }
+
+  take(length: number): Uint8Array {
+    const bytes = this.#bytes.subarray(this.at, this.at + length);
+    this.at += length;
+    return bytes;
+  }
+}
