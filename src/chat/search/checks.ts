@@ -1,4 +1,5 @@
 import { possibleMax, type Match } from './matches-store.ts';
+import { toNormalForm } from './normal-form.ts';
 import type { Query, Term } from './query.ts';
 import { collectTerms } from './ranking.ts';
 import type { Texts } from './texts.ts';
@@ -32,9 +33,10 @@ export async function checkMatches(
       if (isDoubtful(at) && !hasTerm(term)) own?.delete(at);
     }
   };
-  const left = await texts.visit(doubtful, ({ id, content }) =>
-    drop(id, ({ text }) => content.includes(text)),
-  );
+  const left = await texts.visit(doubtful, ({ id, content }) => {
+    const normal = toNormalForm(content);
+    drop(id, ({ text }) => normal.includes(text));
+  });
   for (const id of left) drop(id, () => false);
   const kept = [...found].flatMap(([messageId, { createdAtMs, terms: own }]) =>
     Array.from(own, (term) => ({ term, messageId, createdAtMs })),
@@ -69,8 +71,9 @@ export async function checkTexts(
   const left = await texts.visit(
     doubtful.map(([id]) => id),
     ({ id, content }) => {
-      if (fits(content)) {
-        keepTerms(id, ({ text, isAdjacent }) => !isAdjacent || content.includes(text));
+      const normal = toNormalForm(content);
+      if (fits(normal)) {
+        keepTerms(id, ({ text, isAdjacent }) => !isAdjacent || normal.includes(text));
       } else kept.delete(id);
     },
   );
@@ -81,7 +84,7 @@ export async function checkTexts(
   return { kept, isAll: left.length === 0 };
 }
 
-/** Tells whether a text has all wanted phrases and no unwanted one, in upper or lower case. */
+/** Tells whether a text in its normal form has all wanted phrases and no unwanted one, in upper or lower case. */
 function phraseCheck(
   wanted: readonly string[],
   unwanted: readonly string[],

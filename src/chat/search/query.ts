@@ -1,4 +1,6 @@
+import { Fault } from '../../kit/errors.ts';
 import { toStorableText } from '../../kit/storable-json.ts';
+import { toNormalForm } from './normal-form.ts';
 import { isUnspaced, stemOf, wordsOf } from './words.ts';
 
 /** What a message is looked up by. */
@@ -9,7 +11,7 @@ export interface Term {
   readonly isAdjacent: boolean;
 }
 
-/** A query as the search understands it; any text is one. */
+/** A query as the search understands it, in the normal form of texts. */
 export interface Query {
   /** What it is about, for the embedder. */
   readonly meaning: string;
@@ -24,9 +26,14 @@ export interface Query {
 
 /** Each term is a look-up. */
 const termsMax = 12;
-const phrasesMax = 4;
+/** Phrases and exclusions of a query, and the characters of them all. */
+const conditionsMax = 32;
+const conditionCharactersMax = 2_000;
 /** Characters that the embedder reads. */
 const meaningMax = 2_000;
+
+/** A phrase, with a minus before it or without, or a word with one. */
+const conditionPattern = /((?<=^|\s)-)?"([^"]*)"|(?<=^|\s)-([\p{L}\p{M}\p{N}]+)/gu;
 
 const stopWords = new Set(
   (
@@ -36,28 +43,40 @@ const stopWords = new Set(
   ).split(' '),
 );
 
-/** Reads a query: words, "phrases", -exclusions of both; outside of phrases all other signs mean nothing. */
+/**
+ * Reads a query: words, "phrases", -exclusions of both; outside of phrases all other signs mean nothing. Phrases and
+ * exclusions that are too many or too long are refused.
+ */
 export function parseQuery(text: string): Query {
-  const whole = toStorableText(text).normalize('NFKC');
   const phrases: string[] = [];
   const excluded: string[] = [];
   const excludedPhrases: string[] = [];
-  const plain = whole
-    .replace(/((?<=^|\s)-)?"([^"]{1,200})"/gu, (_, minus: string | undefined, phrase: string) => {
-      if (phrase.trim() !== '') (minus ? excludedPhrases : phrases).push(phrase.trim());
-      return minus ? ' ' : ` ${phrase} `;
-    })
-    .replace(/(?<=^|\s)-([\p{L}\p{N}]+)/gu, (_, word: string) => {
-      excluded.push(word);
-      return ' ';
-    });
-  return {
-    meaning: plain.trim().slice(0, meaningMax),
-    terms: termsOf(plain),
-    phrases: phrases.slice(0, phrasesMax),
-    excluded: excluded.slice(0, phrasesMax),
-    excludedPhrases: excludedPhrases.slice(0, phrasesMax),
-  };
+  const plain = toNormalForm(toStorableText(text)).replace(
+    conditionPattern,
+    (...[, minus, quoted, word = '']: readonly (string | undefined)[]) => {
+      if (quoted === undefined) (isWhole(word) ? excluded : excludedPhrases).push(word);
+      else if (quoted.trim() !== '') (minus ? excludedPhrases : phrases).push(quoted.trim());
+      return quoted === undefined || minus ? ' ' : ` ${quoted} `;
+    },
+  );
+  refuseTooMuch([...phrases, ...excluded, ...excludedPhrases]);
+  const meaning = plain.trim().slice(0, meaningMax);
+  return { meaning, terms: termsOf(plain), phrases, excluded, excludedPhrases };
+}
+
+/** Whether the index knows it as one word; of scripts without spaces it knows single characters. */
+function isWhole(word: string): boolean {
+  return !wordsOf(word).some(({ text }) => isUnspaced(text));
+}
+
+/** Each condition is looked for in all of up to 16 MiB of texts. */
+function refuseTooMuch(conditions: readonly string[]): void {
+  const characters = conditions.reduce((sum, { length }) => sum + length, 0);
+  if (conditions.length <= conditionsMax && characters <= conditionCharactersMax) return;
+  throw new Fault(
+    'invalid',
+    `a query may have ${conditionsMax} phrases and exclusions, of ${conditionCharactersMax} characters together`,
+  );
 }
 
 /** Whether a message must have, or not have, more than its likeness says. */

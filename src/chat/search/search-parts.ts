@@ -9,6 +9,7 @@ import { Embedding } from './embedding.ts';
 import { Indexer } from './indexer.ts';
 import { MessagesSearch, type Embeddeds } from './messages-search.ts';
 import type { Search } from './search.ts';
+import { WordsRenewal } from './words-renewal.ts';
 
 export interface SearchOptions {
   readonly database: Pick<Database, 'query' | 'dialect'>;
@@ -39,6 +40,7 @@ export function openSearch(options: SearchOptions): Search & AsyncDisposable {
   );
   const tell = (news: Embeddeds) => outlet.tell(news);
   lifetime.own('the indexer', new Indexer({ ...options, embedding, tell }));
+  lifetime.own('the renewal of words', new WordsRenewal(sql, log));
   return {
     find: (ownerId, request) => search.find(ownerId, request),
     findConversations: (ownerId, request) => search.findConversations(ownerId, request),

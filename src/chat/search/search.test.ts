@@ -132,6 +132,50 @@ describe('words', () => {
     expect(await found('-"green blue"')).toEqual([]);
   });
 
+  test('with a minus in front are a part of the phrase that they stand in', async () => {
+    const owner = 'usr_command';
+    const told = ['use git commit -m msg to save', 'rm -rf node_modules', 'it was -5 degrees'];
+    await replica.say(owner, [...told, 'git commit them']);
+    const [commit, remove, cold] = told;
+    const found = async (query: string) => texts((await find(owner, query)).hits);
+    expect(await found('"git commit -m"')).toEqual([commit]);
+    expect(await found('"-rf node_modules"')).toEqual([remove]);
+    expect(await found('"-5 degrees"')).toEqual([cold]);
+    expect(await found('git -"commit -m"')).toEqual(['git commit them']);
+    expect(await found('git "" -m -"" "commit"')).toEqual(['git commit them']);
+  });
+
+  test('of a script without spaces are kept out where they stand side by side', async () => {
+    const owner = 'usr_minus_tokyo';
+    await replica.say(owner, ['tower 東京タワー', 'tower 京東']);
+    expect(texts((await find(owner, 'tower -東京')).hits)).toEqual(['tower 京東']);
+  });
+
+  test('are all looked at, however many and long', async () => {
+    const owner = 'usr_conditions';
+    const sentence = 'apple '.repeat(50).trim();
+    await replica.say(owner, ['apple one zulu', 'apple two', sentence]);
+    const found = async (query: string) => texts((await find(owner, query)).hits).toSorted();
+    const minuses = Array.from({ length: 30 }, (_, at) => `-a${at}`).join(' ');
+    expect(await found(`apple ${minuses} -zulu`)).toEqual([sentence, 'apple two']);
+    expect(await found(`${'"apple" '.repeat(31)} "one"`)).toEqual(['apple one zulu']);
+    expect(await found(`"${sentence}"`)).toEqual([sentence]);
+    expect(await found(`apple -"${sentence}"`)).toEqual(['apple one zulu', 'apple two']);
+    expect(await found(`"${sentence} pear"`)).toEqual([]);
+  });
+
+  test.each([
+    ['33 phrases', '"apple" '.repeat(33)],
+    ['33 exclusions', `apple ${'-pear '.repeat(33)}`],
+    ['a phrase of 2,001 characters', `"${'a'.repeat(2_001)}"`],
+    ['an exclusion of 2,001 characters', `apple -${'a'.repeat(2_001)}`],
+  ])('in %s are refused, and not passed over', async (_, query) => {
+    await expect(find('usr_conditions', query)).rejects.toMatchObject({
+      code: 'invalid',
+      message: 'a query may have 32 phrases and exclusions, of 2000 characters together',
+    });
+  });
+
   test.each([
     ['"🎉"', ['Great party 🎉🎂 last night']],
     ['"->"', ['f -> g', 'a -> b']],

@@ -1,3 +1,4 @@
+import { NormalText } from './normal-form.ts';
 import { allPassages, cutIntoPassages, type Passage } from './passages.ts';
 import type { Term } from './query.ts';
 import { isUnspaced, stemOf, wordsOf } from './words.ts';
@@ -20,7 +21,7 @@ interface Shown {
 /** What of a message is shown: its text, or the part around what matched, and the place marked in it. */
 export function show(whole: string, terms: readonly Term[], passage: number | undefined): Shown {
   const text = partAround(whole, terms);
-  const matches = findMatches(text, terms);
+  const matches = findInBothForms(text, terms);
   const part = text.length <= contentMax ? all(text) : choosePart(text, matches, passage);
   const window = chooseWindow(text, part, matches);
   return { content: text.slice(part.start, part.end).trim(), snippet: mark(text, window, matches) };
@@ -33,17 +34,19 @@ function all(text: string): Passage {
 /** Of a very long text the part around the first of some terms that it has; else its beginning. */
 function partAround(text: string, terms: readonly Term[]): string {
   if (text.length <= readMax) return text;
-  const lower = text.toLowerCase();
+  const normal = new NormalText(text);
+  const lower = normal.text.toLowerCase();
   let place = -1;
   for (const term of terms) {
     place = placeOf(lower, term.text);
     if (place >= 0) break;
   }
-  const start = wholeCharacter(text, Math.max(0, place - readMax / 2));
+  const { start: first } = normal.rawOf({ start: place, end: place });
+  const start = wholeCharacter(text, Math.max(0, first - readMax / 2));
   return text.slice(start, wholeCharacter(text, start + readMax));
 }
 
-/** Where a word with a term's stem begins in a text in lower case, else where the stem stands; else -1. */
+/** Where a word with a term's stem begins in a normal text in lower case, else where the stem stands; else -1. */
 function placeOf(lower: string, term: string): number {
   const stem = stemOf(term);
   const first = lower.indexOf(stem);
@@ -57,6 +60,21 @@ function placeOf(lower: string, term: string): number {
     at = lower.indexOf(stem, at + stem.length);
   }
   return first;
+}
+
+/**
+ * Where the terms stand in a text, in order: as words of its normal form, in which a sign may have become a part of
+ * one, and as those that its signs part.
+ */
+function findInBothForms(text: string, terms: readonly Term[]): Passage[] {
+  const normal = new NormalText(text);
+  const matches = findMatches(normal.text, terms);
+  if (normal.text === text) return matches;
+  const found = [...matches.map((match) => normal.rawOf(match)), ...findMatches(text, terms)];
+  const once = new Map(found.map((match) => [`${match.start} ${match.end}`, match]));
+  return [...once.values()].toSorted(
+    (one, other) => one.start - other.start || other.end - one.end,
+  );
 }
 
 /** Where the terms stand in a text, in order. */

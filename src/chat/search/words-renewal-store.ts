@@ -1,0 +1,46 @@
+import type { SearchSql } from './embedders-store.ts';
+
+/** Of which messages words are made in one statement. */
+export interface RenewalPortion {
+  readonly count: number;
+  /** Of their texts together; one message is taken however long it is. */
+  readonly bytes: number;
+  /** Passes them over. */
+  readonly isSkipped: boolean;
+}
+
+/** Whether the words of some stored messages may be those of an earlier rule. */
+export async function isRenewalDue(sql: SearchSql): Promise<boolean> {
+  const rows = await sql.query('select 1 from chat.words_renewal');
+  return rows.length > 0;
+}
+
+/**
+ * Makes the words of the next messages anew, of those whose text is not in normal form, and remembers how far it
+ * came; does nothing while another replica does so.
+ */
+export async function renewWords(sql: SearchSql, portion: RenewalPortion): Promise<void> {
+  // Words are made anew when a text is set, to itself too.
+  await sql.query(
+    `with renewal as materialized (
+       select renewed_to from chat.words_renewal for update skip locked
+     ), sized as (
+       select id, sum(size) over (order by id) - size as before from (
+         select m.id, octet_length(m.content) as size from chat.messages m
+         where m.id > (select renewed_to from renewal) order by m.id limit $1::int
+       ) next
+     ), portion as materialized (
+       select id from sized where before < $2::float8
+     ), renewed as (
+       update chat.messages m set content = m.content from portion p
+       where m.id = p.id and not $3::boolean
+         and octet_length(m.content) > length(m.content) and m.content is not nfkc normalized
+     ), moved as (
+       update chat.words_renewal set renewed_to = (select max(id) from portion)
+       where exists (select 1 from portion)
+     )
+     delete from chat.words_renewal
+     where exists (select 1 from renewal) and not exists (select 1 from portion)`,
+    [portion.count, portion.bytes, portion.isSkipped],
+  );
+}
