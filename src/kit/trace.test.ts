@@ -56,6 +56,19 @@ test('a trace that its caller did not sample is passed on but not recorded', () 
   );
 });
 
+test('what a span is told after its end changes neither its name nor how it ended', () => {
+  const { spans, tracer } = recorder();
+  const span = tracer.start('done');
+  span.end();
+  span.updateName('other').setStatus({ code: SpanStatusCode.ERROR });
+  expect(spans).toHaveLength(1);
+  expect(spans[0]).toMatchObject({
+    name: 'done',
+    status: { code: SpanStatusCode.UNSET },
+    events: [],
+  });
+});
+
 test('a failed span says why', () => {
   const { spans, tracer } = recorder();
   const span = tracer.start('failing');

@@ -21,6 +21,7 @@ export interface SpanOptions {
   readonly parent?: SpanContext | undefined;
   /** False passes the span on but records it nowhere; a span that starts a trace is sampled else. */
   readonly isSampled?: boolean;
+  /** The span's own from then on. */
   readonly attributes?: Attributes;
 }
 
@@ -121,27 +122,42 @@ function toMs(time: TimeInput | undefined): number {
   return time[0] * 1000 + time[1] / 1e6;
 }
 
-class RecordedSpan implements Span {
+const noEvents: readonly SpanEvent[] = [];
+const unset: SpanStatus = { code: SpanStatusCode.UNSET };
+
+/** A span that becomes its own record when it ends: most of what a copy costs is its memory. */
+class RecordedSpan implements Span, SpanRecord {
+  readonly kind: SpanKind;
+  readonly parentSpanId: string | undefined;
+  readonly startMs = nowMs();
+  endMs = 0;
+  readonly attributes: Attributes;
+  name: string;
+  status = unset;
   readonly #context: SpanContext;
   readonly #sink: SpanSink;
-  readonly #kind: SpanKind;
-  readonly #parentSpanId: string | undefined;
-  readonly #startMs = nowMs();
-  readonly #attributes: Attributes = {};
-  readonly #events: SpanEvent[] = [];
-  #name: string;
-  #status: SpanStatus = { code: SpanStatusCode.UNSET };
-  #isEnded = false;
+  #events: SpanEvent[] | undefined;
 
   constructor(context: SpanContext, start: { name: string; options: SpanOptions; sink: SpanSink }) {
+    const { kind = SpanKind.INTERNAL, parent, attributes = {} } = start.options;
     this.#context = context;
     this.#sink = start.sink;
-    this.#name = start.name;
-    this.#kind = start.options.kind ?? SpanKind.INTERNAL;
-    this.#parentSpanId = start.options.parent?.spanId;
-    // Copied one by one: V8 is slow to add keys to an object that a spread made.
-    const { attributes = {} } = start.options;
-    for (const key in attributes) this.#attributes[key] = attributes[key];
+    this.name = start.name;
+    this.kind = kind;
+    this.parentSpanId = parent?.spanId;
+    this.attributes = attributes;
+  }
+
+  get traceId(): string {
+    return this.#context.traceId;
+  }
+
+  get spanId(): string {
+    return this.#context.spanId;
+  }
+
+  get events(): readonly SpanEvent[] {
+    return this.#events ?? noEvents;
   }
 
   spanContext(): SpanContext {
@@ -149,21 +165,21 @@ class RecordedSpan implements Span {
   }
 
   setAttribute(key: string, value: AttributeValue): this {
-    this.#attributes[key] = value;
+    this.attributes[key] = value;
     return this;
   }
 
   setAttributes(attributes: Attributes): this {
-    Object.assign(this.#attributes, attributes);
+    Object.assign(this.attributes, attributes);
     return this;
   }
 
   addEvent(name: string, attributesOrTime?: Attributes | TimeInput, time?: TimeInput): this {
-    if (isAttributes(attributesOrTime)) {
-      this.#events.push({ name, attributes: attributesOrTime, timeMs: toMs(time) });
-    } else {
-      this.#events.push({ name, attributes: {}, timeMs: toMs(attributesOrTime) });
-    }
+    const event = isAttributes(attributesOrTime)
+      ? { name, attributes: attributesOrTime, timeMs: toMs(time) }
+      : { name, attributes: {}, timeMs: toMs(attributesOrTime) };
+    this.#events ??= [];
+    this.#events.push(event);
     return this;
   }
 
@@ -176,12 +192,12 @@ class RecordedSpan implements Span {
   }
 
   setStatus(status: SpanStatus): this {
-    this.#status = status;
+    if (this.#isOpen) this.status = status;
     return this;
   }
 
   updateName(name: string): this {
-    this.#name = name;
+    if (this.#isOpen) this.name = name;
     return this;
   }
 
@@ -195,24 +211,17 @@ class RecordedSpan implements Span {
   }
 
   isRecording(): boolean {
-    return !this.#isEnded && (this.#context.traceFlags & TraceFlags.SAMPLED) !== 0;
+    return this.#isOpen && (this.#context.traceFlags & TraceFlags.SAMPLED) !== 0;
   }
 
   end(endTime?: TimeInput): void {
     if (!this.isRecording()) return;
-    this.#isEnded = true;
-    this.#sink({
-      traceId: this.#context.traceId,
-      spanId: this.#context.spanId,
-      parentSpanId: this.#parentSpanId,
-      name: this.#name,
-      kind: this.#kind,
-      startMs: this.#startMs,
-      endMs: toMs(endTime),
-      attributes: this.#attributes,
-      events: this.#events,
-      status: this.#status,
-    });
+    this.endMs = toMs(endTime);
+    this.#sink(this);
+  }
+
+  get #isOpen(): boolean {
+    return this.endMs === 0;
   }
 }
 

@@ -3,10 +3,13 @@ export class WrittenBytes {
   /** A text goes out as UTF-8, a short one in one piece with the head of the answer. */
   readonly bytes: Buffer | string;
   readonly mediaType: string;
+  /** Of a text: `latin1` where each character is a byte, which spares measuring and encoding it. */
+  readonly encoding: 'utf8' | 'latin1';
 
-  constructor(bytes: Buffer | string, mediaType: string) {
+  constructor(bytes: Buffer | string, mediaType: string, encoding: 'utf8' | 'latin1' = 'utf8') {
     this.bytes = bytes;
     this.mediaType = mediaType;
+    this.encoding = encoding;
   }
 }
 
@@ -35,4 +38,25 @@ export class WrittenJsonText extends WrittenBytes {
   constructor(json: string) {
     super(json, jsonType);
   }
+}
+
+/**
+ * The same of a text that is put together of what `asciiJson` wrote, and holds nothing but ASCII: the
+ * cheapest that can be sent.
+ */
+export class WrittenAsciiJson extends WrittenBytes {
+  constructor(json: string) {
+    super(json, jsonType, 'latin1');
+  }
+}
+
+const beyondAscii = /[\u0080-\uffff]/g;
+
+/** A value as JSON in ASCII alone: all other characters are escaped (RFC 8259, section 7). */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(beyondAscii, escapeOf);
+}
+
+function escapeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

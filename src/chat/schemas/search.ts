@@ -44,7 +44,7 @@ export const searchRoutes = {
     url: '/api/search',
     summary: 'Search your messages by words and by meaning',
     description:
-      'Words need not be the same: messages that mean something close are found too, by words alone while nothing embeds. `"…"` must be in the text as it stands, a word behind `-` must not.',
+      'Words need not be the same: messages that mean something close are found too, by words alone while nothing embeds. `"…"` must be in the text as it stands, a word behind `-` must not; up to 32 of both, of 2,000 characters together.',
     schema: {
       body: Type.Object({
         query: Type.String({ minLength: 1, maxLength: queryLengthMax }),

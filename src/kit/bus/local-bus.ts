@@ -2,6 +2,7 @@ import { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Bus, BusEvent, Retention, SubscribeOptions, Subscription, Topic } from './bus.ts';
 import { Reader } from './reader.ts';
+import { Retained } from './retained.ts';
 import {
   checkPlace,
   checkRetention,
@@ -58,11 +59,9 @@ export class LocalBus implements Bus {
 class LocalTopic<T> implements Topic<T> {
   readonly #log: Log;
   readonly #now: () => number;
-  /** By seq, without holes, oldest first. */
-  readonly #events = new Map<number, BusEvent<T>>();
+  readonly #events: Retained<T>;
   readonly #readers = new Set<Reader<T>>();
   #retention: { retainCount: number; retainSeconds: number } = defaultRetention;
-  #last: number;
   #isDelivering = false;
   #isClosed = false;
 
@@ -70,7 +69,7 @@ class LocalTopic<T> implements Topic<T> {
     this.#log = log;
     this.#now = now;
     // The clock in microseconds keeps the numbers rising over a restart, below 2^53 until 2255.
-    this.#last = now() * 1000;
+    this.#events = new Retained(now() * 1000);
   }
 
   retain(retention: Retention): void {
@@ -83,10 +82,8 @@ class LocalTopic<T> implements Topic<T> {
 
   async publish(data: T): Promise<number> {
     if (this.#isClosed) throw closedFault();
-    // The round trip through JSON gives each event the shape and independence it has over NATS.
-    const value: T = JSON.parse(encodeEvent(data));
-    const seq = ++this.#last;
-    this.#events.set(seq, { seq, data: value, publishedAt: this.#now() });
+    // The way through JSON gives each event the shape and independence it has over NATS.
+    const seq = this.#events.add(encodeEvent(data), this.#now());
     this.#deliver();
     return seq;
   }
@@ -98,10 +95,10 @@ class LocalTopic<T> implements Topic<T> {
     const { after, onGap } = options;
     checkPlace(after);
     if (this.#isClosed) throw closedFault();
-    const position = after ?? this.#last;
+    const position = after ?? this.#events.last;
     const reader = new Reader<T>({ handler, onGap, position, log: this.#log });
     if (!this.#isDelivering) this.#prune();
-    reader.align(this.#first, this.#last);
+    reader.align(this.#events.first, this.#events.last);
     this.#readers.add(reader);
     this.#deliver();
     return {
@@ -114,7 +111,7 @@ class LocalTopic<T> implements Topic<T> {
 
   async lastSeq(): Promise<number> {
     if (this.#isClosed) throw closedFault();
-    return this.#last;
+    return this.#events.last;
   }
 
   close(): void {
@@ -122,10 +119,6 @@ class LocalTopic<T> implements Topic<T> {
     for (const reader of this.#readers) reader.close();
     this.#readers.clear();
     this.#events.clear();
-  }
-
-  get #first(): number {
-    return this.#last - this.#events.size + 1;
   }
 
   /**
@@ -137,30 +130,26 @@ class LocalTopic<T> implements Topic<T> {
     this.#isDelivering = true;
     let last: number;
     do {
-      last = this.#last;
+      last = this.#events.last;
       for (const reader of this.#readers) this.#feed(reader);
-    } while (last !== this.#last);
+    } while (last !== this.#events.last);
     this.#isDelivering = false;
     this.#prune();
   }
 
   #feed(reader: Reader<T>): void {
     while (!reader.isClosed) {
-      const event = this.#events.get(reader.position + 1);
+      const event = this.#events.find(reader.position + 1);
       if (!event) return;
       reader.accept(event);
     }
   }
 
-  /** By number: a map that is walked from its front steps over all that was ever deleted there. */
   #prune(): void {
     const { retainCount, retainSeconds } = this.#retention;
-    const oldest = this.#now() - retainSeconds * 1000;
-    for (let seq = this.#first; seq <= this.#last; seq += 1) {
-      const isFresh = (this.#events.get(seq)?.publishedAt ?? 0) >= oldest;
-      if (isFresh && this.#events.size <= retainCount) return;
-      this.#events.delete(seq);
-    }
+    const events = this.#events;
+    const freshFrom = this.#now() - retainSeconds * 1000;
+    while (events.size > retainCount || events.oldestAt < freshFrom) events.dropOldest();
   }
 }
 

@@ -19,7 +19,10 @@ const waitingMaxDefault = 10_000;
 export class Outlet<T> implements AsyncDisposable {
   readonly topic: Topic<T>;
   readonly #options: OutletOptions<T>;
-  readonly #waiting = new Set<Promise<void>>();
+  /** How many are on their way. */
+  #waiting = 0;
+  /** Who waits until none is. */
+  readonly #onIdle: (() => void)[] = [];
   #lostCount = 0;
 
   constructor(options: OutletOptions<T>) {
@@ -28,26 +31,35 @@ export class Outlet<T> implements AsyncDisposable {
   }
 
   tell(data: T): void {
-    if (this.#waiting.size >= (this.#options.waitingMax ?? waitingMaxDefault)) {
+    if (this.#waiting >= (this.#options.waitingMax ?? waitingMaxDefault)) {
       this.#noteLost('too many wait for the bus');
       return;
     }
-    const told = this.#publish(data).finally(() => this.#waiting.delete(told));
-    this.#waiting.add(told);
+    this.#waiting += 1;
+    this.topic.publish(data).then(this.#noteTaken, this.#noteRefused);
   }
 
   /** Resolves when what was told is on its way. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#waiting);
+    if (this.#waiting === 0) return;
+    await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  async #publish(data: T): Promise<void> {
-    try {
-      await this.topic.publish(data);
-      this.#lostCount = 0;
-    } catch (error) {
-      this.#noteLost(error);
-    }
+  // Made once, not for each event.
+  readonly #noteTaken = () => {
+    this.#lostCount = 0;
+    this.#noteSettled();
+  };
+
+  readonly #noteRefused = (error: unknown) => {
+    this.#noteLost(error);
+    this.#noteSettled();
+  };
+
+  #noteSettled(): void {
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   /** The first of a row only: a bus that is away loses them all. */

@@ -10,7 +10,7 @@ import { JsonLines } from '../json-lines.ts';
 import { PushedAnswer } from '../pushed-answer.ts';
 import { EventStream } from '../sse.ts';
 import { createTestServer, listenAnywhere } from '../testing.ts';
-import { WrittenJsonText } from '../written-json.ts';
+import { asciiJson, WrittenAsciiJson, WrittenJsonText } from '../written-json.ts';
 import type { Call, Handlers } from './call.ts';
 
 /** One route twice: `/direct` past the framework, `/framed` by it. */
@@ -85,12 +85,15 @@ function pushed(what: string): PushedAnswer {
   });
 }
 
-async function actLater(call: ActCall): Promise<{ said: string } | WrittenJsonText> {
+async function actLater(
+  call: ActCall,
+): Promise<{ said: string } | WrittenJsonText | WrittenAsciiJson> {
   const { do: what, text: said = '' } = call.body;
   if (what === 'fail') throw new TypeError('a secret of the implementation');
   if (what === 'refuse') throw new Fault('conflict', 'twice', { reason: 'is_there' });
   if (what === 'throttle') throw new Fault('exhausted', 'later', { retryAfter: 7 });
   if (what === 'written') return new WrittenJsonText('{"said":"ä€😀"}');
+  if (what === 'ascii') return new WrittenAsciiJson(asciiJson({ said: 'ä€😀' }));
   call.setHeader('x-note', 'one');
   const answer = { said: said.repeat(call.query.times), secret: 'never leaves' };
   return answer;
@@ -182,6 +185,7 @@ describe('a direct route answers as the framework does', () => {
     ['a body and a query', { body: say, query: '?times=3' }, 201],
     ['a value given at once', { body: '{"do":"at once"}' }, 201],
     ['an answer that is written already', { body: '{"do":"written"}' }, 201],
+    ['an answer written in ASCII', { body: '{"do":"ascii"}' }, 201],
     ['events', { body: '{"do":"events"}' }, 200],
     ['events that never come', { body: '{"do":"events none"}' }, 502],
     ['events that break off', { body: '{"do":"events one"}' }, 200],
@@ -276,6 +280,20 @@ test('a direct route answers requests of one connection in their order', async (
   expect(answers.indexOf('req-1')).toBeLessThan(answers.indexOf('req-2'));
   expect(answers.match(/HTTP\/1.1 201/g)).toHaveLength(2);
 });
+
+test.each([0, 7])(
+  'a body that comes in pieces is read, %d bytes of it with the head',
+  async (some) => {
+    const whole = bytesOf('/direct', { body: say });
+    const cut = whole.length - Buffer.byteLength(say) + some;
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').setNoDelay();
+    socket.write(whole.subarray(0, cut));
+    // The refusal of another caller shows that the server has read what came before it.
+    await sendRaw(bytesOf('/direct', { body: '{"do":"refuse"}' }));
+    socket.write(whole.subarray(cut));
+    expect(read(await text(socket)).body).toBe('{"said":"hä😀"}');
+  },
+);
 
 test('a direct route is traced with its status and its caller', async () => {
   server.spans.length = 0;

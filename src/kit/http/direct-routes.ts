@@ -1,5 +1,6 @@
 import { parse as parseQuery } from 'fast-querystring';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TSchema } from 'typebox';
 import { bodyBytesMaxOf, successStatus, type Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import { jsonType, WrittenBytes } from '../written-json.ts';
@@ -13,13 +14,15 @@ import { boundBody } from './streamed-body.ts';
 import { checkedBody, validatorOf } from './validation.ts';
 
 type Check = ReturnType<typeof validatorOf>;
+/** What an address says behind its `?`, checked; throws the refusal. */
+type QueryReader = (url: string) => unknown;
 
 interface DirectRoute {
   readonly route: Route;
   readonly handler: AnyHandler;
   readonly status: number;
   readonly bodyBytesMax: number;
-  readonly checkQuery: Check | undefined;
+  readonly readQuery: QueryReader | undefined;
   readonly checkBody: Check | undefined;
   readonly write: (answer: unknown) => string;
 }
@@ -63,7 +66,7 @@ export class DirectRoutes {
       handler,
       status,
       bodyBytesMax: bodyBytesMaxOf(route),
-      checkQuery: query && validatorOf(query, 'query'),
+      readQuery: query && queryReaderOf(query),
       checkBody: body && validatorOf(body, 'body'),
       write: writerOf(response[status] ?? {}),
     });
@@ -101,11 +104,7 @@ export class DirectRoutes {
 
   #read(direct: DirectRoute, reply: DirectReply): void {
     const { request } = reply;
-    const { checkBody, checkQuery, route } = direct;
-    if (checkQuery) {
-      const end = request.url.indexOf('?');
-      request.query = end < 0 ? {} : parseQuery(request.url.slice(end + 1));
-    }
+    const { checkBody, route } = direct;
     if (!checkBody) return this.#handle(direct, reply);
     const { bodyTimeoutMs } = this.#options;
     if (bodyTimeoutMs) boundBody(request.raw, bodyTimeoutMs);
@@ -118,9 +117,9 @@ export class DirectRoutes {
   #handle(direct: DirectRoute, reply: DirectReply, text = ''): void {
     try {
       const { request } = reply;
-      const { route, handler, checkBody, checkQuery } = direct;
+      const { route, handler, checkBody, readQuery } = direct;
       if (checkBody) request.body = valueOf(checkBody(parseJsonBody(text)));
-      if (checkQuery) request.query = valueOf(checkQuery(request.query));
+      if (readQuery) request.query = readQuery(request.url);
       reply.code(direct.status);
       const call = this.#options.edge.callOf(route, reply);
       const exit = { direct, reply, call };
@@ -139,7 +138,7 @@ export class DirectRoutes {
   #send(answer: unknown, { direct, reply, call }: DirectExit): Promise<void> | undefined {
     if (answer instanceof WrittenBytes) {
       reply.header('content-type', answer.mediaType);
-      reply.send(answer.bytes);
+      reply.send(answer.bytes, answer.encoding);
       return undefined;
     }
     const begin = (head: Readonly<Record<string, string>>) => reply.begin(head);
@@ -162,6 +161,17 @@ function isPlain({ headers }: IncomingMessage, direct: DirectRoute): boolean {
   if (!direct.checkBody) return length === 0;
   if (length === 0 || length > direct.bodyBytesMax) return false;
   return !headers['content-encoding'] && plainTypes.has(headers['content-type'] ?? '');
+}
+
+/** Requests without a query share what the defaults make of it. */
+function queryReaderOf(schema: TSchema): QueryReader {
+  const check = validatorOf(schema, 'query');
+  let none: unknown;
+  return (url) => {
+    const end = url.indexOf('?');
+    if (end >= 0) return valueOf(check(parseQuery(url.slice(end + 1))));
+    return (none ??= Object.freeze(valueOf(check({}))));
+  };
 }
 
 function valueOf(checked: ReturnType<Check>): unknown {

@@ -3,7 +3,13 @@ import { Type } from 'typebox';
 import type { Contract } from '../contract.ts';
 import { plainEnvelope } from '../envelope.ts';
 import { createTestServer, listenAnywhere } from '../testing.ts';
-import { WrittenBytes, WrittenJson, WrittenJsonText } from '../written-json.ts';
+import {
+  asciiJson,
+  WrittenAsciiJson,
+  WrittenBytes,
+  WrittenJson,
+  WrittenJsonText,
+} from '../written-json.ts';
 
 const answerOf = { response: { 200: Type.Object({ word: Type.String() }) } };
 const route = { method: 'GET', summary: 'Read it', auth: 'none', schema: answerOf } as const;
@@ -18,6 +24,8 @@ const contract = {
     value: { ...route, url: '/value' },
     json: { ...route, url: '/json' },
     text: { ...route, url: '/text' },
+    ascii: { ...route, url: '/ascii' },
+    direct: { ...route, url: '/direct', isDirect: true },
     other: { ...route, url: '/other' },
   },
 } as const satisfies Contract;
@@ -34,6 +42,8 @@ beforeAll(async () => {
     value: () => new WrittenJson(word),
     json: () => new WrittenJson(Buffer.from(json)),
     text: () => new WrittenJsonText(json),
+    ascii: () => new WrittenAsciiJson(asciiJson(word)),
+    direct: () => new WrittenAsciiJson(asciiJson(word)),
     other: () => new WrittenBytes('ü', 'text/plain; charset=utf-8'),
   });
   url = await listenAnywhere(http);
@@ -54,3 +64,19 @@ test('a text of another format is answered as it is', async () => {
   expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   expect(await answer.text()).toBe('ü');
 });
+
+test.each(['ascii', 'direct'])('JSON in ASCII says the same: %s', async (path) => {
+  const answer = await fetch(`${url}/${path}`);
+  const answered = await answer.text();
+  expect(answered).toMatch(/^[\x20-\x7e]+$/);
+  expect(answer.headers.get('content-length')).toBe(String(answered.length));
+  expect(JSON.parse(answered)).toEqual(word);
+});
+
+test.each(['', '\u007f\u0080é€😀\ud800"\\', { 键: ['ÿ', null] }])(
+  '%j is the same in ASCII',
+  (value) => {
+    expect(JSON.parse(asciiJson(value))).toEqual(value);
+    expect(asciiJson(value)).not.toMatch(/[\u0080-\uffff]/);
+  },
+);

@@ -1,3 +1,4 @@
+import { asciiJson } from '../../kit/written-json.ts';
 import { agentStatuses, type Agent, type AgentEndpoints, type AgentStatus } from './agent.ts';
 import type { AgentRow, AgentState, CardFacts, PublicJwk } from './agent-row.ts';
 
@@ -95,7 +96,7 @@ export class AgentRecord implements Agent {
 
   /** The agent as discovery tells it, written once for every change. */
   get json(): string {
-    this.#json ??= JSON.stringify({
+    this.#json ??= asciiJson({
       agentId: this.agentId,
       capabilities: this.capabilities,
       endpoints: this.endpoints,

@@ -415,3 +415,15 @@ test('what the database does not take is neither acknowledged nor known', async 
   await own.database.query('alter table mesh.elsewhere rename to agents');
   expect((await alone.call('POST', '/api/v1/agents/register', body)).status).toBe(201);
 });
+
+test('a capability in any script is found and told as it is', async () => {
+  const agent = {
+    agentId: 'any-script',
+    capabilities: ['größe', '尺寸 😀'],
+    metadata: { region: 'Zürich' },
+  };
+  expect((await register(agent)).status).toBe(201);
+  const { body } = await discover({ capabilities: ['尺寸 😀'], filters: { region: 'Zürich' } });
+  const { agentId, capabilities } = agent;
+  expect(body.agents).toMatchObject([{ agentId, capabilities, region: 'Zürich' }]);
+});

@@ -20,6 +20,8 @@ export interface Found {
 /** The agents found under one key, an array for each status; the order within one means nothing. */
 class Posting {
   readonly ranks: AgentRecord[][] = agentStatuses.map(() => []);
+  /** The same but for those that are offline. */
+  readonly routable: readonly AgentRecord[][] = this.ranks.slice(0, statusRanks.offline);
   /** The revision of the last change that a listener must hear of. */
   index = 0;
 
@@ -117,8 +119,9 @@ export class CapabilityIndex {
     const key = this.#rarest(keys);
     const posting = key === undefined ? this.#all : this.#postings.get(key);
     if (!posting) return { agents: [], totalFound: 0 };
-    const ranks = wanted.status ? [posting.ranks[statusRanks[wanted.status]] ?? []] : posting.ranks;
-    const routable = wanted.status ? ranks : ranks.slice(0, statusRanks.offline);
+    const routable = wanted.status
+      ? [posting.ranks[statusRanks[wanted.status]] ?? []]
+      : posting.routable;
     const others = keys.length < 2 ? [] : wanted.capabilities.filter((_, at) => keys[at] !== key);
     const isPlain = others.length === 0 && !wanted.holds;
     const agents: AgentRecord[] = [];
@@ -133,16 +136,10 @@ export class CapabilityIndex {
 
   /** Moves those it draws to the front of `from`, whose order means nothing. */
   #draw(from: AgentRecord[], limit: number, into: AgentRecord[]): void {
-    const { now, random } = this.#options;
-    const nowMs = now();
+    const nowMs = this.#options.now();
     const count = Math.min(limit, from.length);
     for (let at = 0; at < count; at += 1) {
-      const rest = from.length - at;
-      const one = at + Math.floor(random() * rest);
-      // Another one than the first, where there is one.
-      const other =
-        rest > 1 ? at + ((one - at + 1 + Math.floor(random() * (rest - 1))) % rest) : one;
-      const chosen = lessLoaded(from, [one, other], nowMs);
+      const chosen = this.#drawOne(from, at, nowMs);
       const agent = from[chosen];
       const first = from[at];
       if (!agent || !first) return;
@@ -150,6 +147,18 @@ export class CapabilityIndex {
       from[at] = agent;
       into.push(agent);
     }
+  }
+
+  /** The less loaded of two from a place on. */
+  #drawOne(from: readonly AgentRecord[], at: number, nowMs: number): number {
+    const { random } = this.#options;
+    const rest = from.length - at;
+    const one = at + Math.floor(random() * rest);
+    const score = from[one]?.score(nowMs) ?? 0;
+    // Nobody has less to do than nothing: most reading of agents is spared where many are idle.
+    if (rest < 2 || score === 0) return one;
+    const other = at + ((one - at + 1 + Math.floor(random() * (rest - 1))) % rest);
+    return (from[other]?.score(nowMs) ?? 0) < score ? other : one;
   }
 
   /** The key with the fewest agents; undefined when there are no keys. */
@@ -209,14 +218,4 @@ function keysWanted({ capabilities, region }: Wanted): readonly string[] {
 function fits(agent: AgentRecord, others: readonly string[], holds: Wanted['holds']): boolean {
   for (const capability of others) if (!agent.capabilitySet.has(capability)) return false;
   return holds?.(agent) ?? true;
-}
-
-function lessLoaded(
-  agents: readonly AgentRecord[],
-  [one, other]: readonly [number, number],
-  nowMs: number,
-): number {
-  const first = agents[one]?.score(nowMs) ?? 0;
-  const second = agents[other]?.score(nowMs) ?? 0;
-  return second < first ? other : one;
 }

@@ -1,7 +1,7 @@
 import type { Call, Handler } from '../../kit/http/call.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import { allows } from '../../kit/permissions.ts';
-import { WrittenJsonText } from '../../kit/written-json.ts';
+import { WrittenAsciiJson } from '../../kit/written-json.ts';
 import type { MeshMetrics } from '../activity/mesh-metrics.ts';
 import { toAnswer, toRegistered } from '../agents/answers.ts';
 import type { Discovered, DiscoveryQuery } from '../agents/discovery.ts';
@@ -65,7 +65,7 @@ const waitSecondsDefault = 30;
 function discover(
   { registry: { discovery }, metrics }: Pick<AgentParts, 'registry' | 'metrics'>,
   call: Call<Routes['discoverAgents']>,
-): WrittenJsonText | Promise<WrittenJsonText> {
+): WrittenAsciiJson | Promise<WrittenAsciiJson> {
   const { capabilities = [], filters, limit, ...inBody } = call.body;
   const query: DiscoveryQuery = { capabilities, filters, limit };
   const index = call.query.index ?? inBody.index;
@@ -86,11 +86,11 @@ function discover(
 function writeDiscovered(
   { agents, totalFound, index }: Discovered,
   call: Pick<Call, 'setHeader'>,
-): WrittenJsonText {
+): WrittenAsciiJson {
   let text = '{"agents":[';
   for (const [at, agent] of agents.entries()) text += at === 0 ? agent.json : `,${agent.json}`;
   call.setHeader('x-mesh-index', String(index));
-  return new WrittenJsonText(`${text}],"totalFound":${totalFound}}`);
+  return new WrittenAsciiJson(`${text}],"totalFound":${totalFound}}`);
 }
 
 function ownerOf({ subject, permissions }: Identity): AgentOwner {

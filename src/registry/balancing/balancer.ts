@@ -6,7 +6,7 @@ import { choose, strategyDefault, type Choosing, type Pool, type Strategy } from
 import { Ejection } from './ejection.ts';
 import { Pools } from './pools.ts';
 import { weightsOf, type Posting } from './posting.ts';
-import { whyChosen, whyEjected } from './reasons.ts';
+import { whyOf } from './reasons.ts';
 
 export interface BalancerOptions {
   readonly directory: Pick<Directory, 'all' | 'onChange'>;
@@ -30,6 +30,13 @@ export interface Picking {
 export interface Picked {
   readonly connection: Connection;
   readonly why: string;
+}
+
+/** Those who were chosen, the best first. */
+export interface Chosen {
+  readonly best: readonly Candidate[];
+  /** Outliers, who stand behind all others. */
+  readonly last: readonly Candidate[];
 }
 
 /** Those among whom is chosen: in use first, then outliers, where there is nothing better. */
@@ -84,26 +91,21 @@ export class Balancer implements Disposable {
     if (!posting) return undefined;
     const { accepts, strategy = strategyDefault, key = '' } = picking;
     const fits = accepts && ((candidate: Candidate) => accepts(candidate.connection));
-    const [first] = this.choose(fieldOf(posting, fits), { strategy, key, limit: 1 });
-    return first && { connection: first.candidate.connection, why: first.why };
+    const { best, last } = this.choose(fieldOf(posting, fits), { strategy, key, limit: 1 });
+    const [chosen = last[0]] = best;
+    if (!chosen) return undefined;
+    const why = whyOf(chosen, best.length > 0 ? strategy : 'ejected', this.#now());
+    return { connection: chosen.connection, why };
   }
 
-  /** Chooses from a field, outliers last. */
+  /** Chooses from a field. */
   choose(
     { usable, ejected }: Field,
     { strategy, key, limit }: Pick<Choosing, 'strategy' | 'key' | 'limit'>,
-  ): { readonly candidate: Candidate; readonly why: string }[] {
-    const nowMs = this.#now();
+  ): Chosen {
     const random = this.#random;
-    const chosen = choose(usable, { strategy, key, limit, nowMs, random });
-    const found = chosen.map((candidate) => ({
-      candidate,
-      why: whyChosen(candidate, strategy, nowMs),
-    }));
-    for (const candidate of ejected.slice(0, limit - found.length)) {
-      found.push({ candidate, why: whyEjected(candidate, nowMs) });
-    }
-    return found;
+    const best = choose(usable, { strategy, key, limit, nowMs: this.#now(), random });
+    return { best, last: ejected.slice(0, limit - best.length) };
   }
 
   /** Lets outliers in again whose time is over. */

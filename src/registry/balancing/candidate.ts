@@ -2,7 +2,7 @@ import type { Connection } from '../connections/connection.ts';
 import { capabilityNames } from '../connections/capability-names.ts';
 import type { Meter } from '../traffic/meter.ts';
 import { hashOf } from './hash.ts';
-import { summaryHead, type SummaryHead } from './summary.ts';
+import { summaryHead, type SummaryHead, type ToldSummary } from './summary.ts';
 
 /** Requests that a connection takes at once, unless its metadata say `capacity`. */
 export const capacityDefault = 16;
@@ -22,6 +22,8 @@ export class Candidate {
   /** 0 while it is no outlier. */
   ejectedUntilMs = 0;
   ejectionReason = '';
+  /** What discovery told of it last, as long as that may be told again. */
+  told: ToldSummary | undefined;
   #connection: Connection;
   #names: ReadonlySet<string>;
   #capacity: number;
@@ -81,10 +83,16 @@ export class Candidate {
     this.#connection = connection;
     this.#createdAtMs = connection.createdAtMs;
     this.#head = undefined;
+    this.told = undefined;
     this.#capacity = capacityOf(connection);
     this.#weight = weightOf(connection);
     if (!isSame) this.#names = new Set(capabilityNames(connection));
     return !isSame;
+  }
+
+  /** When it gets all of its share, milliseconds since the epoch. */
+  get grownAtMs(): number {
+    return this.#createdAtMs + slowStartMs;
   }
 
   /** How much of its share it gets by now, above 0 to 1. */

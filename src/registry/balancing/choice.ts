@@ -28,6 +28,8 @@ export interface Pool {
 export interface Weights {
   readonly min: number;
   readonly max: number;
+  /** When the last one gets all of its share, milliseconds since the epoch. */
+  readonly grownAtMs: number;
 }
 
 export interface Choosing {
@@ -70,6 +72,7 @@ const choosers: Readonly<Record<Strategy, Chooser>> = {
 
 /** Requests that run, by what the candidate can take. */
 function occupation(candidate: Candidate, nowMs: number): number {
+  if (candidate.active === 0) return 0;
   return candidate.active / (candidate.capacity * candidate.weightAt(nowMs));
 }
 
@@ -144,6 +147,8 @@ function placeAmong(scores: readonly number[], score: number): number {
 
 interface Chance extends Pick<Choosing, 'nowMs' | 'random'> {
   readonly weightMax: number;
+  /** All weigh the same by now, so that nobody need be asked. */
+  readonly isEven: boolean;
 }
 
 /** Of two random ones the better each time; those chosen move to the front of `from`. */
@@ -153,22 +158,40 @@ function draw(
   scoreOf: (candidate: Candidate, nowMs: number) => number,
 ): Candidate[] {
   const from = drawable();
-  const chance = { weightMax: weights().max, nowMs, random };
+  const { min, max, grownAtMs } = weights();
+  const isEven = min === max && grownAtMs <= nowMs;
+  const chance = { weightMax: max, isEven, nowMs, random };
   const chosen: Candidate[] = [];
   const count = Math.min(limit, from.length);
   for (let at = 0; at < count; at += 1) {
-    const one = drawOne(from, at, chance);
-    const other = drawOther(from, { at, one }, chance);
+    const place = drawBetter(from, { at, chance, scoreOf });
+    const best = from[place];
     const first = from[at];
-    const [a, b] = [from[one], from[other]];
-    if (!first || !a || !b) break;
-    const isOtherBetter = other !== one && scoreOf(b, nowMs) < scoreOf(a, nowMs);
-    const best = isOtherBetter ? b : a;
-    from[isOtherBetter ? other : one] = first;
+    if (!best || !first) break;
+    from[place] = first;
     from[at] = best;
     chosen.push(best);
   }
   return chosen;
+}
+
+interface Drawing {
+  readonly at: number;
+  readonly chance: Chance;
+  readonly scoreOf: (candidate: Candidate, nowMs: number) => number;
+}
+
+/** The place of the better of two from `at` on. */
+function drawBetter(from: readonly Candidate[], { at, chance, scoreOf }: Drawing): number {
+  const { nowMs } = chance;
+  const one = drawOne(from, at, chance);
+  const a = from[one];
+  const score = a ? scoreOf(a, nowMs) : 0;
+  // Nobody is better than who has nothing to do: most reading is spared where many are idle.
+  if (score === 0) return one;
+  const other = drawOther(from, { at, one }, chance);
+  const b = from[other];
+  return b && scoreOf(b, nowMs) < score ? other : one;
 }
 
 const triesMax = 16;
@@ -177,9 +200,10 @@ const triesMax = 16;
 function drawOne(
   from: readonly Candidate[],
   at: number,
-  { weightMax, nowMs, random }: Chance,
+  { weightMax, isEven, nowMs, random }: Chance,
 ): number {
   const rest = from.length - at;
+  if (isEven) return at + Math.floor(random() * rest);
   let place = at;
   for (let tries = 0; tries < triesMax; tries += 1) {
     place = at + Math.floor(random() * rest);

@@ -209,6 +209,41 @@ test('the summary follows a change', async () => {
   expect(first).toMatchObject({ name: 'renamed', capabilities: ['read', 'extra'] });
 });
 
+test('what was told before is told anew when figures or time have changed it', async () => {
+  const told = async () => {
+    const loadBalancing = { strategy: 'least-loaded' };
+    const asked = { capabilities: ['write'], filters: { type: 'server' }, loadBalancing };
+    const [one] = (await discover(asked)).connections;
+    return [one.load, one.why, one.metrics.requestsPerMinute, one.health.uptime];
+  };
+  const why = (active: number) => `least-loaded: ${active} of 16 in use`;
+  expect(await told()).toEqual([0, why(0), 0, 100_000_000]);
+  expect(await told()).toEqual([0, why(0), 0, 100_000_000]);
+  ground.meterOf('con_00000').ownActive = 8;
+  expect(await told()).toEqual([0.5, why(8), 0, 100_000_000]);
+  ground.end('con_00000', false, 20);
+  expect(await told()).toEqual([0.5, why(8), 1, 100_000_000]);
+  ground.nowMs += 61_000;
+  expect(await told()).toEqual([0.5, why(8), 0, 100_000_061]);
+});
+
+test('a new connection says how much of its share it gets by then', async () => {
+  ground.directory.put(connectionOf(9, ['young'], { createdAtMs: ground.nowMs - 9_000 }));
+  const why = async () =>
+    (await discover({ capabilities: ['young'], loadBalancing: {} })).connections[0].why;
+  expect(await why()).toContain('new, at 30 % of its share');
+  ground.nowMs += 12_000;
+  expect(await why()).toContain('new, at 70 % of its share');
+  ground.nowMs += 9_000;
+  expect(await why()).not.toContain('new');
+});
+
+test('a name in any script is told as it is', async () => {
+  ground.directory.put(connectionOf(9, ['wörter 词'], { metadata: { ort: 'Zürich 😀' } }));
+  const [found] = (await discover({ capabilities: ['wörter 词'] })).connections;
+  expect(found).toMatchObject({ capabilities: ['wörter 词'], metadata: { ort: 'Zürich 😀' } });
+});
+
 test('maxConnections bounds what is returned, not what is counted', async () => {
   const loadBalancing = { maxConnections: 1 };
   const answer = await discover({ capabilities: ['read'], loadBalancing });

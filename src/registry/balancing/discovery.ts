@@ -1,10 +1,9 @@
 import type { ConnectionStatus, ConnectionType, Protocol } from '../connections/connection.ts';
 import type { EventSink } from '../events.ts';
-import { fieldOf, type Balancer, type Field } from './balancer.ts';
+import { fieldOf, type Balancer, type Chosen, type Field } from './balancer.ts';
 import type { Candidate } from './candidate.ts';
 import { strategyDefault, type Strategy } from './choice.ts';
 import { weightsOf, type Posting } from './posting.ts';
-import { whyEjected } from './reasons.ts';
 import { writeSummary } from './summary.ts';
 
 export interface DiscoveryQuery {
@@ -40,21 +39,23 @@ export class Discovery {
     this.#events = events;
   }
 
-  /** The answer as JSON: most of it lies written already. */
+  /** The answer as JSON in ASCII: most of it lies written already. */
   discover(query: DiscoveryQuery): string {
     this.#balancer.settle();
     const field = this.#fieldOf(query);
     const { nowMs } = this.#balancer;
     const { balancing } = query;
     const strategy = balancing ? (balancing.strategy ?? strategyDefault) : 'none';
-    const found =
+    const { best, last } =
       balancing && strategy !== 'none'
-        ? this.#balancer.choose(field, { ...balancing, strategy })
-        : inOrder(field, nowMs);
-    this.#tell(query.capabilities, found[0]?.candidate.id, nowMs);
-    const texts = found.map(({ candidate, why }) => writeSummary(candidate, why, nowMs));
+        ? this.#balancer.choose(field, { strategy, key: balancing.key, limit: balancing.limit })
+        : inOrder(field);
+    this.#tell(query.capabilities, (best[0] ?? last[0])?.id, nowMs);
+    let texts = '';
+    for (const one of best) texts += separated(texts, writeSummary(one, strategy, nowMs));
+    for (const one of last) texts += separated(texts, writeSummary(one, 'ejected', nowMs));
     const totalMatching = field.usable.candidates.length + field.ejected.length;
-    return `{"connections":[${texts.join(',')}],"totalMatching":${totalMatching},"loadBalanced":${balancing !== undefined},"strategy":"${strategy}"}`;
+    return `{"connections":[${texts}],"totalMatching":${totalMatching},"loadBalanced":${balancing !== undefined},"strategy":"${strategy}"}`;
   }
 
   #fieldOf({ capabilities, filters }: DiscoveryQuery): Field {
@@ -67,10 +68,13 @@ export class Discovery {
   #tell(capabilities: readonly string[], connectionId: string | undefined, nowMs: number): void {
     if (capabilities.length === 0) return;
     const timestamp = new Date(nowMs).toISOString();
-    const found = connectionId === undefined ? {} : { connectionId };
-    const outcome = connectionId === undefined ? 'none-found' : 'discovered';
+    const type = 'capability-request';
     for (const capability of capabilities) {
-      this.#events.tell({ type: 'capability-request', ...found, capability, timestamp, outcome });
+      this.#events.tell(
+        connectionId === undefined
+          ? { type, capability, timestamp, outcome: 'none-found' }
+          : { type, connectionId, capability, timestamp, outcome: 'discovered' },
+      );
     }
   }
 }
@@ -79,7 +83,7 @@ const emptyField: Field = {
   usable: {
     candidates: [],
     drawable: () => [],
-    weights: () => ({ min: 0, max: 0 }),
+    weights: () => ({ min: 0, max: 0, grownAtMs: 0 }),
     rotation: { next: () => [] },
   },
   ejected: [],
@@ -120,12 +124,12 @@ function failedOf(
   return { usable, ejected: [] };
 }
 
-function inOrder({ usable, ejected }: Field, nowMs: number) {
-  const found = usable.candidates
-    .slice(0, unbalancedMax)
-    .map((candidate) => ({ candidate, why: 'none: offers all that is asked for' }));
-  for (const candidate of ejected.slice(0, unbalancedMax - found.length)) {
-    found.push({ candidate, why: whyEjected(candidate, nowMs) });
-  }
-  return found;
+function inOrder({ usable, ejected }: Field): Chosen {
+  const best = usable.candidates.slice(0, unbalancedMax);
+  return { best, last: ejected.slice(0, unbalancedMax - best.length) };
+}
+
+/** Added to rather than joined: the texts are copied once, where the answer is sent. */
+function separated(before: string, text: string): string {
+  return before === '' ? text : `,${text}`;
 }

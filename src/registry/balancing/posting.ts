@@ -71,11 +71,13 @@ export class Posting {
 export function weightsOf(candidates: readonly Candidate[]): Weights {
   let min = Number.POSITIVE_INFINITY;
   let max = 0;
-  for (const { weight } of candidates) {
+  let lastGrownAtMs = 0;
+  for (const { weight, grownAtMs } of candidates) {
     if (weight < min) min = weight;
     if (weight > max) max = weight;
+    if (grownAtMs > lastGrownAtMs) lastGrownAtMs = grownAtMs;
   }
-  return { min: Math.min(min, max), max };
+  return { min: Math.min(min, max), max, grownAtMs: lastGrownAtMs };
 }
 
 function insert(candidates: Candidate[], candidate: Candidate): void {

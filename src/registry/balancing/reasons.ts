@@ -1,13 +1,27 @@
 import type { Candidate } from './candidate.ts';
 import type { Strategy } from './choice.ts';
 
-/** Why a strategy chose a candidate, in words without quotes. */
-export function whyChosen(candidate: Candidate, strategy: Strategy, nowMs: number): string {
+/** Why a candidate stands where it does: a strategy chose it, none was asked for, or it is an outlier. */
+export type Reason = Strategy | 'none' | 'ejected';
+
+/** The reason in words of ASCII without quotes. */
+export function whyOf(candidate: Candidate, reason: Reason, nowMs: number): string {
+  if (reason === 'none') return 'none: offers all that is asked for';
+  if (reason === 'ejected') return whyEjected(candidate, nowMs);
+  return whyChosen(candidate, reason, nowMs);
+}
+
+/** Whether the words stay the same while the candidate's figures do. */
+export function isLasting(candidate: Candidate, reason: Reason, nowMs: number): boolean {
+  if (reason === 'latency' || reason === 'ejected') return false;
+  return candidate.slowStartShare(nowMs) === 1;
+}
+
+function whyChosen(candidate: Candidate, strategy: Strategy, nowMs: number): string {
   return `${strategy}: ${reasons[strategy](candidate, nowMs)}${slowStartOf(candidate, nowMs)}`;
 }
 
-/** Why a candidate stands last. */
-export function whyEjected({ ejectedUntilMs, ejectionReason }: Candidate, nowMs: number): string {
+function whyEjected({ ejectedUntilMs, ejectionReason }: Candidate, nowMs: number): string {
   const seconds = Math.max(1, Math.ceil((ejectedUntilMs - nowMs) / 1000));
   return `last: kept out for ${seconds} s more after ${ejectionReason}`;
 }

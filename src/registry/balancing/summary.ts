@@ -1,7 +1,9 @@
+import { asciiJson } from '../../kit/written-json.ts';
 import type { Connection } from '../connections/connection.ts';
 import { redactEndpoint } from '../connections/redaction.ts';
-import { rounded } from '../traffic/meter.ts';
+import { rounded, type Meter } from '../traffic/meter.ts';
 import type { Candidate } from './candidate.ts';
+import { isLasting, whyOf, type Reason } from './reasons.ts';
 
 /** The JSON of a summary up to what changes by itself, and since when the connection is up. */
 export interface SummaryHead {
@@ -15,7 +17,7 @@ export function summaryHead(connection: Connection, capabilities: readonly strin
   const { createdAtMs, lastActiveAtMs } = connection;
   const { checksPerformed, failedChecks, lastCheckMs, reason, upSinceMs } = health;
   const endpoint = redactEndpoint(connection);
-  const text = JSON.stringify({
+  const text = asciiJson({
     id,
     name,
     type,
@@ -37,13 +39,60 @@ export function summaryHead(connection: Connection, capabilities: readonly strin
   return { json: text.slice(0, -2), upSinceMs };
 }
 
-/** A connection as discovery answers it. `why` is written as it is: it holds no quotes. */
-export function writeSummary(candidate: Candidate, why: string, nowMs: number): string {
-  const { head, meter, load } = candidate;
-  const { json, upSinceMs } = head;
-  const uptime = upSinceMs === undefined ? 0 : Math.max(0, Math.floor((nowMs - upSinceMs) / 1000));
-  const { requests } = meter.lastMinute(nowMs);
-  const averageLatency = rounded(meter.total.averageLatency);
-  const metrics = `{"requestsPerMinute":${requests},"averageLatency":${averageLatency},"activeConnections":${meter.active}}`;
-  return `${json},"uptime":${uptime}},"metrics":${metrics},"load":${Math.round(load * 100) / 100},"why":"${why}"}`;
+/** A summary as it was written, and what it says that changes while the connection stays as it is. */
+export class ToldSummary {
+  readonly reason: Reason;
+  readonly upSinceMs: number | undefined;
+  /** Whole seconds. */
+  readonly uptime: number;
+  /** Of the last minute. */
+  readonly requests: number;
+  /** Milliseconds. */
+  readonly averageLatency: number;
+  readonly active: number;
+  readonly text: string;
+
+  constructor(candidate: Candidate, reason: Reason, nowMs: number) {
+    const { head, meter } = candidate;
+    this.reason = reason;
+    this.upSinceMs = head.upSinceMs;
+    this.uptime = uptimeOf(head.upSinceMs, nowMs);
+    this.requests = meter.lastMinute(nowMs).requests;
+    this.averageLatency = meter.total.averageLatency;
+    this.active = meter.active;
+    // Joined to a text in one piece: it is sent many times.
+    this.text = [head.json, this.#writeRest(candidate, nowMs)].join('');
+  }
+
+  /** Whether it would be written the same by now. */
+  isTrue(meter: Meter, reason: Reason, nowMs: number): boolean {
+    return (
+      this.reason === reason &&
+      this.active === meter.active &&
+      this.requests === meter.lastMinute(nowMs).requests &&
+      this.averageLatency === meter.total.averageLatency &&
+      this.uptime === uptimeOf(this.upSinceMs, nowMs)
+    );
+  }
+
+  #writeRest(candidate: Candidate, nowMs: number): string {
+    const { reason, uptime, requests, averageLatency, active } = this;
+    const metrics = `{"requestsPerMinute":${requests},"averageLatency":${rounded(averageLatency)},"activeConnections":${active}}`;
+    const load = Math.round(candidate.load * 100) / 100;
+    const why = whyOf(candidate, reason, nowMs);
+    return `,"uptime":${uptime}},"metrics":${metrics},"load":${load},"why":"${why}"}`;
+  }
+}
+
+/** A connection as discovery answers it: JSON in ASCII, written anew when it says something else. */
+export function writeSummary(candidate: Candidate, reason: Reason, nowMs: number): string {
+  const { told, meter } = candidate;
+  if (told?.isTrue(meter, reason, nowMs)) return told.text;
+  const summary = new ToldSummary(candidate, reason, nowMs);
+  candidate.told = isLasting(candidate, reason, nowMs) ? summary : undefined;
+  return summary.text;
+}
+
+function uptimeOf(upSinceMs: number | undefined, nowMs: number): number {
+  return upSinceMs === undefined ? 0 : Math.max(0, Math.floor((nowMs - upSinceMs) / 1000));
 }

@@ -1,5 +1,5 @@
 import type { Handler } from '../../kit/http/call.ts';
-import { WrittenJsonText } from '../../kit/written-json.ts';
+import { WrittenAsciiJson } from '../../kit/written-json.ts';
 import type { Discovery } from '../balancing/discovery.ts';
 import type { LoadReporter } from '../balancing/load-report.ts';
 import type { Statistics } from '../balancing/statistics.ts';
@@ -23,11 +23,12 @@ export function balancingHandlers({ discovery, statistics, loads }: BalancingRou
   return {
     discoverConnections: ({ body, identity }) => {
       const { capabilities = [], filters = {}, loadBalancing } = body;
-      if (!loadBalancing) return new WrittenJsonText(discovery.discover({ capabilities, filters }));
+      if (!loadBalancing)
+        return new WrittenAsciiJson(discovery.discover({ capabilities, filters }));
       const { strategy: named, maxConnections = balancedDefault, key } = loadBalancing;
       const strategy = named === 'p2c' ? 'power-of-two' : named;
       const balancing = { strategy, key: key ?? identity.subject, limit: maxConnections };
-      return new WrittenJsonText(discovery.discover({ capabilities, filters, balancing }));
+      return new WrittenAsciiJson(discovery.discover({ capabilities, filters, balancing }));
     },
     listCapabilities: ({ query }) => {
       const { prefix, q, limit = pageDefault, offset = 0 } = query;
