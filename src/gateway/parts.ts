@@ -8,6 +8,7 @@ import type { Embeddings, EmbeddingRequest } from './conversation/embedding.ts';
 import type { ImageRequest, Images } from './conversation/image.ts';
 import { dialects } from './dialects/dialects.ts';
 import { budgetTopic, cacheTopic } from './events.ts';
+import { AnswerSources } from './exchange/answer-sources.ts';
 import { Attempts } from './exchange/attempts.ts';
 import { embeddingErrand } from './exchange/embedding.ts';
 import { ErrandExchange } from './exchange/errand-exchange.ts';
@@ -62,7 +63,8 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
     new LocalModels(host, (provider) => providers.setLocal(provider)),
   );
   local.start();
-  const { cache, money } = await openBooks(host, lifetime);
+  const sources = new AnswerSources(providers);
+  const { cache, money } = await openBooks(host, lifetime, sources);
   const metrics = new GatewayMetrics({ providers, standings: stations });
   const router = new CandidateRouter({ providers, standings: stations, dialects });
   const attempts = new Attempts(stations, { hedgeAfterMs: config.hedgeAfterMs });
@@ -72,6 +74,7 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
     dialects,
     guardrails,
     cache,
+    sources,
     purse: money.purse,
     router,
     stations,
@@ -127,7 +130,7 @@ async function openProviders(host: Host<GatewaySettings>, stations: Stations): P
 }
 
 /** What is remembered: answers, and what they cost. */
-async function openBooks(host: Host<GatewaySettings>, lifetime: Lifetime) {
+async function openBooks(host: Host<GatewaySettings>, lifetime: Lifetime, sources: AnswerSources) {
   const { database, bus, config, dataFolder, log } = host;
   const models = host.client(modelsContract);
   const cache = await Cache.open({
@@ -135,6 +138,7 @@ async function openBooks(host: Host<GatewaySettings>, lifetime: Lifetime) {
     topic: bus.topic<Eviction>(cacheTopic),
     config,
     log,
+    isCurrent: (answer) => sources.isCurrent(answer),
     embed: async (text) => {
       const { data } = await models.createEmbeddings({ body: { input: text } });
       return Float32Array.from((data[0]?.embedding ?? []) as number[]);

@@ -5,6 +5,8 @@ export interface CachedAnswer {
   readonly body: Buffer;
   readonly provider: string;
   readonly model: string;
+  /** Tells whether the provider of that name is still the same one. */
+  readonly source: string;
   /** Tokens that the answer took when it was made. */
   readonly inputTokens: number;
   readonly outputTokens: number;

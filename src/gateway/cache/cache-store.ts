@@ -10,6 +10,7 @@ interface EntryRow {
   readonly body: Buffer;
   readonly provider: string;
   readonly model: string;
+  readonly source: string;
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly created_at: Date;
@@ -19,13 +20,13 @@ interface EntryRow {
 /** The entry of a key, its time over or not. */
 export async function readEntry(sql: CacheSql, key: string): Promise<CacheEntry | undefined> {
   const [row] = await sql.query<EntryRow>(
-    `select tenant, namespace, body, provider, model, input_tokens, output_tokens, created_at,
+    `select tenant, namespace, body, provider, model, source, input_tokens, output_tokens, created_at,
        expires_at
      from gateway.cache where key = $1`,
     [key],
   );
   if (!row) return undefined;
-  const { tenant, namespace, body, provider, model } = row;
+  const { tenant, namespace, body, provider, model, source } = row;
   return {
     key,
     tenant,
@@ -33,6 +34,7 @@ export async function readEntry(sql: CacheSql, key: string): Promise<CacheEntry 
     body,
     provider,
     model,
+    source,
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,
     createdAtMs: row.created_at.getTime(),
@@ -46,11 +48,12 @@ export async function writeEntries(sql: CacheSql, entries: readonly CacheEntry[]
   const rows = entries.toSorted((one, other) => (one.key < other.key ? -1 : 1));
   await sql.query(
     `insert into gateway.cache (key, tenant, namespace, body, provider, model, input_tokens,
-       output_tokens, bytes, created_at, expires_at)
+       output_tokens, bytes, created_at, expires_at, source)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::text[],
-       $7::bigint[], $8::bigint[], $9::bigint[], $10::timestamptz[], $11::timestamptz[])
+       $7::bigint[], $8::bigint[], $9::bigint[], $10::timestamptz[], $11::timestamptz[],
+       $12::text[])
      on conflict (key) do update set body = excluded.body, provider = excluded.provider,
-       model = excluded.model, input_tokens = excluded.input_tokens,
+       model = excluded.model, source = excluded.source, input_tokens = excluded.input_tokens,
        output_tokens = excluded.output_tokens, bytes = excluded.bytes,
        created_at = excluded.created_at, expires_at = excluded.expires_at,
        used_at = excluded.used_at`,
@@ -66,6 +69,7 @@ export async function writeEntries(sql: CacheSql, entries: readonly CacheEntry[]
       rows.map(bytesOf),
       rows.map(({ createdAtMs }) => new Date(createdAtMs)),
       rows.map(({ expiresAtMs }) => new Date(expiresAtMs)),
+      rows.map(({ source }) => source),
     ],
   );
 }

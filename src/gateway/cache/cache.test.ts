@@ -32,11 +32,12 @@ interface Options {
   readonly environment?: Environment;
   readonly sql?: CacheSql;
   readonly embed?: Embed;
+  readonly isCurrent?: (answer: CachedAnswer) => boolean;
 }
 
-function openCache({ environment = {}, sql = database, embed }: Options = {}): Promise<Cache> {
+function openCache({ environment = {}, sql = database, ...rest }: Options = {}): Promise<Cache> {
   const config = readConfig({ own: cacheSettings }, environment).own;
-  return Cache.open({ sql, topic, config, log: silentLog, embed });
+  return Cache.open({ sql, topic, config, log: silentLog, ...rest });
 }
 
 const never = new Cancellation();
@@ -60,6 +61,7 @@ function answer(text: string): CachedAnswer {
     body: Buffer.from(JSON.stringify({ text })),
     provider: 'p',
     model: 'm',
+    source: 's',
     inputTokens: 3,
     outputTokens: 5,
   };
@@ -86,6 +88,9 @@ const off: [string, Partial<CacheQuestion>][] = [
   ['no temperature', { temperature: undefined }],
   ['`enabled: false`', { wish: { enabled: false } }],
   ['a `ttl` of 0', { wish: { ttl: 0 } }],
+  ['a thread that is begun', { body: { thread: { type: 'create' } }, wish: { enabled: true } }],
+  ['a thread that goes on', { body: { thread: { type: 'continue', id: 't' } } }],
+  ['a container', { body: { container: 'c' } }],
 ];
 
 test.each(off)('%s keeps the cache out of it', async (_title, over) => {
@@ -169,6 +174,29 @@ test('an answer is not given after its time, nor to who wants a younger one', as
   ]);
   await using late = await openCache();
   missed(await late.lookup({ ...asked, wish: {} })).fill.abandon();
+});
+
+test('an answer is not given once its provider would not give it, in memory and from the database', async () => {
+  let source = 's';
+  const isCurrent = (given: CachedAnswer) => given.source === source;
+  await using cache = await openCache({ isCurrent });
+  const asked = question();
+  await fill(cache, asked, 'from here');
+  await cache.flush();
+  expect(hit(await cache.lookup(asked)).text).toContain('from here');
+  source = 'elsewhere';
+  missed(await cache.lookup(asked)).fill.decline();
+  await using other = await openCache({ isCurrent });
+  missed(await other.lookup(asked)).fill.decline();
+  source = 's';
+  expect(hit(await other.lookup(asked)).text).toContain('from here');
+});
+
+test('a request without a thread is kept though it says so', async () => {
+  await using cache = await openCache();
+  const asked = question({ body: { model: 'm', thread: false } });
+  await fill(cache, asked);
+  hit(await cache.lookup(asked));
 });
 
 test('those who ask for the same wait for the first, and get its answer', async () => {

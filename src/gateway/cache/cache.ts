@@ -5,8 +5,9 @@ import type { Log } from '../../kit/log.ts';
 import type { AnswerCache, CachedAnswer, CacheQuestion, Fill, Lookup } from './answer-cache.ts';
 import { entryBytesMax, hitOf, isFresh, type CacheEntry, type Eviction } from './cache-entry.ts';
 import { shownKey, type Scope } from './cache-key.ts';
-import { ttlSecondsMax, type CacheConfig } from './cache-settings.ts';
+import type { CacheConfig } from './cache-settings.ts';
 import type { CacheSql } from './cache-store.ts';
+import { keepSecondsOf } from './cacheability.ts';
 import { DatabaseLevel } from './database-level.ts';
 import { Flight } from './flight.ts';
 import { KeyBook } from './key-book.ts';
@@ -22,6 +23,8 @@ export interface CacheOptions {
   readonly log: Log;
   /** Without it nothing is found that is not the same. */
   readonly embed?: Embed | undefined;
+  /** Whether who gave an answer would still be asked; always when absent. */
+  readonly isCurrent?: ((answer: CachedAnswer) => boolean) | undefined;
 }
 
 /** What health says of the cache in this replica. */
@@ -50,13 +53,13 @@ interface Seek {
 type Hit = Extract<Lookup, { state: 'hit' }>;
 
 const megabyte = 1024 * 1024;
-const namespaceLengthMax = 256;
 const sweepMs = 5 * 60_000;
 
 /** The answers of this replica in memory, over those that all replicas share in the database. */
 export class Cache implements AnswerCache, AsyncDisposable {
   readonly #topic: Topic<Eviction>;
   readonly #config: CacheConfig;
+  readonly #isCurrent: (answer: CachedAnswer) => boolean;
   readonly #memory: MemoryLevel;
   readonly #keys = new KeyBook();
   readonly #database: DatabaseLevel | undefined;
@@ -69,10 +72,11 @@ export class Cache implements AnswerCache, AsyncDisposable {
   #hits = 0;
   #misses = 0;
 
-  private constructor({ sql, topic, config, log, embed }: CacheOptions) {
+  private constructor({ sql, topic, config, log, embed, isCurrent }: CacheOptions) {
     const { cacheMemoryMb, cacheDatabaseMb, semanticCacheThreshold: threshold } = config;
     this.#topic = topic;
     this.#config = config;
+    this.#isCurrent = isCurrent ?? (() => true);
     this.#memory = new MemoryLevel(cacheMemoryMb * megabyte);
     if (cacheDatabaseMb > 0) {
       this.#database = new DatabaseLevel({ sql, log, maxBytes: cacheDatabaseMb * megabyte });
@@ -99,13 +103,13 @@ export class Cache implements AnswerCache, AsyncDisposable {
    * the reason when it is cancelled while it waits.
    */
   lookup(question: CacheQuestion): Lookup | Promise<Lookup> {
-    const ttlSeconds = this.#ttlOf(question);
+    const ttlSeconds = keepSecondsOf(question, this.#config.cacheTtlSeconds);
     if (ttlSeconds === 0) return { state: 'off' };
     const { tenant, face, text, wish } = question;
     const scope = { tenant, face, namespace: wish.key ?? '' };
     const key = this.#keys.keyOf(scope, question);
     const entry = this.#memory.get(key);
-    if (entry && isFresh(entry, wish.ttl)) {
+    if (entry && this.#mayGive(entry, wish.ttl)) {
       this.#keys.keep(scope, text, key);
       this.#database?.touch(key);
       return this.#countHit(hitOf(entry));
@@ -174,17 +178,8 @@ export class Cache implements AnswerCache, AsyncDisposable {
     await this.#database?.[Symbol.asyncDispose]();
   }
 
-  /** Seconds that an answer to this may be kept; 0: the cache is off for it. */
-  #ttlOf({ wish, temperature }: CacheQuestion): number {
-    const { enabled = temperature === 0, ttl = this.#config.cacheTtlSeconds, key } = wish;
-    if (!enabled) return 0;
-    if (!Number.isInteger(ttl) || ttl < 0 || ttl > ttlSecondsMax) {
-      throw invalid('cache.ttl', `is a whole number of seconds from 0 to ${ttlSecondsMax}`);
-    }
-    if (key !== undefined && key.length > namespaceLengthMax) {
-      throw invalid('cache.key', `has at most ${namespaceLengthMax} characters`);
-    }
-    return ttl;
+  #mayGive(entry: CacheEntry, ageSecondsMax: number | undefined): boolean {
+    return isFresh(entry, ageSecondsMax) && this.#isCurrent(entry);
   }
 
   /** Joins those who ask for the same, or asks first. */
@@ -215,7 +210,7 @@ export class Cache implements AnswerCache, AsyncDisposable {
 
   async #find(seek: Seek): Promise<Hit | undefined> {
     const entry = await this.#readThrough(seek.key);
-    if (entry && isFresh(entry, seek.ageSecondsMax)) return hitOf(entry);
+    if (entry && this.#mayGive(entry, seek.ageSecondsMax)) return hitOf(entry);
     return this.#findAlike(seek);
   }
 
@@ -227,7 +222,7 @@ export class Cache implements AnswerCache, AsyncDisposable {
     for (const { key, similarity } of this.#semantic.find(question, seek.vector)) {
       const entry = this.#memory.get(key) ?? (await this.#readThrough(key));
       if (!entry) this.#semantic.remove(question, key);
-      else if (entry.tenant === scope.tenant && isFresh(entry, seek.ageSecondsMax)) {
+      else if (entry.tenant === scope.tenant && this.#mayGive(entry, seek.ageSecondsMax)) {
         return { ...hitOf(entry), similarity };
       }
     }
@@ -286,9 +281,4 @@ export class Cache implements AnswerCache, AsyncDisposable {
     this.#evictions += 1;
     return this.#memory.evict(eviction);
   }
-}
-
-function invalid(param: string, rule: string): Fault {
-  const detail = { param };
-  return new Fault('invalid', `${param} ${rule}`, { reason: 'invalid_value', detail });
 }

@@ -9,8 +9,32 @@ export function decisiveWords(text: string): string[] {
     const word = decide(token, () => isSentenceStart(text, index));
     if (word !== undefined) words.push(word);
   }
-  return words;
+  return [...words, ...personsIn(text)];
 }
+
+/** Who does it to whom, where a pronoun says so; but not who asks: `how do I`, `tell me`. */
+function personsIn(text: string): string[] {
+  const found = text.toLowerCase().replaceAll(askers, ' ').match(lettersOnly) ?? [];
+  return found.filter((one) => pronouns.has(one));
+}
+
+const askers = new RegExp(
+  [
+    String.raw`\bhow (?:do|does|can|could|would|should) (?:i|you|we|one)\b`,
+    String.raw`\b(?:(?:can|could|would|will) you (?:please )?)?(?:tell|show|give|help|teach|explain)(?: me| us)?\b`,
+  ].join('|'),
+  'g',
+);
+const lettersOnly = /[\p{L}\p{M}]+/gu;
+
+const pronouns: ReadonlySet<string> = new Set(
+  `i me my mine myself you your yours yourself he him his himself she her hers herself it its itself
+  we us our ours ourselves they them their theirs themselves
+  ich mich mir mein meine meinen du dich dir dein deine deinen er ihn ihm sein seine seinen
+  sie ihr ihre ihren wir uns unser unsere ihnen
+  je moi mon tu te toi ton il lui elle nous notre vous votre ils elles leur eux
+  yo mi ella él tú su nosotros nosotras ellos ellas io lei lui noi voi loro`.split(/\s+/),
+);
 
 /** Whether two questions of the same decisive words may ask the same; in doubt they do not. */
 export function mayAskTheSame(one: readonly string[], other: readonly string[]): boolean {

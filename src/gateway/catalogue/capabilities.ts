@@ -13,10 +13,12 @@ const all: readonly Capability[] = [...seeing, 'reasoning'];
  */
 export const capabilityTable: readonly (readonly [RegExp, readonly Capability[]])[] = [
   [
-    /whisper|transcri|[-_]tts|^tts|moderation|guard|realtime|[-_]live|voice|rerank|ocr|lyria|veo/,
+    /whisper|transcri|[-_]tts|^tts|moderation|guard|realtime|native-audio|[-_]live|voice|rerank|ocr|lyria|veo/,
     [],
   ],
-  [/^(sora|computer-use|aqa|davinci-00|babbage|ada$|curie)|^gpt-audio|audio-preview|voxtral/, []],
+  [/^(sora|computer-use|aqa|davinci-00|babbage|ada$|curie)/, []],
+  [/^gpt-audio|^gpt-4o.*-audio/, ['chat', 'tools']],
+  [/^voxtral/, agent],
   [/embed|^bge-|^e5-|^gte-|minilm|^use-lite/, ['embedding']],
   [/^(dall-e|gpt-image|chatgpt-image|imagen|flux|stable-diffusion|sd3|grok-.*imag)/, ['image']],
   [/image/, ['image']],
@@ -65,6 +67,14 @@ export function capabilitiesOf(model: string): ReadonlySet<Capability> | undefin
   const name = bareName(model);
   const found = capabilityTable.find(([pattern]) => pattern.test(name));
   return found && new Set(found[1]);
+}
+
+/**
+ * Whether a model is for chats that are heard or spoken: OpenAI's refuse any other. Who names it knows
+ * that; automatic routing leaves it alone.
+ */
+export function isForSound(model: string): boolean {
+  return /^gpt-audio|^gpt-4o.*-audio|^voxtral/.test(bareName(model));
 }
 
 /** Of a model whose name says nothing. */

@@ -23,6 +23,15 @@ const usages: readonly Usage[] = [
     longCacheWriteTokens: 2000,
   },
   { inputTokens: 300_000, outputTokens: 1000, cacheWriteTokens: 10_000 },
+  { inputTokens: 1_000_000, outputTokens: 0, audioInputTokens: 1_000_000 },
+  {
+    inputTokens: 250_000,
+    outputTokens: 2_000,
+    cachedInputTokens: 30_000,
+    audioInputTokens: 90_000,
+    cachedAudioInputTokens: 20_000,
+    audioOutputTokens: 1_500,
+  },
 ];
 
 test('a price is what the catalogue itself computes, for every priced model of six providers', () => {
@@ -66,6 +75,11 @@ test('a tier holds from its first token and for the whole request', () => {
   const prices = { input: 1, output: 2, tiers: [{ fromInputTokens: 1000, input: 3, output: 4 }] };
   expect(priceOf({ inputTokens: 999, outputTokens: 1 }, prices)).toBe(0.001_001);
   expect(priceOf({ inputTokens: 1000, outputTokens: 1 }, prices)).toBe(0.003_004);
+});
+
+test('more sound than there is of the prompt costs no more than a prompt of nothing else', () => {
+  const usage = { inputTokens: 10, outputTokens: 0, audioInputTokens: 50 };
+  expect(priceOf(usage, { input: 1, output: 1, audioInput: 100_000 })).toBe(1);
 });
 
 test('pictures have a price of their own where the catalogue has one', () => {
@@ -140,6 +154,11 @@ test.each([
   ['whisper-1', [], ['chat', 'embedding']],
   ['gpt-4o-mini-tts', [], ['chat']],
   ['deepseek-reasoner', ['reasoning'], ['vision']],
+  ['gpt-audio-mini', ['chat', 'tools'], ['vision']],
+  ['gpt-4o-mini-audio-preview', ['chat', 'tools'], ['vision']],
+  ['mistralai/Voxtral-Small-24B-2507', ['chat', 'tools', 'json'], ['vision']],
+  ['voxtral-mini-transcribe-2507', [], ['chat']],
+  ['gemini-2.5-flash-native-audio-preview-12-2025', [], ['chat']],
 ] as const)('%s can do what its maker says', (model, able, unable) => {
   const capabilities = capabilitiesOf(model);
   for (const one of able) expect(capabilities?.has(one), one).toBe(true);
@@ -164,6 +183,9 @@ function toTheirs(usage: Usage): Record<string, number> {
     cache_read_tokens: usage.cachedInputTokens ?? 0,
     cache_write_tokens: usage.cacheWriteTokens ?? 0,
     cache_write_1h_tokens: usage.longCacheWriteTokens ?? 0,
+    input_audio_tokens: usage.audioInputTokens ?? 0,
+    cache_audio_read_tokens: usage.cachedAudioInputTokens ?? 0,
+    output_audio_tokens: usage.audioOutputTokens ?? 0,
   };
 }
 

@@ -86,6 +86,9 @@ function pricesAt(price: ModelPrice, inputTokens: number): Omit<Prices, 'tiers'>
     cachedInput: at('cache_read_mtok'),
     cacheWrite: at('cache_write_mtok'),
     longCacheWrite: at('cache_write_1h_mtok'),
+    audioInput: at('input_audio_mtok'),
+    cachedAudioInput: at('cache_audio_read_mtok'),
+    audioOutput: at('output_audio_mtok'),
     imageOutput: at('output_image_mtok'),
   };
   const known = Object.entries(optional).filter(([, value]) => value !== undefined);
@@ -109,6 +112,9 @@ const tokenKeys = [
   'input_mtok',
   'output_mtok',
   'output_image_mtok',
+  'input_audio_mtok',
+  'cache_audio_read_mtok',
+  'output_audio_mtok',
   'cache_read_mtok',
   'cache_write_mtok',
   'cache_write_1h_mtok',

@@ -9,7 +9,12 @@ export const freePrices: Prices = { input: 0, output: 0 };
  * of up to six decimals and up to 15 million tokens at 600 dollars a million.
  */
 export function priceOf(usage: Usage, prices: Prices): number {
-  return picodollarsOf(usage, prices) / picodollars;
+  return dollarsOf(picodollarsOf(usage, prices));
+}
+
+/** US dollars, from what is exact. */
+export function dollarsOf(money: number): number {
+  return money / picodollars;
 }
 
 /**
@@ -33,7 +38,24 @@ export function picodollarsOf(usage: Usage, prices: Prices): number {
     picodollarsOfOutput(usage, tier) +
     cachedInputTokens * wholePrice(cachedInput ?? input) +
     shortTokens * wholePrice(shortWrite) +
-    longTokens * wholePrice(longCacheWrite ?? shortWrite)
+    longTokens * wholePrice(longCacheWrite ?? shortWrite) +
+    (usage.audioInputTokens ? surchargeOfHearing(usage, plainTokens, tier) : 0)
+  );
+}
+
+/**
+ * What sound costs beyond text, in picodollars: read from the cache, and not. Where the provider does
+ * not say how much of its cache was sound, none was; more sound than there is of the prompt is none.
+ */
+function surchargeOfHearing(usage: Usage, plainTokens: number, prices: TierPrices): number {
+  const { audioInputTokens = 0, cachedInputTokens = 0, cachedAudioInputTokens = 0 } = usage;
+  const { input, cachedInput = input, audioInput = input } = prices;
+  const { cachedAudioInput = prices.cachedInput ?? audioInput } = prices;
+  const cached = Math.min(audioInputTokens, cachedInputTokens, cachedAudioInputTokens);
+  const fresh = Math.min(audioInputTokens - cached, plainTokens);
+  return (
+    fresh * (wholePrice(audioInput) - wholePrice(input)) +
+    cached * (wholePrice(cachedAudioInput) - wholePrice(cachedInput))
   );
 }
 
@@ -43,13 +65,17 @@ function isPaidByImage({ isEstimated }: Usage, { perImage, input, output }: Pric
   return isEstimated === true || (input === 0 && output === 0);
 }
 
-function picodollarsOfOutput({ outputTokens, imageTokens }: Usage, prices: TierPrices): number {
-  const { output, imageOutput } = prices;
-  if (imageTokens === undefined || imageOutput === undefined) {
-    return outputTokens * wholePrice(output);
-  }
-  const plainTokens = Math.max(0, outputTokens - imageTokens);
-  return plainTokens * wholePrice(output) + imageTokens * wholePrice(imageOutput);
+function picodollarsOfOutput(usage: Usage, prices: TierPrices): number {
+  const { outputTokens, imageTokens, audioOutputTokens } = usage;
+  const { output, imageOutput, audioOutput } = prices;
+  const images = imageOutput === undefined ? 0 : (imageTokens ?? 0);
+  const audio = audioOutput === undefined ? 0 : (audioOutputTokens ?? 0);
+  const plainTokens = Math.max(0, outputTokens - images - audio);
+  return (
+    plainTokens * wholePrice(output) +
+    images * wholePrice(imageOutput ?? 0) +
+    audio * wholePrice(audioOutput ?? 0)
+  );
 }
 
 type TierPrices = Omit<Prices, 'tiers'>;

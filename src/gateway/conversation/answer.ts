@@ -15,8 +15,14 @@ export interface Usage {
   readonly cacheWriteTokens?: number | undefined;
   /** Of `cacheWriteTokens`, those kept for an hour. */
   readonly longCacheWriteTokens?: number | undefined;
+  /** Of the input, sound. */
+  readonly audioInputTokens?: number | undefined;
+  /** Of `audioInputTokens`, read from the provider's cache. */
+  readonly cachedAudioInputTokens?: number | undefined;
   /** Of the output. */
   readonly reasoningTokens?: number | undefined;
+  /** Of the output, sound. */
+  readonly audioOutputTokens?: number | undefined;
   /** Of the output, pictures. */
   readonly imageTokens?: number | undefined;
   /** Pictures that were made. */

@@ -78,17 +78,24 @@ export class Bill {
     this.#parts = parts;
   }
 
-  /** Writes down how the request ended. */
+  /** Writes down how the request ended; where that is known already, what another provider took. */
   close(item: BillItem): Closed {
+    if (this.#isClosed) return { cost: this.add(item), written: undefined };
     const cost = this.#count(item);
     this.#isClosed = true;
     return { cost, written: this.#reservation.settle(this.#spendOf(item, cost)) };
   }
 
-  /** Writes down what a provider took that did not get to the end, beside who did. */
-  add(item: BillItem): void {
-    const dollars = priceOf(item.usage, item.target.model.prices);
-    this.#reservation.add?.(this.#spendOf(item, dollars));
+  /**
+   * Writes down what a provider took that did not get to the end, beside who did; answers US dollars.
+   */
+  add(item: BillItem): number {
+    const { target, usage } = item;
+    const dollars = priceOf(usage, target.model.prices);
+    const [provider, model] = [target.provider.name, target.model.name];
+    this.#parts.metrics.spent({ provider, model, usage, dollars });
+    this.#reservation.add(this.#spendOf(item, dollars));
+    return dollars;
   }
 
   /** Frees what is held, unless the bill is closed. */

@@ -1,8 +1,9 @@
 import type { CachedAnswer } from '../cache/answer-cache.ts';
-import type { Answer, Usage } from '../conversation/answer.ts';
+import type { Answer } from '../conversation/answer.ts';
 import type { Face } from '../faces/face.ts';
-import type { Target } from '../providers/provider.ts';
+import type { AnswerSources } from './answer-sources.ts';
 import type { Dialects } from './outgoing.ts';
+import type { From } from './wording.ts';
 
 /** Whether an answer came to its own end, so that others may have it too. */
 export function isWhole({ choices }: Answer): boolean {
@@ -12,10 +13,11 @@ export function isWhole({ choices }: Answer): boolean {
 /** What the cache keeps of an answer: as its face worded it, so that a hit is sent as it is. */
 export function toCached(
   body: Buffer,
-  { provider, model }: Target,
-  { inputTokens, outputTokens }: Usage,
+  { target: { provider, model }, usage: { inputTokens, outputTokens } }: From,
+  sources: AnswerSources,
 ): CachedAnswer {
-  return { body, provider: provider.name, model: model.name, inputTokens, outputTokens };
+  const source = sources.of(provider);
+  return { body, provider: provider.name, model: model.name, source, inputTokens, outputTokens };
 }
 
 /** A cached answer in no dialect's words, to be told anew as a stream. */

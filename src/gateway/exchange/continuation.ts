@@ -1,4 +1,4 @@
-import type { AnswerEvent, Usage } from '../conversation/answer.ts';
+import type { AnswerEvent } from '../conversation/answer.ts';
 import type { ChatRequest } from '../conversation/request.ts';
 import { textTokens } from '../routing/tokens.ts';
 import type { Candidate, Plan } from '../routing/plan.ts';
@@ -17,8 +17,6 @@ export interface Continuation {
 
 export interface Broken {
   readonly soFar: readonly AnswerEvent[];
-  /** Tokens of what came so far. */
-  readonly usage: Usage;
   /** Who broke it off, in this request. */
   readonly failed: ReadonlySet<Target>;
 }
@@ -40,7 +38,7 @@ export function planContinuation(
     return dialect.unsupported(request, target.model.name) === undefined;
   });
   if (candidates.length === 0) return undefined;
-  const adapt = adapter(said.slice(beginning.length), broken.usage);
+  const adapt = adapter(said.slice(beginning.length));
   return { asked: asked.withRequest(request), candidates, adapt };
 }
 
@@ -69,24 +67,15 @@ function withBeginning(request: ChatRequest, text: string): ChatRequest {
   };
 }
 
-/** Drops a second start and a space that came already, and counts both halves together. */
-function adapter(space: string, before: Usage) {
+/** Drops a second start and a space that came already. */
+function adapter(space: string) {
   let mustTrim = space !== '';
   return (pieces: readonly AnswerEvent[]): readonly AnswerEvent[] =>
     pieces.flatMap((piece): readonly AnswerEvent[] => {
       if (piece.type === 'start') return [];
-      if (piece.type === 'usage') return [{ type: 'usage', usage: sum(before, piece.usage) }];
       if (piece.type !== 'text' || !mustTrim) return [piece];
       mustTrim = false;
       const text = piece.text.startsWith(space) ? piece.text.slice(space.length) : piece.text;
       return text === '' ? [] : [{ ...piece, text }];
     });
-}
-
-function sum(before: Usage, after: Usage): Usage {
-  return {
-    inputTokens: before.inputTokens,
-    outputTokens: before.outputTokens + after.outputTokens,
-    isEstimated: true,
-  };
 }

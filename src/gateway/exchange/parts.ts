@@ -8,6 +8,7 @@ import type { RemoteLimits } from '../providers/remote-limits.ts';
 import type { Router } from '../routing/plan.ts';
 import type { HeaderBook } from '../upstream/request-headers.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
+import type { AnswerSources } from './answer-sources.ts';
 import type { Attempts } from './attempts.ts';
 import type { Dialects } from './outgoing.ts';
 
@@ -16,6 +17,7 @@ export interface ExchangeParts {
   readonly dialects: Dialects;
   readonly guardrails: readonly Guardrail[];
   readonly cache: AnswerCache;
+  readonly sources: AnswerSources;
   readonly purse: Purse;
   readonly router: Router;
   readonly stations: Stations;

@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { AnswerSink } from '../../kit/pushed-answer.ts';
-import { priceOf } from '../catalogue/prices.ts';
+import { dollarsOf, picodollarsOf } from '../catalogue/prices.ts';
 import type { Answer, AnswerEvent, Usage } from '../conversation/answer.ts';
 import { collectAnswer } from '../conversation/collect.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
@@ -13,9 +13,9 @@ import type { BillItem } from './bill.ts';
 import { isWhole, toCached } from './cached-answers.ts';
 import { conclude } from './conclusion.ts';
 import { planContinuation, type Continuation } from './continuation.ts';
-import { estimateUsage } from './estimated-usage.ts';
+import { addUsage, estimateUsage } from './estimated-usage.ts';
 import type { TellHead } from './parts.ts';
-import { Relay } from './relay.ts';
+import { Relay, type Note } from './relay.ts';
 import { wordAnswer, writeBody } from './wording.ts';
 
 /** Where a streamed answer goes. */
@@ -48,6 +48,11 @@ export class Passage {
   /** What the caller has from streams that broke. */
   readonly #before: AnswerEvent[] = [];
   readonly #failed = new Set<Target>();
+  /** What streams that broke took together: tokens, and money in picodollars. */
+  #lostUsage: Usage | undefined;
+  #lostMoney = 0;
+  /** What the stream that goes on with an answer brought, as the caller got it. */
+  #resumed: AnswerEvent[] = [];
   #target: Target | undefined;
 
   constructor(asked: PreparedAsk, asking: Asking, sink: AnswerSink) {
@@ -56,8 +61,8 @@ export class Passage {
     this.#relay = new Relay({
       asked,
       sink,
-      annotate: (usage) => this.#annotate(usage),
-      usageOf: (stream) => this.#usageOf(stream),
+      noteOf: (stream) => this.#noteOf(stream),
+      usageOf: (stream) => addUsage(this.#lostUsage, this.#usageOf(stream)),
     });
   }
 
@@ -77,7 +82,12 @@ export class Passage {
     try {
       if (adapt) {
         this.#relay.resumeAfter(this.#before);
-        await this.#relay.follow(stream, (pieces) => adapt(pieces));
+        this.#resumed = [];
+        await this.#relay.follow(stream, (pieces) => {
+          const adapted = adapt(pieces);
+          this.#resumed.push(...adapted);
+          return adapted;
+        });
       } else {
         await this.#relay.follow(stream);
       }
@@ -119,11 +129,7 @@ export class Passage {
     const usage = estimateUsage(soFar, this.#asking.plan.inputTokens, stream.usage);
     if (this.#asked.cancellation.isCancelled) {
       trip.forgotten();
-      await this.#close({ target, usage, outcome: 'aborted' });
-      const fault = Fault.from(this.#asked.cancellation.reason);
-      // A caller that has gone hears nothing of it; one that is there must not take it for the end.
-      this.#relay.fail(fault);
-      throw fault;
+      return this.#leave({ target, usage });
     }
     if (!(error instanceof UpstreamError)) {
       const fault = Fault.from(error);
@@ -133,20 +139,35 @@ export class Passage {
     }
     trip.failed(error.failure);
     this.#asking.parts.metrics.attempted(target.provider.name, error.failure.kind);
-    this.#before.push(...(broken.adapt?.(soFar) ?? soFar));
+    this.#before.push(...(broken.adapt ? this.#resumed : soFar));
     this.#failed.add(target);
-    const next = await this.#continue(usage, askForRest);
+    const next = await this.#continue({ target, usage }, askForRest);
     const item = { target, usage, outcome: 'failed' } as const;
     if (!next) return this.#giveUp(conclude([{ target, failure: error.failure }]), item);
     this.#asking.bill.add(item);
+    this.#lostUsage = addUsage(this.#lostUsage, usage);
+    this.#lostMoney += picodollarsOf(usage, target.model.prices);
     return next;
   }
 
-  async #continue(usage: Usage, askForRest: AskForRest): Promise<Running | undefined> {
+  async #continue(broken: Took, askForRest: AskForRest): Promise<Running | undefined> {
     const { plan, parts } = this.#asking;
-    const broken = { soFar: this.#before, usage, failed: this.#failed };
-    const continuation = planContinuation(this.#asked, broken, { plan, dialects: parts.dialects });
-    return continuation && askForRest(continuation);
+    const state = { soFar: this.#before, failed: this.#failed };
+    const continuation = planContinuation(this.#asked, state, { plan, dialects: parts.dialects });
+    try {
+      return continuation && (await askForRest(continuation));
+    } catch (error) {
+      if (!this.#asked.cancellation.isCancelled) throw error;
+      return this.#leave(broken);
+    }
+  }
+
+  /** A caller that has gone hears nothing of it; one that is there must not take it for the end. */
+  async #leave({ target, usage }: Took): Promise<never> {
+    await this.#close({ target, usage, outcome: 'aborted' });
+    const fault = Fault.from(this.#asked.cancellation.reason);
+    this.#relay.fail(fault);
+    throw fault;
   }
 
   /** The last event says that the answer is not complete. */
@@ -172,7 +193,7 @@ export class Passage {
     const body = this.#asked.face.dialect
       ? writeBody(this.#asked, wordAnswer(this.#asked, answer), from)
       : Buffer.from(JSON.stringify({ answer }));
-    fill.store(toCached(body, from.target, from.usage));
+    fill.store(toCached(body, from, this.#asking.parts.sources));
   }
 
   /** None of two halves, and none that was too long to be kept. */
@@ -184,12 +205,17 @@ export class Passage {
     }
   }
 
-  #annotate(usage: Usage) {
+  /** Whoever answers now, and what all took who had a part in the answer. */
+  #noteOf(stream: AnswerStream): Note {
     const target = this.#target;
     if (!target) throw new RangeError('nothing came yet');
-    return { provider: target.provider.name, cost: priceOf(usage, target.model.prices) };
+    const money = picodollarsOf(this.#usageOf(stream), target.model.prices);
+    return { provider: target.provider.name, cost: dollarsOf(this.#lostMoney + money) };
   }
 }
+
+/** What one provider took. */
+type Took = Pick<BillItem, 'target' | 'usage'>;
 
 /** What of a stream can be read again: nothing, where it was too much or makes no sense. */
 function readable(stream: AnswerStream): readonly AnswerEvent[] {

@@ -13,9 +13,12 @@ const waitingBytesMax = 8 * 1024 * 1024;
 export interface RelayOptions {
   readonly asked: PreparedAsk;
   readonly sink: AnswerSink;
-  /** Names the provider and the cost in what the caller gets. */
-  readonly annotate: (usage: Usage) => Note;
-  /** The provider's count, or ours where it gives none. */
+  /** What to say of the provider and the cost, once the stream has counted. */
+  readonly noteOf: (stream: AnswerStream) => Note;
+  /**
+   * Tokens of the whole answer, of what streams before this one took too: providers' counts, or ours
+   * where they give none.
+   */
   readonly usageOf: (stream: AnswerStream) => Usage;
 }
 
@@ -76,7 +79,9 @@ export class Relay implements StreamConsumer {
 
   bytes(events: Buffer, mayHoldUsage: boolean): void {
     const mustEdit = mayHoldUsage && this.#editsUsage && hasUsage(events);
-    this.#write(mustEdit ? this.#edit(events) : events);
+    const edited = mustEdit ? this.#edit(events) : events;
+    const isWritten = this.#lacksCount() && this.#endCounted(edited.toString());
+    if (!isWritten) this.#write(edited);
   }
 
   pieces(pieces: readonly AnswerEvent[]): void {
@@ -107,7 +112,7 @@ export class Relay implements StreamConsumer {
     const stream = this.#stream;
     if (!stream) return pieces;
     return pieces.flatMap((piece): readonly AnswerEvent[] => {
-      const isGuess = piece.type === 'usage' && piece.usage.isEstimated && !this.#adapt;
+      const isGuess = piece.type === 'usage' && (piece.usage.isEstimated || this.#adapt);
       const isUncounted = piece.type === 'end' && stream.usage === undefined;
       if (!isGuess && !isUncounted) return [piece];
       const usage: AnswerEvent = { type: 'usage', usage: this.#options.usageOf(stream) };
@@ -115,19 +120,40 @@ export class Relay implements StreamConsumer {
     });
   }
 
+  /**
+   * Whether a stream has ended and counted nothing: the interface's own endpoint tells its tokens to
+   * who asks for them all the same.
+   */
+  #lacksCount(): boolean {
+    const { isAnnotated, request } = this.#options.asked;
+    const stream = this.#stream;
+    return isAnnotated && request.wantsUsage === true && !!stream?.isEnded && !stream.usage;
+  }
+
+  /** Writes bytes that hold the stream's last word, our count in front of it; else says no. */
+  #endCounted(events: string): boolean {
+    const last = events.search(lastWord);
+    const words = last < 0 || !this.#stream ? undefined : wordsOf(this.#stream);
+    if (!words) return false;
+    this.#write(events.slice(0, last));
+    this.end(words);
+    return true;
+  }
+
   #annotateAll(text: string): string {
     const stream = this.#stream;
     if (findUsage(text, 0) < 0 || !stream) return text;
-    return annotateUsage(text, this.#options.annotate(this.#options.usageOf(stream)));
+    return annotateUsage(text, this.#options.noteOf(stream));
   }
 
   /** OpenAI's chunks with the usage: annotated, or left out where the caller did not ask for it. */
   #edit(events: Buffer): string {
-    const { asked, annotate } = this.#options;
-    const usage = this.#stream?.usage;
+    const { asked, noteOf } = this.#options;
+    const stream = this.#stream;
+    const about = asked.isAnnotated && stream?.usage ? noteOf(stream) : undefined;
     return editUsage(events.toString(), (event) => {
       if (!asked.request.wantsUsage && isUsageAlone(event)) return '';
-      return asked.isAnnotated && usage ? note(event, annotate(usage)) : event;
+      return about ? note(event, about) : event;
     });
   }
 
@@ -146,6 +172,18 @@ export class Relay implements StreamConsumer {
     const { sink, asked } = this.#options;
     if (sink.write(piece) || sink.waitingBytes <= waitingBytesMax) return;
     asked.cancellation.cancel(new Fault('cancelled', 'the caller reads too slowly'));
+  }
+}
+
+/** No JSON text has a line that begins so. */
+const lastWord = /^data: ?\[DONE\]/m;
+
+/** What a stream said before its end; undefined where that was too much to be kept. */
+function wordsOf(stream: AnswerStream): readonly AnswerEvent[] | undefined {
+  try {
+    return stream.soFar().filter(({ type }) => type !== 'end');
+  } catch {
+    return undefined;
   }
 }
 

@@ -6,6 +6,8 @@ import type { Asking } from './asking.ts';
 import { startAttemptSpan, withOrigin, type Attempt } from './attempt-span.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
 import type { Continuation } from './continuation.ts';
+import { usageOfPrompt } from './estimated-usage.ts';
+import { billLost } from './lost-attempts.ts';
 import { Passage, type Running, type StreamEdge } from './passage.ts';
 
 /** Asks the candidates of a plan for a stream, and passes on the first that begins. */
@@ -61,6 +63,7 @@ async function begin(asked: PreparedAsk, attempt: Attempt, asking: Asking): Prom
   const known = book.of(provider, trip.key, dialect);
   const { headers, secrets } = known instanceof Promise ? await known : known;
   const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
+  let stream: AnswerStream | undefined;
   try {
     const { payer } = asked;
     const written = writeOutgoing(asked, { target, headers }, dialect);
@@ -69,12 +72,16 @@ async function begin(asked: PreparedAsk, attempt: Attempt, asking: Asking): Prom
     const { timeouts } = provider;
     const onHead = (head: AnswerHeaders) => asking.parts.remoteLimits.note(provider, head);
     const options = { dialect, isRaw, timeouts, secrets, onHead };
-    const stream = AnswerStream.open(upstreams, outgoing, options);
+    stream = AnswerStream.open(upstreams, outgoing, options);
     stream.abortWith(cancellation);
     await stream.beginning;
     trip.started();
     return stream;
   } catch (error) {
+    if (stream?.isSent) {
+      const usage = usageOfPrompt(asking.plan.inputTokens, stream.usage);
+      billLost(asking, asked.cancellation, { attempt, error, usage });
+    }
     failSpan(span, error);
     throw error;
   } finally {

@@ -73,6 +73,23 @@ test('an answer whose provider counts nothing is charged by its text, prompt and
   expect(answer.body.usage.cost).toBeGreaterThan(0.003);
 });
 
+test.each([[['data: [DONE]\n\n']], [[]]])(
+  'a stream whose provider counts nothing says our count to who asks for it, ending with %j',
+  async (end) => {
+    const texts = [openAiChunk({ content: 'hi there' }), openAiChunk({}, 'stop')];
+    const fields = { stream_options: { include_usage: true } };
+    upstream.script(stream([...texts, ...end]));
+    const annotated = await ask('/api/v1/chat/completions', fields);
+    const [, usage] = /"usage":(\{"cost".*?\}\})/.exec(annotated) ?? [];
+    const { prompt_tokens: input, completion_tokens: output, cost } = JSON.parse(usage ?? '{}');
+    expect(input * output).toBeGreaterThan(0);
+    expect(cost).toBeCloseTo((input + output) / 1e6, 12);
+    expect(annotated.startsWith(texts.join(''))).toBe(true);
+    expect(annotated.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(annotated.match(/\[DONE\]/g)).toHaveLength(1);
+  },
+);
+
 test('a stream in other words than its provider says who answered and what it cost', async () => {
   await gateway.put('gem', {
     dialect: 'gemini',

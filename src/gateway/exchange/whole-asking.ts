@@ -2,17 +2,19 @@ import { failSpan } from '../../kit/trace.ts';
 import { WrittenJson, type WrittenBytes } from '../../kit/written-json.ts';
 import type { Fill } from '../cache/answer-cache.ts';
 import type { Answer, Usage } from '../conversation/answer.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Plan } from '../routing/plan.ts';
 import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
 import { fetchWhole } from '../upstream/whole-answer.ts';
-import { closeAborted } from './aborted.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
 import type { Won } from './attempts.ts';
 import type { Closed } from './bill.ts';
 import { startAttemptSpan, withOrigin, type Attempt } from './attempt-span.ts';
 import { isWhole, toCached } from './cached-answers.ts';
+import { usageOfPrompt } from './estimated-usage.ts';
+import { billLost } from './lost-attempts.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
 import type { TellHead } from './parts.ts';
 import { wordAnswer, writeBody } from './wording.ts';
@@ -37,17 +39,11 @@ export async function askWhole(
   tellHead: TellHead,
 ): Promise<WrittenBytes> {
   const { plan, attempts, cached } = asking;
-  let won: Won<Received>;
-  try {
-    won = await attempts.run(
-      plan.candidates,
-      asking.firstAttempts(asked),
-      (target, trip, cancellation) => receive(asked, { target, trip, cancellation }, asking),
-    );
-  } catch (error) {
-    if (asked.cancellation.isCancelled) closeAborted(asking, plan.inputTokens);
-    throw error;
-  }
+  const won = await attempts.run(
+    plan.candidates,
+    asking.firstAttempts(asked),
+    (target, trip, cancellation) => receive(asked, { target, trip, cancellation }, asking),
+  );
   const { value, target } = won;
   const { cost, written } = close(won, asking);
   const body = bodyOf(asked, value, target);
@@ -76,6 +72,8 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
   const known = book.of(provider, trip.key, dialect);
   const { headers, secrets } = known instanceof Promise ? await known : known;
   const span = startAttemptSpan(tracer, asked.span, { target, operation: 'chat' });
+  let isSent = false;
+  let parsed: unknown;
   try {
     const { payer } = asked;
     const written = writeOutgoing(asked, { target, headers }, dialect);
@@ -83,10 +81,13 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
     const whole = await fetchWhole(upstreams, outgoing, {
       cancellation,
       timeoutMs: provider.timeouts.totalMs,
+      onSent: () => {
+        isSent = true;
+      },
     });
     asking.parts.remoteLimits.note(provider, whole.headers);
     requireSuccess(dialect, whole);
-    const parsed = parseAnswer(provider.name, whole.bytes);
+    parsed = parseAnswer(provider.name, whole.bytes);
     if (passesThrough(asked, target)) {
       const usage = withPrompt(dialect.readUsage(parsed), asking.plan);
       return { bytes: whole.bytes, parsed, usage, answer: undefined, said: undefined };
@@ -97,11 +98,22 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
     const said = wordAnswer(asked, answer);
     return { bytes: whole.bytes, parsed, usage: answer.usage, answer, said };
   } catch (error) {
+    const usage = usageOfPrompt(asking.plan.inputTokens, countedIn(parsed, dialect));
+    if (isSent) billLost(asking, asked.cancellation, { attempt, error, usage });
     const shown = secrets.hideIn(error);
     failSpan(span, shown);
     throw shown;
   } finally {
     span.end();
+  }
+}
+
+/** What an answer that is no good took, where it says so all the same. */
+function countedIn(parsed: unknown, dialect: Dialect): Usage | undefined {
+  try {
+    return parsed === undefined ? undefined : dialect.readUsage(parsed);
+  } catch {
+    return undefined;
   }
 }
 
@@ -138,10 +150,10 @@ interface Kept {
 }
 
 /** Lets others have the answer too, if it is whole. */
-function keep(asked: PreparedAsk, kept: Kept, { parts: { dialects } }: Asking): void {
+function keep(asked: PreparedAsk, kept: Kept, { parts }: Asking): void {
   const { value, body, target, fill } = kept;
-  const answer = value.answer ?? dialects[target.provider.dialect].readAnswer(value.parsed);
+  const answer = value.answer ?? parts.dialects[target.provider.dialect].readAnswer(value.parsed);
   if (!isWhole(answer)) return fill.decline();
   const stored = asked.face.dialect ? body : Buffer.from(JSON.stringify({ answer }));
-  fill.store(toCached(stored, target, value.usage));
+  fill.store(toCached(stored, { target, usage: value.usage }, parts.sources));
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -35,6 +36,8 @@ export class Probes implements AsyncDisposable {
 
   constructor(options: ProbesOptions) {
     this.#options = options;
+    // Every provider that is asked listens to it, and there may be any number.
+    setMaxListeners(0, this.#stopping.signal);
     this.#timer = setInterval(() => void this.run(), intervalMs).unref();
   }
 

@@ -6,18 +6,23 @@ import type { Standings } from '../measure/standing.ts';
 import type { Spend } from '../money/purse.ts';
 import type { ProviderList } from '../providers/provider.ts';
 
-/** A request that got an answer, or a part of one. */
-export interface Answered {
+/** What a provider took. */
+export interface Spent {
   readonly provider: string;
   /** As the provider list names it, never as the caller wrote it. */
   readonly model: string;
+  readonly usage: Usage;
+  /** US dollars. */
+  readonly dollars: number;
+}
+
+/** A request that got an answer, or a part of one. */
+export interface Answered extends Omit<Spent, 'usage'> {
   /** From the request's arrival to the end of its answer. */
   readonly seconds: number;
   readonly firstTokenSeconds?: number | undefined;
   /** Absent when the provider was not asked, or did not get to say. */
   readonly usage?: Usage | undefined;
-  /** US dollars. */
-  readonly dollars: number;
   readonly outcome: Spend['outcome'];
 }
 
@@ -85,11 +90,16 @@ export class GatewayMetrics {
     if (outcome === 'cached') return;
     counts.latency.observe(answered.seconds);
     if (firstTokenSeconds !== undefined) counts.firstToken.observe(firstTokenSeconds);
-    if (answered.dollars > 0) counts.cost.inc(answered.dollars);
-    if (usage) {
-      ofModel.inputTokens.inc(usage.inputTokens);
-      ofModel.outputTokens.inc(usage.outputTokens);
-    }
+    if (usage) this.spent({ provider, model, usage, dollars: answered.dollars });
+  }
+
+  /** A provider took something for a request that is counted elsewhere. */
+  spent({ provider, model, usage, dollars }: Spent): void {
+    const counts = this.#providerOf(provider);
+    const { inputTokens, outputTokens } = this.#modelOf(counts, provider, model);
+    if (dollars > 0) counts.cost.inc(dollars);
+    inputTokens.inc(usage.inputTokens);
+    outputTokens.inc(usage.outputTokens);
   }
 
   /** A request ended with a refusal; who asked no provider is counted under `none`. */

@@ -39,7 +39,7 @@ export interface Reservation {
    * Writes down what a provider took that did not get to the end, before another goes on: no request
    * of its own, and what is held stays held.
    */
-  add?(spend: Spend): void;
+  add(spend: Spend): void;
   /** Frees all of it: nothing was spent. */
   release(): void;
 }

@@ -1,10 +1,10 @@
 import type { Catalogue, CatalogueEntry } from '../catalogue/catalogue.ts';
-import { capabilitiesOf, defaultCapabilities } from '../catalogue/capabilities.ts';
+import { capabilitiesOf, defaultCapabilities, isForSound } from '../catalogue/capabilities.ts';
 import { defaultContextWindow, roomOf } from '../catalogue/context-windows.ts';
 import { freePrices } from '../catalogue/prices.ts';
 import { qualityOf } from '../catalogue/quality.ts';
 import type { DialectName } from '../dialects/dialect.ts';
-import type { Capability, Model, Prices } from './provider.ts';
+import type { Model, Prices } from './provider.ts';
 import type { ModelSettings } from './settings.ts';
 
 /** A model that a provider said it has. */
@@ -60,10 +60,9 @@ function entryOf(model: string, { definition, catalogue, at }: ModelCompletion):
 }
 
 function abilityOf({ capabilities: own }: ModelSettings, knownAs: string) {
-  const capabilities: ReadonlySet<Capability> | undefined = own
-    ? new Set(own)
-    : capabilitiesOf(knownAs);
-  if (capabilities) return { capabilities };
+  if (own) return { capabilities: new Set(own) };
+  const capabilities = capabilitiesOf(knownAs);
+  if (capabilities) return { capabilities, ...(isForSound(knownAs) && { isOnlyByName: true }) };
   return { capabilities: defaultCapabilities, areCapabilitiesAssumed: true };
 }
 
@@ -83,8 +82,8 @@ function priceOf(own: ModelSettings, known: Prices | undefined) {
 }
 
 /**
- * An operator's own price ends what the catalogue says of tiers, its own input price of caches too, its
- * own output price of pictures, and a price for one picture alone what it says of tokens.
+ * An operator's own price ends what the catalogue says of tiers, its own input price of caches and
+ * heard sound too, its own output price of pictures and spoken sound, and a price for one picture alone what it says of tokens.
  */
 function ownPrices(own: ModelSettings, known: Prices | undefined): Prices | undefined {
   const cacheWrite = own.cacheWriteCostPerMToken;
@@ -99,8 +98,9 @@ function ownPrices(own: ModelSettings, known: Prices | undefined): Prices | unde
   const names = Object.keys(given);
   if (names.length === 0) return undefined;
   if (names.length === 1 && given.perImage !== undefined) return { ...freePrices, ...given };
-  const { tiers: _tiers, imageOutput, ...base } = known ?? freePrices;
-  const kept = own.outputCostPerMToken === undefined ? present({ imageOutput }) : {};
+  const { tiers: _tiers, imageOutput, audioOutput, ...base } = known ?? freePrices;
+  const ofOutput = present({ imageOutput, audioOutput });
+  const kept = own.outputCostPerMToken === undefined ? ofOutput : {};
   if (own.inputCostPerMToken === undefined) return { ...base, ...kept, ...given };
   return { input: own.inputCostPerMToken, output: base.output, ...kept, ...given };
 }

@@ -24,6 +24,12 @@ export interface Prices {
   readonly cacheWrite?: number | undefined;
   /** Written to it for an hour; `cacheWrite` when absent. */
   readonly longCacheWrite?: number | undefined;
+  /** Heard; the input price when absent. */
+  readonly audioInput?: number | undefined;
+  /** Heard, and read from the provider's cache; `cachedInput` when absent. */
+  readonly cachedAudioInput?: number | undefined;
+  /** Spoken; the output price when absent. */
+  readonly audioOutput?: number | undefined;
   /** Written as pictures; the output price when absent. */
   readonly imageOutput?: number | undefined;
   /** One picture, where no tokens are counted or none have a price. */
@@ -47,6 +53,8 @@ export interface Model {
   readonly createdAt: number;
   /** Neither an operator nor our tables know what it can do: it may well do more. */
   readonly areCapabilitiesAssumed?: boolean | undefined;
+  /** Asked only by who names it, never chosen by the gateway. */
+  readonly isOnlyByName?: boolean | undefined;
   /** Nobody knows what it costs: `prices` are 0 for want of better. */
   readonly isPriceUnknown?: boolean | undefined;
   /** Of its file, where the provider runs here. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Fault } from '../../kit/errors.ts';
 import { FreshReads } from '../../kit/identity/fresh-reads.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
@@ -64,6 +65,8 @@ export class Providers implements ProviderList, AsyncDisposable {
     this.#offers = new Offers(new Discovery({ egress, credentials: options.credentials, log }));
     this.#topic = bus.topic<ProviderChanged>(providerTopic);
     this.#lifetime = new Lifetime(log);
+    // Every provider that is asked listens to it, and there may be any number.
+    setMaxListeners(0, this.#stopping.signal);
     this.#environment = definedByEnvironment(config).filter((one) => this.#isCallable(one));
   }
 

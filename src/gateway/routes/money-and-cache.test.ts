@@ -176,7 +176,8 @@ test('a cached answer is dropped by its key, by its owner or an operator only', 
     });
     if (lookup.state !== 'miss') throw new Error('expected a miss');
     const body = Buffer.from('{}');
-    lookup.fill.store({ body, provider: 'p', model: 'm', inputTokens: 1, outputTokens: 1 });
+    const source = { provider: 'p', model: 'm', source: 's' };
+    lookup.fill.store({ body, ...source, inputTokens: 1, outputTokens: 1 });
     keys.push(lookup.key);
   }
   await cache.flush();

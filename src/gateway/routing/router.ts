@@ -65,7 +65,9 @@ export class CandidateRouter implements Router {
       const all = providers.flatMap((provider) =>
         [...provider.models.values()].map((model) => ({ provider, model })),
       );
-      const targets = all.filter(({ model }) => model.capabilities.has('chat'));
+      const targets = all.filter(
+        ({ model }) => model.capabilities.has('chat') && !model.isOnlyByName,
+      );
       this.#choice = { of: providers, targets };
     }
     return this.#choice.targets;

@@ -39,6 +39,8 @@ export class AnswerStream implements UpstreamListener {
   readonly beginning: Promise<void>;
   /** Resolves when the answer is complete. */
   readonly completion: Promise<void>;
+  /** The request went out: it may cost something. */
+  isSent = false;
   readonly #provider: string;
   readonly #options: AnswerStreamOptions;
   readonly #cutter: EventCutter;
@@ -112,6 +114,10 @@ export class AnswerStream implements UpstreamListener {
   abort(error: UpstreamError | Fault): void {
     this.#finish(error);
     this.#ongoing?.abort(error instanceof Fault ? unwanted() : error);
+  }
+
+  sent(): void {
+    this.isSent = true;
   }
 
   head(status: number, headers: AnswerHeaders): void {

@@ -16,6 +16,8 @@ export type AnswerHeaders = Readonly<Record<string, string | string[] | undefine
 
 /** Hears of an exchange as it goes; `failed` or `ended` comes last, and once. */
 export interface UpstreamListener {
+  /** There is a connection, and the request goes out on it. */
+  sent(): void;
   head(status: number, headers: AnswerHeaders): void;
   data(chunk: Buffer): void;
   ended(): void;
@@ -119,6 +121,7 @@ class Exchange implements Ongoing, Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#aborted) controller.abort(this.#aborted);
+    else this.#listener.sent();
   }
 
   onResponseStart(

@@ -12,6 +12,8 @@ export interface WholeAnswer {
 export interface WholeAnswerLimits {
   readonly cancellation: Cancellation;
   readonly timeoutMs: number;
+  /** Called when the request goes out: from then on it may cost something. */
+  readonly onSent: () => void;
 }
 
 /** Ten pictures of the largest kind, as base64, have about 40 MiB. */
@@ -55,6 +57,10 @@ class Collector implements UpstreamListener {
   start(ongoing: Ongoing): void {
     this.#ongoing = ongoing;
     this.#limits.cancellation.onCancel(this.#leave);
+  }
+
+  sent(): void {
+    this.#limits.onSent();
   }
 
   head(status: number, headers: AnswerHeaders): void {

@@ -56,12 +56,28 @@ export function readUsage(response: Json): Usage {
   const usage = recordIn(response.usageMetadata);
   const cached = countIn(usage.cachedContentTokenCount);
   const thought = countIn(usage.thoughtsTokenCount);
+  const heard = audioIn(usage.promptTokensDetails) + audioIn(usage.toolUsePromptTokensDetails);
+  const cachedHeard = audioIn(usage.cacheTokensDetails);
+  const spoken = audioIn(usage.candidatesTokensDetails);
   return {
     inputTokens: countIn(usage.promptTokenCount) + countIn(usage.toolUsePromptTokenCount),
     outputTokens: countIn(usage.candidatesTokenCount) + thought,
     ...(cached > 0 ? { cachedInputTokens: cached } : {}),
     ...(thought > 0 ? { reasoningTokens: thought } : {}),
+    ...(heard > 0 ? { audioInputTokens: heard } : {}),
+    ...(cachedHeard > 0 ? { cachedAudioInputTokens: cachedHeard } : {}),
+    ...(spoken > 0 ? { audioOutputTokens: spoken } : {}),
   };
+}
+
+/** Of tokens by what they stand for, those of sound. */
+function audioIn(details: unknown): number {
+  let tokens = 0;
+  for (const detail of listIn(details)) {
+    const { modality, tokenCount } = recordIn(detail);
+    if (modality === 'AUDIO') tokens += countIn(tokenCount);
+  }
+  return tokens;
 }
 
 /** A part in our words; undefined for one that says nothing. Throws for what no answer can hold. */

@@ -22,12 +22,16 @@ function readCounts(usage: Json): Usage | undefined {
   const cached = cachedCount(usage, promptDetails);
   const cacheWrite = tokensIn(promptDetails['cache_write_tokens']);
   const reasoning = reasoningCount(usage);
+  const heard = tokensIn(promptDetails['audio_tokens']);
+  const spoken = tokensIn(objectIn(usage['completion_tokens_details'])['audio_tokens']);
   const outputTokens = withHiddenThoughts(usage, input, written ?? 0);
   const counts: Writable<Usage> = { inputTokens: input, outputTokens };
   // One by one: spreads of what may be absent take longer than all else here.
   if (cached !== undefined) counts.cachedInputTokens = cached;
   if (cacheWrite !== undefined) counts.cacheWriteTokens = cacheWrite;
   if (reasoning !== undefined) counts.reasoningTokens = reasoning;
+  if (heard) counts.audioInputTokens = heard;
+  if (spoken) counts.audioOutputTokens = spoken;
   return counts;
 }
 
