@@ -35,6 +35,8 @@ export interface ChatRequest {
   readonly extras: Readonly<Record<string, unknown>>;
   /** Whose words `extras` are: what an upstream of that dialect may be sent as it is. */
   readonly extrasDialect?: 'openai' | 'anthropic' | undefined;
+  /** What the client calls the fields that are named here as in OpenAI's chat completions. */
+  readonly fieldNames?: Readonly<Record<string, string | undefined>> | undefined;
   /** Fields that the face repeats in its answer, as they came; no upstream looks at them. */
   readonly echo?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -22,3 +22,17 @@ export function effortOf({ effort, budgetTokens }: Reasoning): string {
   if (budgetTokens === undefined) return 'medium';
   return budgets.find(([, tokens]) => tokens >= budgetTokens)?.[0] ?? 'xhigh';
 }
+
+/**
+ * Of the efforts that a model knows, least first, the least that is not below the wanted one, else the
+ * greatest. An effort that nobody has heard of stays as it is: the provider may know it.
+ */
+export function nearestEffort(wanted: string, known: readonly string[]): string {
+  const rank = rankOf(wanted);
+  if (rank < 0) return wanted;
+  return known.find((effort) => rankOf(effort) >= rank) ?? known.at(-1) ?? wanted;
+}
+
+function rankOf(effort: string): number {
+  return budgets.findIndex(([name]) => name === effort);
+}

@@ -1,3 +1,5 @@
+import type { Json } from './untrusted.ts';
+
 /**
  * What went wrong with one attempt, which decides what comes next:
  * - `rejected`: the provider says that the request is wrong; nobody else is asked
@@ -41,6 +43,8 @@ export interface UpstreamFailure {
   readonly param?: string | undefined;
   /** The provider's own name of the error. */
   readonly code?: string | undefined;
+  /** What else the provider says of it, for programs to read: Anthropic's `error.details`. */
+  readonly details?: Json | undefined;
   /** When the provider says that a repetition may succeed. */
   readonly retryAfterMs?: number | undefined;
 }

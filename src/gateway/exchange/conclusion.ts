@@ -1,4 +1,4 @@
-import { Fault } from '../../kit/errors.ts';
+import { Fault, type Code } from '../../kit/errors.ts';
 import type { FailureKind, UpstreamFailure } from '../dialects/failure.ts';
 import { targetId, type Target } from '../providers/provider.ts';
 
@@ -40,17 +40,26 @@ export function conclude(attempts: readonly FailedAttempt[]): Fault {
   return new Fault('unavailable', message, { ...options, retryAfter });
 }
 
+/** What a provider finds wrong with a request has its own status there; all else is 400. */
+const codesByStatus: Readonly<Record<number, Code | undefined>> = {
+  404: 'not_found',
+  409: 'conflict',
+  413: 'too_large',
+};
+
 type Complain = (failure: UpstreamFailure, target: Target) => Fault;
 
 const complaints: Partial<Record<FailureKind, Complain>> = {
-  rejected: (failure) =>
-    new Fault('invalid', failure.message, {
+  rejected: (failure) => {
+    const { param, details } = failure;
+    return new Fault(codesByStatus[failure.status ?? 400] ?? 'invalid', failure.message, {
       reason: failure.code ?? 'invalid_request',
-      status: failure.status === 422 ? 422 : 400,
-      detail: failure.param === undefined ? {} : { param: failure.param },
-    }),
+      ...(failure.status === 422 && { status: 422 }),
+      detail: { ...(param !== undefined && { param }), ...(details && { details }) },
+    });
+  },
   'too-long': (failure) =>
-    new Fault('invalid', failure.message, {
+    new Fault(failure.status === 413 ? 'too_large' : 'invalid', failure.message, {
       reason: 'context_length_exceeded',
       detail: { param: 'messages' },
     }),

@@ -100,7 +100,9 @@ export class ErrandExchange<Request extends ErrandRequest, Made> {
       remoteLimits.note(provider, whole.headers);
       requireSuccess(dialect, whole);
       const { bytes } = whole;
-      return { made: words.read(parseAnswer(provider.name, bytes), request), bytes };
+      // An answer that does not name its model is of the one that was asked.
+      const asked = { ...request, model: model.name };
+      return { made: words.read(parseAnswer(provider.name, bytes), asked), bytes };
     } catch (error) {
       const usage = usageOfPrompt(this.#errand.likely(request).inputTokens);
       if (isSent) billLost(books, caller, { attempt, error, usage });

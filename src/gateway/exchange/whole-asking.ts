@@ -93,7 +93,8 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
       return { bytes: whole.bytes, parsed, usage, answer: undefined, said: undefined };
     }
     const read = dialect.readAnswer(parsed);
-    const answer = { ...read, usage: withPrompt(read.usage, asking.plan) };
+    const model = read.model || target.model.name;
+    const answer = { ...read, model, usage: withPrompt(read.usage, asking.plan) };
     // Here, where somebody else can still be asked when it cannot be worded.
     const said = wordAnswer(asked, answer);
     return { bytes: whole.bytes, parsed, usage: answer.usage, answer, said };
@@ -149,11 +150,20 @@ interface Kept {
   readonly fill: Fill;
 }
 
+/** What passed through, in our words; undefined where they have none for it, such as for pictures. */
+function readable({ parsed }: Received, dialect: Dialect): Answer | undefined {
+  try {
+    return dialect.readAnswer(parsed);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Lets others have the answer too, if it is whole. */
 function keep(asked: PreparedAsk, kept: Kept, { parts }: Asking): void {
   const { value, body, target, fill } = kept;
-  const answer = value.answer ?? parts.dialects[target.provider.dialect].readAnswer(value.parsed);
-  if (!isWhole(answer)) return fill.decline();
+  const answer = value.answer ?? readable(value, parts.dialects[target.provider.dialect]);
+  if (!answer || !isWhole(answer)) return fill.decline();
   const stored = asked.face.dialect ? body : Buffer.from(JSON.stringify({ answer }));
   fill.store(toCached(stored, { target, usage: value.usage }, parts.sources));
 }

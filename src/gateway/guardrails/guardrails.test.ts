@@ -296,6 +296,21 @@ test('a streamed answer gets its data back however it is cut', () => {
   }
 });
 
+test.each([
+  ['EMAIL', 'a@x.org'],
+  ['IBAN', 'GB82 WEST 1234 5698 7654 32'],
+  ['CARD', '4111 1111 1111 1111'],
+  ['IPV4', '192.168.1.254'],
+  ['PHONE', '+1 555 010 9999'],
+])('a placeholder of %s may be cut anywhere', (name, value) => {
+  const guarded = guard(all, asked(`it is ${value}.`));
+  for (let size = 1; size < name.length + 4; size += 1) {
+    const events = streamed(guarded, `[${name}_1]`, size);
+    const read = events.map((event) => (event.type === 'text' ? event.text : '')).join('');
+    expect([size, read]).toEqual([size, value]);
+  }
+});
+
 test('at most the start of a placeholder is held back', () => {
   const stream = guard(all, asked('a@x.org')).answer!.openStream();
   const see = (text: string) => stream.see({ type: 'text', choice: 0, text });

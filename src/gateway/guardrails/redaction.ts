@@ -1,7 +1,17 @@
-import { replacePersonalData, type PersonalDataKind } from './personal-data.ts';
+import { personalDataKinds, replacePersonalData, type PersonalDataKind } from './personal-data.ts';
+
+const names = personalDataKinds.map((kind) => kind.toUpperCase());
 
 /** Every form that a placeholder can have. */
-export const placeholderPattern = /\[(?:EMAIL|IBAN|CARD|IPV4|PHONE)_\d{1,6}\]/g;
+export const placeholderPattern = new RegExp(`\\[(?:${names.join('|')})_\\d{1,6}\\]`, 'g');
+
+/** What ends a text and can still become a placeholder. */
+export const openPlaceholderPattern = new RegExp(`\\[(?:${names.map(startOf).join('|')})?$`);
+
+/** The name and its number as far as they have come: `E(?:M(?:…)?)?` for EMAIL. */
+function startOf(name: string): string {
+  return name.split('').reduceRight((rest, letter) => `${letter}(?:${rest})?`, '_\\d{0,6}');
+}
 
 const numbersMax = 999_999;
 

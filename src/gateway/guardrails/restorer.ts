@@ -1,5 +1,4 @@
-/** What ends a text and can still become a placeholder. */
-const openPlaceholder = /\[(?:[A-Z]{0,5}|[A-Z]{4}\d?|[A-Z]{4,5}_\d{0,6}|IPV4_\d{0,6})$/;
+import { openPlaceholderPattern } from './redaction.ts';
 
 /** Puts data back into a text that comes in pieces, placeholders across pieces included. */
 export class Restorer {
@@ -13,7 +12,7 @@ export class Restorer {
   /** What can be shown now; holds back what can be the start of a placeholder, 13 characters at most. */
   push(piece: string): string {
     const text = this.#held + piece;
-    const at = openPlaceholder.exec(text.slice(-longest))?.[0].length ?? 0;
+    const at = openPlaceholderPattern.exec(text.slice(-longest))?.[0].length ?? 0;
     this.#held = at === 0 ? '' : text.slice(-at);
     return this.#restore(at === 0 ? text : text.slice(0, -at));
   }

@@ -28,7 +28,11 @@ export function chatHandlers({ exchange }: Pick<GatewayParts, 'exchange'>): Chat
   return {
     completions: (call) => answer(call, openAiFace, true),
     openAiCompletions: (call) => answer(call, openAiFace),
-    messages: (call) => answer(call, anthropicFace),
+    messages: (call) => {
+      // Where Anthropic's clients look for it.
+      call.setHeader('request-id', call.requestId);
+      return answer(call, anthropicFace);
+    },
     responses: (call) => answer(call, items.faceOf(responsesFace, call.identity.subject)),
   };
 }

@@ -91,3 +91,14 @@ test('fields that the gateway does not know go to the provider', async () => {
   expect(first.received[0]?.body).toMatchObject({ user: 'somebody' });
   expect(first.received[0]?.body).not.toHaveProperty('cache');
 });
+
+test('an answer that names no model is of the one that was asked', async () => {
+  await gateway.put('gem', {
+    dialect: 'gemini',
+    baseUrl: `${first.url}/v1beta`,
+    models: [{ name: 'gem-vectors', capabilities: ['embedding'] }],
+  });
+  first.script(json({ embeddings: [{ values: [0.5, -1] }] }));
+  const answer = await ask({ model: 'gem/gem-vectors' });
+  expect(answer.body).toMatchObject({ model: 'gem-vectors' });
+});

@@ -89,7 +89,8 @@ export class Screen {
   #capability(target: Target, isNamed: boolean): Refusal | undefined {
     const need = this.#missing(target.model, isNamed);
     if (!need) return undefined;
-    const { capability, param } = need;
+    const { capability } = need;
+    const param = this.#nameOf(need.param);
     const reason = `the model ${target.model.name} does not know ${capability}`;
     return hard(target, { rule: 'capability', reason, param, code: 'unsupported_capability' });
   }
@@ -108,7 +109,8 @@ export class Screen {
     const param = this.#overflow(target.model, isNamed);
     if (param === undefined) return undefined;
     const reason = this.#overflowReason(target.model, param);
-    return hard(target, { rule: 'context', reason, param, code: 'context_length_exceeded' });
+    const code = 'context_length_exceeded';
+    return hard(target, { rule: 'context', reason, param: this.#nameOf(param), code });
   }
 
   #overflowReason({ name, contextWindow, maxOutput }: Model, param: string): string {
@@ -133,10 +135,16 @@ export class Screen {
   }
 
   #dialect(target: Target): Refusal | undefined {
-    const param = this.#unsaid(target);
-    if (param === undefined) return undefined;
+    const unsaid = this.#unsaid(target);
+    if (unsaid === undefined) return undefined;
+    const param = this.#nameOf(unsaid);
     const reason = `${param} cannot be said to the provider ${target.provider.name}`;
     return hard(target, { rule: 'dialect', reason, param, code: 'unsupported_parameter' });
+  }
+
+  /** The field as the caller calls it. */
+  #nameOf(param: string): string {
+    return this.#options.request.fieldNames?.[param] ?? param;
   }
 
   #thought(target: Target): Refusal | undefined {

@@ -5,7 +5,7 @@ import type { AnswerEvent, Usage } from '../conversation/answer.ts';
 import { replayAnswer } from '../conversation/replay.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
-import type { Timeouts } from '../providers/provider.ts';
+import type { Target, Timeouts } from '../providers/provider.ts';
 import { EventCutter } from './event-cutter.ts';
 import { parseAnswer, requireSuccess } from './failed-answer.ts';
 import { PieceIntake, RawIntake, WholeIntake, type Intake, type StreamConsumer } from './intake.ts';
@@ -42,6 +42,7 @@ export class AnswerStream implements UpstreamListener {
   /** The request went out: it may cost something. */
   isSent = false;
   readonly #provider: string;
+  readonly #model: string;
   readonly #options: AnswerStreamOptions;
   readonly #cutter: EventCutter;
   readonly #begun = settler();
@@ -61,12 +62,14 @@ export class AnswerStream implements UpstreamListener {
   #isBegun = false;
   #isOver = false;
 
-  private constructor(provider: string, options: AnswerStreamOptions) {
+  private constructor({ provider, model }: Target, options: AnswerStreamOptions) {
     const { dialect, isRaw, timeouts } = options;
-    this.#provider = provider;
+    const source = { dialect, model: model.name };
+    this.#provider = provider.name;
+    this.#model = model.name;
     this.#options = options;
     this.#cutter = new EventCutter(dialect.framing);
-    this.#intake = isRaw ? new RawIntake(dialect) : new PieceIntake(dialect);
+    this.#intake = isRaw ? new RawIntake(source) : new PieceIntake(source);
     this.beginning = this.#begun.promise;
     this.completion = this.#completed.promise;
     this.#timer = setTimeout(this.#beLate, timeouts.firstTokenMs);
@@ -79,7 +82,7 @@ export class AnswerStream implements UpstreamListener {
     outgoing: Outgoing,
     options: AnswerStreamOptions,
   ): AnswerStream {
-    const stream = new AnswerStream(outgoing.target.provider.name, options);
+    const stream = new AnswerStream(outgoing.target, options);
     stream.#ongoing = upstreams.send(outgoing, stream);
     return stream;
   }
@@ -213,7 +216,8 @@ export class AnswerStream implements UpstreamListener {
     const { dialect } = this.#options;
     requireSuccess(dialect, { status: this.#status, headers: this.#headers, bytes });
     const answer = dialect.readAnswer(parseAnswer(this.#provider, bytes));
-    this.#intake = new WholeIntake(replayAnswer(answer), answer.usage);
+    const named = { ...answer, model: answer.model || this.#model };
+    this.#intake = new WholeIntake(replayAnswer(named), answer.usage);
     this.#begin();
     this.#finish();
   }

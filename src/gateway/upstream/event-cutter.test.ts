@@ -41,3 +41,14 @@ test('an event without an end is not kept for ever', () => {
     for (let times = 0; times < 6; times += 1) cutter.push(chunk);
   }).toThrow('4 MiB');
 });
+
+test.each<[Framing, string]>([
+  ['events', 'data: 1\n\ndata: \u{FEFF}\n\n'],
+  ['lines', '{"a":1}\n\u{FEFF}{"b":2}\n'],
+])('of %s a byte-order mark is left out in front of the first alone', (framing, text) => {
+  for (let size = 1; size < text.length + 8; size += 1) {
+    expect(cut(framing, `\u{FEFF}${text}`, size)).toMatchObject({ rest: '' });
+    expect(cut(framing, `\u{FEFF}${text}`, size).pieces.join('')).toBe(text);
+  }
+  expect(cut(framing, '\u{FEFF}half', 2)).toEqual({ pieces: [], rest: 'half' });
+});

@@ -1,3 +1,5 @@
+import { withoutByteOrderMark } from './byte-order-mark.ts';
+
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
@@ -8,11 +10,13 @@ const pieceBytesMax = 4 * 1024 * 1024;
 
 /**
  * Cuts a stream of bytes behind its last whole event or line, so that what is passed on never ends
- * within one. Throws RangeError when one event exceeds 4 MiB.
+ * within one. A byte-order mark in front of all is left out, as readers do (WHATWG HTML, section
+ * 9.2.6). Throws RangeError when one event exceeds 4 MiB.
  */
 export class EventCutter {
   readonly #endOf: (bytes: Buffer) => number;
   #rest: Buffer | undefined;
+  #hasBegun = false;
 
   constructor(framing: Framing) {
     this.#endOf = framing === 'events' ? endOfEvents : endOfLines;
@@ -24,16 +28,22 @@ export class EventCutter {
     const end = this.#endOf(bytes);
     if (end === bytes.length) {
       this.#rest = undefined;
-      return bytes;
+      return this.#begin(bytes);
     }
     this.#rest = end === 0 ? bytes : bytes.subarray(end);
     if (this.#rest.length > pieceBytesMax) throw new RangeError('an event exceeds 4 MiB');
-    return end === 0 ? undefined : bytes.subarray(0, end);
+    return end === 0 ? undefined : this.#begin(bytes.subarray(0, end));
   }
 
   /** What came behind the last whole event: all of it, once the stream has ended. */
   rest(): Buffer | undefined {
-    return this.#rest;
+    return this.#rest && this.#begin(this.#rest);
+  }
+
+  #begin(bytes: Buffer): Buffer {
+    if (this.#hasBegun) return bytes;
+    this.#hasBegun = true;
+    return withoutByteOrderMark(bytes);
   }
 }
 

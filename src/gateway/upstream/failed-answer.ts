@@ -1,5 +1,6 @@
 import type { Dialect } from '../dialects/dialect.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
+import { withoutByteOrderMark } from './byte-order-mark.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 const textMax = 2_000;
@@ -12,7 +13,7 @@ export function requireSuccess(dialect: Dialect, answer: WholeAnswer): void {
 
 /** JSON where it is JSON, else text, of which no more is kept than a person would read. */
 function readBody(bytes: Buffer): unknown {
-  const text = bytes.toString();
+  const text = withoutByteOrderMark(bytes).toString();
   try {
     return JSON.parse(text);
   } catch {
@@ -23,7 +24,7 @@ function readBody(bytes: Buffer): unknown {
 /** The parsed JSON of an answer; throws UpstreamError where it is none. */
 export function parseAnswer(provider: string, bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    return JSON.parse(withoutByteOrderMark(bytes).toString());
   } catch (cause) {
     const isCutOff = bytes.length > 0 && /^\s*[[{]/.test(bytes.toString('latin1', 0, 64));
     const what = isCutOff ? 'cut its answer off' : 'answered something that is not JSON';

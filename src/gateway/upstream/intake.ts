@@ -1,6 +1,6 @@
 import { parseEvents, type ServerEvent } from '../../kit/sse.ts';
 import type { AnswerEvent, Usage } from '../conversation/answer.ts';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { AnswerReader, Dialect } from '../dialects/dialect.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 
 /** Takes what a stream brings, in order. */
@@ -27,17 +27,24 @@ export interface Intake {
 
 const keptBytesMax = 4 * 1024 * 1024;
 
+/** Who answers, and in which words. */
+export interface Source {
+  readonly dialect: Dialect;
+  /** The model's name upstream, for answers that do not name one. */
+  readonly model: string;
+}
+
 /** Bytes that pass through. */
 export class RawIntake implements Intake {
-  readonly #dialect: Dialect;
+  readonly #source: Source;
   readonly #watch;
   readonly #kept: Buffer[] = [];
   #size = 0;
   #consumer: StreamConsumer | undefined;
 
-  constructor(dialect: Dialect) {
-    this.#dialect = dialect;
-    this.#watch = dialect.openWatch();
+  constructor(source: Source) {
+    this.#source = source;
+    this.#watch = source.dialect.openWatch();
   }
 
   get isStarted(): boolean {
@@ -71,17 +78,13 @@ export class RawIntake implements Intake {
 
   soFar(): readonly AnswerEvent[] {
     if (this.#size > keptBytesMax) throw new RangeError('the answer is too long to be read again');
-    const reader = this.#dialect.openReader();
-    return eventsOf(this.#dialect, Buffer.concat(this.#kept)).flatMap((event) =>
-      reader.read(event),
-    );
+    return new PieceReader(this.#source).read(Buffer.concat(this.#kept));
   }
 }
 
 /** Pieces, for a client who speaks otherwise. */
 export class PieceIntake implements Intake {
-  readonly #dialect: Dialect;
-  readonly #reader;
+  readonly #reader: PieceReader;
   readonly #kept: AnswerEvent[] = [];
   readonly #begun = new Set<number>();
   readonly #finished = new Set<number>();
@@ -90,9 +93,8 @@ export class PieceIntake implements Intake {
   isEnded = false;
   usage: Usage | undefined;
 
-  constructor(dialect: Dialect) {
-    this.#dialect = dialect;
-    this.#reader = dialect.openReader();
+  constructor(source: Source) {
+    this.#reader = new PieceReader(source);
   }
 
   get isComplete(): boolean {
@@ -100,7 +102,7 @@ export class PieceIntake implements Intake {
   }
 
   take(events: Buffer): void {
-    const pieces = eventsOf(this.#dialect, events).flatMap((event) => this.#reader.read(event));
+    const pieces = this.#reader.read(events);
     for (const piece of pieces) this.#note(piece);
     this.#kept.push(...pieces);
     if (pieces.length > 0) this.#consumer?.pieces(pieces);
@@ -148,6 +150,24 @@ export class WholeIntake implements Intake {
 
   soFar(): readonly AnswerEvent[] {
     return this.#pieces;
+  }
+}
+
+/** Reads whole events; where the answer does not name its model, it is the one that was asked. */
+class PieceReader {
+  readonly #source: Source;
+  readonly #reader: AnswerReader;
+
+  constructor(source: Source) {
+    this.#source = source;
+    this.#reader = source.dialect.openReader();
+  }
+
+  read(events: Buffer): AnswerEvent[] {
+    const { dialect, model } = this.#source;
+    return eventsOf(dialect, events)
+      .flatMap((event) => this.#reader.read(event))
+      .map((piece) => (piece.type === 'start' ? { ...piece, model: piece.model || model } : piece));
   }
 }
 

@@ -21,6 +21,14 @@ test('stored values are cut out wherever they stand, whatever they look like', (
   });
 });
 
+test('they are cut out of the details too', () => {
+  const details = { error_code: 'no', of: ['secret-of-acme', 7, { 'secret-of-acme': null }] };
+  expect(shown(['secret-of-acme'], { details }).details).toEqual({
+    error_code: 'no',
+    of: ['[hidden]', 7, { '[hidden]': null }],
+  });
+});
+
 test.each(['sk-abc/def+ghi==', 'Bearer of all', 'a key: with words', 'ends with sk-abc'])(
   'nothing is left of a value that holds a known shape: %s',
   (value) => {

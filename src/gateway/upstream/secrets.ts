@@ -1,4 +1,5 @@
 import { HiddenValues } from '../../kit/secrets/hidden-values.ts';
+import { isRecord, type Json } from '../dialects/untrusted.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 import { maskText } from './masked-text.ts';
 
@@ -13,13 +14,27 @@ export class Secrets {
   /** What an attempt failed with as it may be shown and kept; errors of our own stay as they are. */
   hideIn(error: unknown): unknown {
     if (!(error instanceof UpstreamError)) return error;
-    const { message, param, code } = error.failure;
+    const { message, param, code, details } = error.failure;
     return new UpstreamError({
       ...error.failure,
       message: this.#hide(message),
       ...(param !== undefined && { param: this.#hide(param) }),
       ...(code !== undefined && { code: this.#hide(code) }),
+      ...(details && { details: this.#hideInRecord(details) }),
     });
+  }
+
+  #hideInRecord(record: Json): Json {
+    const entries = Object.entries(record);
+    return Object.fromEntries(
+      entries.map(([name, value]) => [this.#hide(name), this.#hideInValue(value)]),
+    );
+  }
+
+  #hideInValue(value: unknown): unknown {
+    if (typeof value === 'string') return this.#hide(value);
+    if (Array.isArray(value)) return value.map((item) => this.#hideInValue(item));
+    return isRecord(value) ? this.#hideInRecord(value) : value;
   }
 
   /** The stored values themselves before the shapes: half of a value has no shape. */

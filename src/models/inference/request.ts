@@ -101,10 +101,13 @@ export interface GenerateEnd {
 }
 
 /** Any number of texts, each of whole characters, and of tool calls, each whole; then one end. */
-export type GenerateEvent =
+export type SpokenEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool-call'; readonly call: ToolCall }
   | GenerateEnd;
+
+/** The same with what the model thought, of external runtimes that keep it apart from the text. */
+export type GenerateEvent = SpokenEvent | { readonly type: 'reasoning'; readonly text: string };
 
 /** Vectors of texts, in their order. */
 export interface Embeddings {

@@ -12,6 +12,7 @@ export interface Asked {
 /** What one event of a generation adds to a line. */
 export interface Wording<Piece> {
   text(text: string): Piece;
+  thought(text: string): Piece;
   call(call: ToolCall, index: number): Piece;
 }
 
@@ -30,7 +31,9 @@ export async function* generateLines<Piece extends object>(
   for await (const event of inference.generate(model, request, caller)) {
     const head = headOf(model);
     if (event.type === 'text') yield { ...head, ...wording.text(event.text), done: false };
-    else if (event.type === 'tool-call') {
+    else if (event.type === 'reasoning') {
+      yield { ...head, ...wording.thought(event.text), done: false };
+    } else if (event.type === 'tool-call') {
       yield { ...head, ...wording.call(event.call, calls), done: false };
       calls += 1;
     } else yield { ...head, ...wording.text(''), done: true, ...endingOf(event, startedAt) };

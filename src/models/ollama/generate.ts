@@ -50,9 +50,11 @@ export function chat(body: ChatBody, asked: Asked): AsyncGenerator<ChatLine> {
 /** All lines as the one answer of a request that wants no stream. */
 export async function joinTexts(lines: AsyncIterable<GenerateLine>): Promise<GenerateLine> {
   let response = '';
+  let thinking = '';
   for await (const line of lines) {
     response += line.response;
-    if (line.done) return { ...line, response };
+    thinking += line.thinking ?? '';
+    if (line.done) return { ...line, response, ...(thinking !== '' && { thinking }) };
   }
   throw new Error('a generation ended without its end event');
 }
@@ -60,14 +62,17 @@ export async function joinTexts(lines: AsyncIterable<GenerateLine>): Promise<Gen
 /** All lines as the one answer of a request that wants no stream. */
 export async function joinChat(lines: AsyncIterable<ChatLine>): Promise<ChatLine> {
   let content = '';
+  let thinking = '';
   const calls: NonNullable<ChatLine['message']['tool_calls']> = [];
   for await (const line of lines) {
     content += line.message.content;
+    thinking += line.message.thinking ?? '';
     calls.push(...(line.message.tool_calls ?? []));
     if (!line.done) continue;
     const message = {
       ...line.message,
       content,
+      ...(thinking !== '' && { thinking }),
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
     };
     return { ...line, message };
@@ -77,12 +82,16 @@ export async function joinChat(lines: AsyncIterable<ChatLine>): Promise<ChatLine
 
 const generateWording = {
   text: (text: string) => ({ response: text }),
+  thought: (thinking: string) => ({ response: '', thinking }),
   // Texts are asked for without tools.
   call: () => ({ response: '' }),
 };
 
 const chatWording = {
   text: (content: string) => ({ message: { role: 'assistant', content } as const }),
+  thought: (thinking: string) => ({
+    message: { role: 'assistant', content: '', thinking } as const,
+  }),
   call: ({ id, name, arguments: fields }: ToolCall, index: number) => ({
     message: {
       role: 'assistant',

@@ -315,6 +315,16 @@ describe('chat', () => {
     ]);
   });
 
+  test('what a model thought is told beside what it says', async () => {
+    inference.events = [{ type: 'reasoning', text: 'Morning?' }, text('Yes.'), scriptedEnd];
+    const whole = await client.chat({ model: 'tiny', messages });
+    expect(whole.message).toEqual({ role: 'assistant', content: 'Yes.', thinking: 'Morning?' });
+    const lines = await collect(await client.chat({ model: 'tiny', messages, stream: true }));
+    expect(lines[0]?.message).toEqual({ role: 'assistant', content: '', thinking: 'Morning?' });
+    const generated = await client.generate({ model: 'tiny', prompt: 'Hi' });
+    expect(generated).toMatchObject({ response: 'Yes.', thinking: 'Morning?' });
+  });
+
   test('tool calls come with their arguments as an object', async () => {
     inference.events = [
       text('Let me see.'),

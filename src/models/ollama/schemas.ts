@@ -128,8 +128,12 @@ const endFields = {
   eval_duration: Nanoseconds,
 };
 
+const Thought = Type.Optional(
+  Type.String({ description: 'what the model thought, of runtimes that keep it apart' }),
+);
+
 export const GenerateLine = Type.Object(
-  { ...headFields, response: Type.String(), ...endFields },
+  { ...headFields, response: Type.String(), thinking: Thought, ...endFields },
   { $id: 'OllamaGenerateAnswer' },
 );
 export type GenerateLine = Static<typeof GenerateLine>;
@@ -145,6 +149,7 @@ export const ChatLine = Type.Object(
     message: Type.Object({
       role: Type.Literal('assistant'),
       content: Type.String(),
+      thinking: Thought,
       tool_calls: Type.Optional(Type.Array(AnswerCall)),
     }),
     ...endFields,

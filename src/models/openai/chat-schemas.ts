@@ -114,6 +114,10 @@ export const ChatRequest = Type.Object(
 );
 export type ChatRequest = Static<typeof ChatRequest>;
 
+const Thought = Type.Optional(
+  Type.String({ description: 'what the model thought, of runtimes that keep it apart' }),
+);
+
 const FinishReason = Type.Enum(['stop', 'length', 'tool_calls']);
 
 export const Usage = Type.Object(
@@ -142,6 +146,7 @@ export const ChatCompletion = Type.Object(
         message: Type.Object({
           role: Type.Literal('assistant'),
           content: Type.Union([Type.String(), Type.Null()]),
+          reasoning_content: Thought,
           refusal: Type.Null(),
           tool_calls: Type.Optional(Type.Array(ToolCall)),
         }),
@@ -176,6 +181,7 @@ export const ChatChunk = Type.Object(
         delta: Type.Object({
           role: Type.Optional(Type.Literal('assistant')),
           content: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+          reasoning_content: Thought,
           tool_calls: Type.Optional(Type.Array(ToolCallDelta)),
         }),
         logprobs: Type.Null(),

@@ -14,11 +14,13 @@ export interface Asked {
 /** Completes a chat and answers it whole. */
 export async function completeChat(body: ChatRequest, asked: Asked): Promise<ChatCompletion> {
   let text = '';
+  let thought = '';
   const calls: ToolCall[] = [];
   for await (const event of generate(body, asked)) {
     if (event.type === 'text') text += event.text;
+    else if (event.type === 'reasoning') thought += event.text;
     else if (event.type === 'tool-call') calls.push(event.call);
-    else return completionOf({ text, calls, end: event }, asked.model);
+    else return completionOf({ text, thought, calls, end: event }, asked.model);
   }
   throw new Error('a generation ended without its end event');
 }
@@ -34,6 +36,7 @@ export async function* streamChat(body: ChatRequest, asked: Asked): AsyncGenerat
       yield chunk({ role: 'assistant', content: event.type === 'tool-call' ? null : '' });
     isFirst = false;
     if (event.type === 'text') yield chunk({ content: event.text });
+    else if (event.type === 'reasoning') yield chunk({ reasoning_content: event.text });
     else if (event.type === 'tool-call') {
       for (const delta of deltasOf(event.call, calls)) yield chunk({ tool_calls: [delta] });
       calls += 1;
@@ -59,11 +62,12 @@ async function* generate(
 
 interface Whole {
   readonly text: string;
+  readonly thought: string;
   readonly calls: readonly ToolCall[];
   readonly end: GenerateEnd;
 }
 
-function completionOf({ text, calls, end }: Whole, model: ModelInfo): ChatCompletion {
+function completionOf({ text, thought, calls, end }: Whole, model: ModelInfo): ChatCompletion {
   const toolCalls = calls.length > 0 ? { tool_calls: calls.map(toToolCall) } : {};
   const content = text === '' && calls.length > 0 ? null : text;
   return {
@@ -71,7 +75,13 @@ function completionOf({ text, calls, end }: Whole, model: ModelInfo): ChatComple
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content, refusal: null, ...toolCalls },
+        message: {
+          role: 'assistant',
+          content,
+          ...(thought !== '' && { reasoning_content: thought }),
+          refusal: null,
+          ...toolCalls,
+        },
         logprobs: null,
         finish_reason: finishReasonOf(end),
       },

@@ -412,3 +412,27 @@ describe('chat completions', () => {
     expect(inference.requests.at(-1)).toEqual({ prompt: { messages: [...messages] }, topK: 7 });
   });
 });
+
+test('what a model thought is told beside what it says', async () => {
+  inference.events = [
+    { type: 'reasoning', text: 'Is it ' },
+    { type: 'reasoning', text: 'morning?' },
+    text('Yes.'),
+    scriptedEnd,
+  ];
+  const whole = await client.chat.completions.create({ model: 'tiny', messages: [...messages] });
+  expect(whole.choices[0]?.message).toMatchObject({
+    content: 'Yes.',
+    reasoning_content: 'Is it morning?',
+  });
+  const chunks = await collect(
+    await client.chat.completions.create({ model: 'tiny', messages: [...messages], stream: true }),
+  );
+  expect(chunks.map(({ choices }) => choices[0]?.delta)).toEqual([
+    { role: 'assistant', content: '' },
+    { reasoning_content: 'Is it ' },
+    { reasoning_content: 'morning?' },
+    { content: 'Yes.' },
+    {},
+  ]);
+});

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import type { Embeddings, GenerateEvent } from '../inference/request.ts';
+import type { Embeddings, SpokenEvent } from '../inference/request.ts';
 import { templateMsDefault } from './bounded.ts';
 import { assess } from './casualties.ts';
 import { closingFault, crashedFault, toFault } from './faults.ts';
@@ -78,7 +78,7 @@ export class ChildRuntime implements Contract.Runtime {
   async *generate(
     request: RuntimeRequest,
     caller: Contract.RuntimeCaller = {},
-  ): AsyncGenerator<GenerateEvent, void, undefined> {
+  ): AsyncGenerator<SpokenEvent, void, undefined> {
     const task = { kind: 'generate', work: resolveRequest(request) } as const;
     for await (const event of this.#run(task, request, caller)) {
       if (event.type !== 'embedded' && event.type !== 'loaded') yield event;

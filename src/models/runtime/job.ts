@@ -1,9 +1,9 @@
 import type { Fault } from '../../kit/errors.ts';
-import type { GenerateEvent, ToolCall } from '../inference/request.ts';
+import type { SpokenEvent, ToolCall } from '../inference/request.ts';
 import type { ModelFile } from './model-file.ts';
 import type { Task, TaskEnd } from './protocol.ts';
 
-export type JobEvent = Exclude<GenerateEvent, { readonly type: 'end' }> | TaskEnd;
+export type JobEvent = Exclude<SpokenEvent, { readonly type: 'end' }> | TaskEnd;
 
 /** A longer time to stay would overflow a timer, and means for ever. */
 export const timerMaxMs = 2 ** 31 - 1;

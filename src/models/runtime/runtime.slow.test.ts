@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { randomModelFile, randomModelName, writeRandomModel } from '../random-gguf.ts';
-import type { GenerateEnd, GenerateEvent, ToolCall } from '../inference/request.ts';
+import type { GenerateEnd, SpokenEvent, ToolCall } from '../inference/request.ts';
 import type { RuntimeRequest } from './request.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 
@@ -41,7 +41,7 @@ interface Answer {
   readonly end: GenerateEnd;
 }
 
-async function collect(events: AsyncIterable<GenerateEvent>): Promise<Answer> {
+async function collect(events: AsyncIterable<SpokenEvent>): Promise<Answer> {
   const texts: string[] = [];
   const calls: ToolCall[] = [];
   for await (const event of events) {

@@ -1,6 +1,6 @@
 import type { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import type { Embeddings, GenerateEvent } from '../inference/request.ts';
+import type { Embeddings, SpokenEvent } from '../inference/request.ts';
 import { ChildRuntime } from './child-runtime.ts';
 import type { LoadedModel } from './protocol.ts';
 import type { RuntimeRequest } from './request.ts';
@@ -42,7 +42,7 @@ export interface Runtime extends AsyncDisposable {
    * bad option or file or a prompt beyond the context, `exhausted` the queue is full, `deadline`,
    * `cancelled`, `unavailable` the child died, memory does not suffice or the runtime is closing.
    */
-  generate(request: RuntimeRequest, caller?: RuntimeCaller): AsyncIterable<GenerateEvent>;
+  generate(request: RuntimeRequest, caller?: RuntimeCaller): AsyncIterable<SpokenEvent>;
   /** Faults as of `generate`; `invalid` also for a model that writes. */
   embed(request: EmbedRequest, caller?: RuntimeCaller): Promise<Embeddings>;
   /** Has the model in memory, as its first request would. */

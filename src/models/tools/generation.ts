@@ -117,7 +117,7 @@ export async function generateWhole(
   for await (const event of inference.generate(model, request, caller)) {
     if (event.type === 'end') return { text, toolCalls, end: event };
     if (event.type === 'tool-call') toolCalls.push(event.call);
-    else text += event.text;
+    else if (event.type === 'text') text += event.text;
     pieces += 1;
     const now = performance.now();
     if (now - reportedAt < reportEveryMs) continue;

@@ -17,6 +17,8 @@ describe('an error answer of Anthropic', () => {
     [402, 'billing_error', 'Your account has no credit', 'refused'],
     [403, 'permission_error', 'Your key may not use this model', 'refused'],
     [404, 'not_found_error', 'model: claude-9', 'missing'],
+    [404, 'not_found_error', 'Not found', 'missing'],
+    [404, 'not_found_error', 'file_011CNha not found', 'rejected'],
     [413, 'request_too_large', 'Request exceeds the maximum size', 'too-long'],
     [
       400,
@@ -51,6 +53,24 @@ describe('an error answer of Anthropic', () => {
   test('names the field that it complains of', () => {
     const body = errorOf('invalid_request_error', 'messages.0.content: Field required');
     expect(answer(400, body).param).toBe('messages.0.content');
+  });
+
+  test.each([
+    [404, 'not_found_error', 'thread_not_found', 'rejected'],
+    [404, 'not_found_error', 'model_not_found', 'missing'],
+    [409, 'conflict_error', 'thread_continue_in_flight', 'rejected'],
+    [429, 'rate_limit_error', 'too_fast', 'limited'],
+  ])('%i %s with the details %s is %s, and the details are kept', (status, type, name, kind) => {
+    const details = { error_code: name, unsupported: ['thinking'] };
+    const error = { type, message: 'Sorry.', details };
+    expect(answer(status, { type: 'error', error })).toMatchObject({ kind, details });
+  });
+
+  test('has no details where they are no object, or longer than an error is', () => {
+    for (const details of ['thread_not_found', ['a'], { error_code: 'x'.repeat(5000) }]) {
+      const error = { type: 'invalid_request_error', message: 'no', details };
+      expect(answer(400, { type: 'error', error })).not.toHaveProperty('details');
+    }
   });
 
   test('says when to come back by Retry-After, or by the limit that is used up', () => {

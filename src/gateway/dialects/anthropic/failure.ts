@@ -1,7 +1,8 @@
 import type { ErrorAnswer, FailureKind, UpstreamFailure } from '../failure.ts';
 import { headerOf, msUntil, retryAfterMs } from '../retry-hint.ts';
+import { isOfAnotherThing } from '../missing-things.ts';
 import { kindOfStatus, refusedMessage } from '../status-kinds.ts';
-import { recordIn, textIn, type Json } from '../untrusted.ts';
+import { isRecord, recordIn, textIn, type Json } from '../untrusted.ts';
 
 interface ErrorType {
   readonly kind: FailureKind;
@@ -32,15 +33,17 @@ export function readFailure({ status, headers, body }: ErrorAnswer): UpstreamFai
   const error = recordIn(recordIn(body).error);
   const code = textIn(error.type);
   const message = textIn(error.message) ?? `the provider answered with status ${status}`;
-  const kind = kindOf(code, status, message);
+  const details = detailsIn(error);
+  const kind = kindOf({ type: code, status, message, errorCode: textIn(details?.error_code) });
   const retry = kind === 'limited' || kind === 'broken' ? retryOf(headers) : undefined;
-  const param = complaint.exec(message)?.[1];
+  const param = kind === 'rejected' ? complaint.exec(message)?.[1] : undefined;
   return {
     kind,
     message: kind === 'refused' ? refusedMessage : message,
     status,
     ...(code === undefined ? {} : { code }),
-    ...(param === undefined || kind !== 'rejected' ? {} : { param }),
+    ...(param === undefined ? {} : { param }),
+    ...(details === undefined ? {} : { details }),
     ...(retry === undefined ? {} : { retryAfterMs: retry }),
   };
 }
@@ -51,11 +54,30 @@ export function readStreamFailure(body: Json): UpstreamFailure {
   return readFailure({ status, headers: {}, body });
 }
 
-function kindOf(type: string | undefined, status: number, message: string): FailureKind {
+interface ErrorWords {
+  readonly type: string | undefined;
+  readonly status: number;
+  readonly message: string;
+  /** What the details call it, such as `thread_not_found`: a flaw of the request, as a rule. */
+  readonly errorCode: string | undefined;
+}
+
+function kindOf({ type, status, message, errorCode }: ErrorWords): FailureKind {
   const kind = errorTypes.get(type ?? '')?.kind ?? kindOfStatus(status);
+  if (kind === 'missing' && isOfAnotherThing(`${errorCode ?? ''} ${message}`)) return 'rejected';
+  // A conflict that has a name of its own is one with the request, and no repetition settles it.
+  if (status === 409 && errorCode !== undefined) return 'rejected';
   if (kind !== 'rejected') return kind;
   if (tooLong.test(message)) return 'too-long';
   return unpaid.test(message) ? 'refused' : 'rejected';
+}
+
+const detailCharsMax = 4000;
+
+/** The details; none, where they are more than anybody has to say of an error. */
+function detailsIn({ details }: Json): Json | undefined {
+  if (!isRecord(details)) return undefined;
+  return JSON.stringify(details).length > detailCharsMax ? undefined : details;
 }
 
 const limits = ['requests', 'tokens', 'input-tokens', 'output-tokens'];

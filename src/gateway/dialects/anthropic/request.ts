@@ -3,23 +3,9 @@ import { isPlace, putAt } from '../openai/places.ts';
 import { isRecord, type Json } from '../untrusted.ts';
 import { writeMark, writeMessages, writeSystem } from './messages.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
+import { isNative } from './native-fields.ts';
 import { closeObjects } from './schema.ts';
 import { asksToThink, writeEffort, writeMaxTokens, writeThinking } from './thinking.ts';
-
-/** Fields of Anthropic's own that a request may bring along. */
-export const nativeFields: ReadonlySet<string> = new Set([
-  'metadata',
-  'service_tier',
-  'cache_control',
-  'container',
-  'context_management',
-  'inference_geo',
-  'mcp_servers',
-  'output_config',
-  'speed',
-  'thinking',
-  'user_profile_id',
-]);
 
 /** The body of a request, for the model of that name. */
 export function writeChat(request: ChatRequest, model: string): Json {
@@ -104,20 +90,13 @@ function writeOutput(request: ChatRequest, traits: ModelTraits): Json {
   };
 }
 
-/** The fields of Anthropic's own; of those that OpenAI has too, only what means the same here. */
+/** The fields of Anthropic's own; of another API's only what means the same here. */
 function writeNative({ extras, extrasDialect }: ChatRequest): Json {
   const native: Record<string, unknown> = {};
   const isOwn = extrasDialect === 'anthropic';
   for (const name in extras) {
     const value = extras[name];
-    if (isPlace(name) || !(isOwn || nativeFields.has(name))) continue;
-    if (isOwn || meansTheSame(name, value)) native[name] = value;
+    if (!isPlace(name) && (isOwn || isNative(name, value))) native[name] = value;
   }
   return native;
-}
-
-function meansTheSame(name: string, value: unknown): boolean {
-  if (name === 'service_tier') return value === 'auto' || value === 'standard_only';
-  if (name !== 'metadata') return true;
-  return isRecord(value) && Object.keys(value).every((member) => member === 'user_id');
 }

@@ -72,6 +72,17 @@ const unsaid: [name: string, model: string, said: Partial<ChatRequest>][] = [
     { messages: [{ role: 'assistant', parts: [] }], reasoning: { effort: 'low' } },
   ],
   [
+    'context_management',
+    'claude-sonnet-4-5',
+    {
+      extrasDialect: 'openai',
+      extras: { context_management: [{ type: 'compaction', compact_threshold: 1000 }] },
+    },
+  ],
+  ['mcp_servers', 'claude-sonnet-4-5', { extras: { mcp_servers: [{ url: 'https://a' }] } }],
+  ['speed', 'claude-sonnet-4-5', { extras: { speed: 2 } }],
+  ['thinking', 'claude-sonnet-4-5', { extras: { thinking: true } }],
+  [
     'messages[0].content[0].citations',
     'claude-sonnet-4-5',
     { extrasDialect: 'anthropic', extras: { 'messages[0].content[0].citations': {} } },
@@ -93,6 +104,10 @@ describe('what Anthropic has no word for', () => {
     [
       'claude-sonnet-4-5',
       { extras: { logprobs: null, logit_bias: null, store: false, top_logprobs: false, tags: [] } },
+    ],
+    [
+      'claude-sonnet-4-5',
+      { extras: { thinking: { type: 'disabled' }, inference_geo: 'us', speed: 'fast' } },
     ],
     ['claude-opus-4-6', { messages: foreignCall, reasoning: { effort: 'high' } }],
     ['claude-sonnet-4-5', { messages: [ask('a'), { role: 'assistant', parts: [] }] }],

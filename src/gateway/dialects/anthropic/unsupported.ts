@@ -10,7 +10,7 @@ import { firstUnsaid } from '../harmless-fields.ts';
 import { signatureOf } from '../signatures.ts';
 import { findSilence } from '../silence.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
-import { nativeFields } from './request.ts';
+import { isNative } from './native-fields.ts';
 import { canHold } from './schema.ts';
 import { asksToThink, budgetMin } from './thinking.ts';
 
@@ -44,8 +44,9 @@ export function findUnsupported(request: ChatRequest, model?: string): string | 
 
 /** What Anthropic's clients said inside of messages has lost its place, all else goes back there. */
 function findExtra({ extras, extrasDialect }: ChatRequest): string | undefined {
-  if (extrasDialect !== 'anthropic') return firstUnsaid(extras, nativeFields);
-  return Object.keys(extras).find((name) => inMessages.test(name));
+  const names = Object.keys(extras);
+  if (extrasDialect === 'anthropic') return names.find((name) => inMessages.test(name));
+  return firstUnsaid(extras, new Set(names.filter((name) => isNative(name, extras[name]))));
 }
 
 function findUnsaid(request: ChatRequest): string | undefined {

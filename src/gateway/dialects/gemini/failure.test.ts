@@ -22,6 +22,7 @@ describe('an error answer of Google', () => {
     [401, 'UNAUTHENTICATED', 'Request had invalid credentials', 'refused'],
     [403, 'PERMISSION_DENIED', 'Permission denied', 'refused'],
     [404, 'NOT_FOUND', 'models/gemini-9 is not found', 'missing'],
+    [404, 'NOT_FOUND', 'The file abc does not exist', 'rejected'],
     [429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota', 'limited'],
     [500, 'INTERNAL', 'An internal error has occurred', 'broken'],
     [503, 'UNAVAILABLE', 'The model is overloaded', 'broken'],

@@ -1,5 +1,6 @@
 import type { ErrorAnswer, FailureKind, UpstreamFailure } from '../failure.ts';
 import { retryAfterMs } from '../retry-hint.ts';
+import { isOfAnotherThing } from '../missing-things.ts';
 import { kindOfStatus, refusedMessage } from '../status-kinds.ts';
 import { listIn, recordIn, textIn, type Json } from '../untrusted.ts';
 
@@ -52,6 +53,7 @@ export function readStreamFailure(body: Json): UpstreamFailure {
 
 function kindOf(code: string | undefined, status: number, message: string): FailureKind {
   const kind = kinds.get(code ?? '') ?? kindOfStatus(status);
+  if (kind === 'missing' && code !== undefined && isOfAnotherThing(message)) return 'rejected';
   if (kind !== 'rejected') return kind;
   if (badKey.test(message)) return 'refused';
   return tooLong.test(message) ? 'too-long' : 'rejected';

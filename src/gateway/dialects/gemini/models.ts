@@ -7,12 +7,28 @@ export interface ModelTraits {
   /** Cannot be told not to think. */
   readonly alwaysThinks: boolean;
   readonly takesPenalties: boolean;
+  /** What it can be told of how much to think where that is a level, least first. */
+  readonly levels: readonly ThinkingLevel[];
 }
+
+export type ThinkingLevel = (typeof allLevels)[number];
+
+const allLevels = ['minimal', 'low', 'medium', 'high'] as const;
 
 const second = /gemini-2(?:[.-]|$)/;
 const first = /gemini-(?:1(?:[.-]|$)|pro)/;
 /** Those before 2.5 refuse to be told how much to think, but for experiments with it in their name. */
 const thoughtless = /gemini-(?:1(?:[.-]|$)|pro|2\.0(?!.*thinking))|^gemma/;
+
+/** Refuses `medium`, which the versions after it know. */
+const twoLevels = /gemini-3(?:\.0)?-pro/;
+/** Flash models up to 3.6 and their small ones know `minimal`; Pro models and later ones refuse it. */
+const fourLevels = /gemini-3(?:\.[0-6])?-flash/;
+
+function levelsOf(model: string): readonly ThinkingLevel[] {
+  if (twoLevels.test(model)) return ['low', 'high'];
+  return fourLevels.test(model) ? allLevels : allLevels.slice(1);
+}
 
 export function traitsOf(model: string): ModelTraits {
   const isThird = !second.test(model) && !first.test(model) && !model.startsWith('gemma');
@@ -21,5 +37,6 @@ export function traitsOf(model: string): ModelTraits {
     canThink: !thoughtless.test(model),
     alwaysThinks: isThird || model.includes('2.5-pro'),
     takesPenalties: !model.includes('gemini-2.5'),
+    levels: levelsOf(model),
   };
 }

@@ -1,6 +1,6 @@
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { describe, expect, test } from 'vitest';
-import type { ChatRequest, Message } from '../../conversation/request.ts';
+import type { ChatRequest, Message, Reasoning } from '../../conversation/request.ts';
 import { geminiDialect } from '../gemini.ts';
 import { ask, chatOf, failureOf, SentRequest } from '../testing.ts';
 import { findUnsupported } from './unsupported.ts';
@@ -230,8 +230,27 @@ describe('a request to Gemini', () => {
     ['gemini-3-pro', { effort: 'low' }, { thinkingLevel: 'low', includeThoughts: true }],
     ['gemini-3-pro', { budgetTokens: 9000 }, { thinkingLevel: 'high', includeThoughts: true }],
     ['gemini-3-pro', { effort: 'xhigh' }, { thinkingLevel: 'high', includeThoughts: true }],
-  ])('tells %s to think %j', (name, reasoning, thinkingConfig) => {
+  ] as const)('tells %s to think %j', (name, reasoning, thinkingConfig) => {
     expect(write({ reasoning }, name)).toMatchObject({ generationConfig: { thinkingConfig } });
+  });
+
+  test.each([
+    ['gemini-3-pro-preview', ['low', 'low', 'high', 'high']],
+    ['gemini-3.1-pro-preview', ['low', 'low', 'medium', 'high']],
+    ['gemini-3-flash-preview', ['minimal', 'low', 'medium', 'high']],
+    ['gemini-3.1-flash-lite', ['minimal', 'low', 'medium', 'high']],
+    ['gemini-3.5-flash', ['minimal', 'low', 'medium', 'high']],
+    ['gemini-3.7-flash', ['low', 'low', 'medium', 'high']],
+    ['gemini-3.8-flash', ['low', 'low', 'medium', 'high']],
+    ['gemini-flash-latest', ['low', 'low', 'medium', 'high']],
+  ])('tells %s only levels that it has', (name, levels) => {
+    const tells = (reasoning: Reasoning, thinkingLevel: string | undefined) =>
+      expect(write({ reasoning }, name)).toMatchObject({
+        generationConfig: { thinkingConfig: { thinkingLevel } },
+      });
+    for (const [at, effort] of ['minimal', 'low', 'medium', 'high'].entries())
+      tells({ effort }, levels[at]);
+    tells({ budgetTokens: 1024 }, levels[0]);
   });
 
   test('holds an answer to a schema as it is', () => {

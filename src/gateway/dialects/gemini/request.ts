@@ -5,7 +5,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../conversation/request.ts';
-import { budgetOf, effortOf } from '../effort.ts';
+import { budgetOf, effortOf, nearestEffort } from '../effort.ts';
 import type { Json } from '../untrusted.ts';
 import { writeContents, writeSystem } from './contents.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
@@ -42,16 +42,14 @@ function writeConfig(request: ChatRequest, traits: ModelTraits): Json {
   return config;
 }
 
-/** `high` is the greatest level that there is. */
 function writeThinking(reasoning: Reasoning, traits: ModelTraits): Json | undefined {
-  const { isThird, canThink } = traits;
+  const { isThird, canThink, levels } = traits;
   // What does not think needs not be told not to.
   if (!canThink) return undefined;
   const budget = budgetOf(reasoning);
   if (budget === undefined) return { thinkingBudget: 0 };
   if (!isThird) return { thinkingBudget: budget, includeThoughts: true };
-  const effort = effortOf(reasoning);
-  return { thinkingLevel: effort === 'xhigh' ? 'high' : effort, includeThoughts: true };
+  return { thinkingLevel: nearestEffort(effortOf(reasoning), levels), includeThoughts: true };
 }
 
 function writeOutput(output: OutputFormat | undefined): Json {

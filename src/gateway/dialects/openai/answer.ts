@@ -16,6 +16,8 @@ import { usageIn } from './usage.ts';
  */
 export function readAnswer(body: unknown): Answer {
   const sound = soundBody(body);
+  for (const choice of listIn(sound['choices']))
+    refuseImages(objectIn(objectIn(choice)['message']));
   const choices = listIn(sound['choices']).map(readChoice);
   return {
     id: textIn(sound['id']) ?? '',
@@ -82,6 +84,13 @@ export function callsIn(message: Json): readonly unknown[] {
 export function refuseAudio(message: Json): void {
   if (isObject(message['audio'])) {
     throw broken('the provider answers with audio, which cannot be said here');
+  }
+}
+
+/** Throws `broken` for a message or delta with pictures, as OpenRouter's: no other chat has them. */
+export function refuseImages(message: Json): void {
+  if (listIn(message['images']).length > 0) {
+    throw broken('the provider answers with images, which cannot be said here');
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ChatRequest, OutputFormat, Tool, ToolChoice } from '../../conversation/request.ts';
-import { effortOf } from '../effort.ts';
+import { effortOf, nearestEffort } from '../effort.ts';
 import { firstUnsaid } from '../harmless-fields.ts';
 import { writeMessages } from './chat-messages.ts';
 import { isPlace, putAt } from './places.ts';
@@ -137,20 +137,22 @@ function writeOutput(output: OutputFormat) {
   };
 }
 
-/**
- * An effort that the client named goes as it is; one that stands for a number of tokens is one that
- * every thinking model knows.
- */
+/** An effort that a client of OpenAI's named goes as it is; any other is one that the model knows. */
 function writeEffort(request: ChatRequest, model: string): string | undefined {
   const { reasoning } = request;
   if (!reasoning) return undefined;
   const effort = effortOf(reasoning);
   if (effort === 'none' && !speaksOpenAi(request)) return leastEffort(model);
-  if (reasoning.effort !== undefined) return effort;
-  return efforts[effort] ?? effort;
+  if (reasoning.effort !== undefined && speaksOpenAi(request)) return effort;
+  return nearestEffort(effort, hasGreatestEffort.test(model) ? greatEfforts : commonEfforts);
 }
 
-const efforts: Readonly<Record<string, string | undefined>> = { minimal: 'low', xhigh: 'high' };
+/** What every model that thinks knows. */
+const commonEfforts = ['low', 'medium', 'high'];
+const greatEfforts = [...commonEfforts, 'xhigh'];
+
+/** OpenAI's models that know `xhigh`; others refuse it. */
+const hasGreatestEffort = /(?:^|\/)(?:gpt-5\.(?:[2-9]|\d\d)|gpt-5\.1-codex-max|gpt-(?:[6-9]|\d\d))/;
 
 /** No thought at all is what most models do unasked; those of OpenAI's that do not take the least. */
 function leastEffort(model: string): string | undefined {

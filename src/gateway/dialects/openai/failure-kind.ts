@@ -1,4 +1,5 @@
 import type { FailureKind } from '../failure.ts';
+import { isOfAnotherThing } from '../missing-things.ts';
 import { kindOfStatus } from '../status-kinds.ts';
 
 /** What an error answer says, in lower case where it is text. */
@@ -7,6 +8,10 @@ export interface ErrorWords {
   readonly code: string;
   readonly type: string;
   readonly message: string;
+  /** The field that it complains of. */
+  readonly param: string;
+  /** It came as text, perhaps from somebody on the way. */
+  readonly isPlain: boolean;
 }
 
 /** Which kind of failure an error is: by what it says where that is more telling than its status. */
@@ -21,7 +26,14 @@ function kindByWords(words: ErrorWords): FailureKind | undefined {
   if (isUnpaid(words)) return 'refused';
   if (status === 200) return kindByName(words) ?? kindByMessage(words);
   if (status === 400 || status === 422) return kindByMessage(words);
-  return undefined;
+  return status === 404 && isOfRequest(words) ? 'rejected' : undefined;
+}
+
+/** Whether what is not there is what the request names in a field, and not the model. */
+function isOfRequest({ code, message, param, isPlain }: ErrorWords): boolean {
+  if (isPlain) return false;
+  if (param !== '' && param !== 'model') return !modelWords.test(message);
+  return isOfAnotherThing(`${code} ${message}`);
 }
 
 /** Names of errors inside a stream or an answer of status 200, where no status tells. */

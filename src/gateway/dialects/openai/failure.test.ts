@@ -157,6 +157,26 @@ describe('the kind of a failure', () => {
       'missing',
     ],
     [
+      'an address where nothing is',
+      404,
+      said('Invalid URL (POST /v1/chat/completions)'),
+      'missing',
+    ],
+    ['a file that is not there, by its id', 404, said('file_1 not found'), 'rejected'],
+    [
+      'an item that is not there',
+      404,
+      said('Item not found', { param: 'input', code: 'item_not_found' }),
+      'rejected',
+    ],
+    ['a page of a server of files', 404, 'File not found', 'missing'],
+    [
+      'a model without a way to it',
+      404,
+      said('No endpoints found that support image input', { code: 404 }),
+      'missing',
+    ],
+    [
       'Azure filters',
       400,
       said('The response was filtered due to the prompt', {

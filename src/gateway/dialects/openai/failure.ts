@@ -18,7 +18,11 @@ export function readFailure(answer: ErrorAnswer): UpstreamFailure {
   const param = textIn(error['param']) ?? fieldIn(answer.body);
   const code = nameIn(error['code']) ?? textIn(error['type']);
   return {
-    kind: kindOf(wordsOf(error, status, text)),
+    kind: kindOf({
+      ...wordsOf(error, status, text),
+      param: param ?? '',
+      isPlain: typeof answer.body === 'string',
+    }),
     message: text === undefined ? `the provider answered ${status}` : text,
     ...(status !== 200 && { status }),
     ...(param !== undefined && { param }),
@@ -27,7 +31,11 @@ export function readFailure(answer: ErrorAnswer): UpstreamFailure {
   };
 }
 
-function wordsOf(error: Json, status: number, text: string | undefined): ErrorWords {
+function wordsOf(
+  error: Json,
+  status: number,
+  text: string | undefined,
+): Omit<ErrorWords, 'param' | 'isPlain'> {
   const type = nameIn(error['type'] ?? error['status']) ?? '';
   return {
     status,

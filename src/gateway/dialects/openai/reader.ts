@@ -2,7 +2,14 @@ import type { ServerEvent } from '../../../kit/sse.ts';
 import type { AnswerEvent } from '../../conversation/answer.ts';
 import type { AnswerReader } from '../dialect.ts';
 import { UpstreamError } from '../upstream-error.ts';
-import { argumentsText, callsIn, errorInside, newCallId, refuseAudio } from './answer.ts';
+import {
+  argumentsText,
+  callsIn,
+  errorInside,
+  newCallId,
+  refuseAudio,
+  refuseImages,
+} from './answer.ts';
 import { citationsIn } from './citations.ts';
 import { finishOf } from './finish.ts';
 import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
@@ -69,6 +76,7 @@ export class OpenAiReader implements AnswerReader {
     const delta = objectIn(choice['delta'] ?? choice['message']);
     readTexts({ delta, index, logprobs: choice['logprobs'] ?? undefined }, events);
     refuseAudio(delta);
+    refuseImages(delta);
     for (const call of callsIn(delta)) {
       const event = this.#callsOf(index).read(objectIn(call), index);
       if (event) events.push(event);

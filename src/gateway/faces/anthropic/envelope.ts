@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Envelope } from '../../../kit/envelope.ts';
 import type { Code, Fault } from '../../../kit/errors.ts';
+import { isRecord, type Json } from '../../dialects/untrusted.ts';
 
 const types: Readonly<Record<Code, string>> = {
   invalid: 'invalid_request_error',
@@ -26,6 +27,11 @@ export const anthropicEnvelope: Envelope = {
       error: Type.Object({
         type: Type.Enum([...new Set(Object.values(types)), 'billing_error']),
         message: Type.String(),
+        details: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), {
+            description: "`error_code` and what belongs to it, for the API's own clients",
+          }),
+        ),
       }),
       request_id: Type.Optional(Type.String()),
     },
@@ -44,7 +50,18 @@ function describe(fault: Fault) {
   const { param } = fault.detail;
   const isNamed = typeof param === 'string' && !fault.message.includes(param);
   const message = isNamed ? `${param}: ${fault.message}` : fault.message;
-  return { type: 'error', error: { type: typeOf(fault), message } };
+  const details = detailsOf(fault);
+  return { type: 'error', error: { type: typeOf(fault), message, ...(details && { details }) } };
+}
+
+/**
+ * What Anthropic says in its details. Its clients go on without a thread where one is refused by this
+ * name (`ThreadUnsupportedRequestErrorDetails` in Anthropic's SDKs).
+ */
+function detailsOf({ reason, detail: { param, details } }: Fault): Json | undefined {
+  if (isRecord(details)) return details;
+  const isOfThread = reason === 'unsupported_parameter' && param === 'thread';
+  return isOfThread ? { error_code: 'thread_unsupported_request' } : undefined;
 }
 
 function typeOf({ code, status }: Fault): string {

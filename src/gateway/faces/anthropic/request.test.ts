@@ -135,6 +135,7 @@ describe('a request of an Anthropic client', () => {
     });
     const cache = { ttl: '1h' };
     expect(request).toEqual({
+      fieldNames: expect.objectContaining({ stop: 'stop_sequences' }) as unknown,
       model: 'claude-x',
       maxTokens: 4000,
       messages: [

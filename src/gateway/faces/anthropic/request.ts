@@ -68,8 +68,20 @@ export function readRequest(body: Fields): ChatRequest {
     ...(needsTranslation ? { needsTranslation } : {}),
     extras,
     extrasDialect: 'anthropic',
+    fieldNames: isAbsent(body.thinking) ? fieldNames : namesWithThinking,
   };
 }
+
+const fieldNames = {
+  parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
+  reasoning_effort: 'output_config.effort',
+  response_format: 'output_config.format',
+  stop: 'stop_sequences',
+  image_url: 'image',
+  file: 'document',
+  file_url: 'document',
+};
+const namesWithThinking = { ...fieldNames, reasoning_effort: 'thinking' };
 
 function readSystem(value: unknown, remainder: Remainder): Message | undefined {
   if (isAbsent(value)) return undefined;

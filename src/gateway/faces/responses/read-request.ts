@@ -53,9 +53,21 @@ export function readRequest(body: Json): ChatRequest {
     wantsUsage: true,
     extras,
     extrasDialect: 'openai',
+    fieldNames,
     echo: echoOf(body),
   };
 }
+
+const fieldNames = {
+  messages: 'input',
+  max_tokens: 'max_output_tokens',
+  reasoning_effort: 'reasoning.effort',
+  response_format: 'text.format',
+  verbosity: 'text.verbosity',
+  image_url: 'input_image',
+  file: 'input_file',
+  file_url: 'input_file',
+};
 
 const refused: ReadonlyMap<string, string> = new Map([
   ['previous_response_id', 'is not supported: nothing is stored here, send the whole conversation'],

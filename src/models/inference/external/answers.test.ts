@@ -126,3 +126,23 @@ test('a llama-server that sends no usage is asked for its own counts', async () 
     usage: { promptTokens: 15, completionTokens: 7, cachedPromptTokens: 11 },
   });
 });
+
+const chunks = (...choices: readonly object[]) =>
+  choices.map((choice) => `data: ${JSON.stringify({ choices: [choice] })}\n\n`).join('');
+
+test.each([
+  ['ollama', `${JSON.stringify({ message: { content: '', thinking: 'hm' }, done: false })}\n`],
+  ['ollama', `${JSON.stringify({ response: '', thinking: 'hm', done: false })}\n`],
+  ['llama-server', chunks({ delta: { content: null, reasoning_content: 'hm' } })],
+  ['openai', chunks({ delta: { reasoning: 'hm' } })],
+] as const)('what a model of %s thought is kept apart (%j)', async (kind, first) => {
+  const last =
+    kind === 'ollama'
+      ? JSON.stringify({ message: { content: 'hi' }, done: true })
+      : chunks({ delta: { content: 'hi' }, finish_reason: 'stop' });
+  const events = await ask(kind, { status: 200, body: first + last });
+  expect(events.slice(0, 2)).toEqual([
+    { type: 'reasoning', text: 'hm' },
+    { type: 'text', text: 'hi' },
+  ]);
+});

@@ -42,9 +42,11 @@ export const Running = Type.Object({
 /** A line of `/api/chat` or of `/api/generate`. */
 export const Line = Type.Object({
   response: Type.Optional(Type.String()),
+  thinking: Type.Optional(Type.String()),
   message: Type.Optional(
     Type.Object({
       content: Type.Optional(Type.String()),
+      thinking: Type.Optional(Type.String()),
       tool_calls: Type.Optional(
         Type.Array(
           Type.Object({

@@ -55,7 +55,8 @@ export class OllamaRuntime implements ExternalRuntime {
     let hasCalled = false;
     for await (const value of this.#lines(bytes)) {
       const line = this.#check(Line, value);
-      const text = line.message?.content ?? line.response ?? '';
+      const { text, thought } = wordsOf(line);
+      if (thought !== '') yield { type: 'reasoning', text: thought };
       if (text !== '') yield { type: 'text', text };
       for (const { id, function: called } of line.message?.tool_calls ?? []) {
         hasCalled = true;
@@ -118,6 +119,11 @@ export class OllamaRuntime implements ExternalRuntime {
 
 function keyOf({ name, digest = '', modified_at: modifiedAt }: Tag): string {
   return [name, digest, modifiedAt].join('|');
+}
+
+/** Those of `/api/chat` stand in a message, those of `/api/generate` beside it. */
+function wordsOf({ message, response = '', thinking = '' }: Line) {
+  return { text: message?.content ?? response, thought: message?.thinking ?? thinking };
 }
 
 function toEnd(line: Line, hasCalled: boolean): GenerateEvent {

@@ -44,7 +44,8 @@ export class OpenAiRuntime implements ExternalRuntime {
     const bytes = this.#peer.stream(path, signalOf(caller, request.deadlineMs), body);
     const answer = new StreamedAnswer();
     for await (const chunk of this.#chunks(bytes)) {
-      const text = answer.add(chunk);
+      const { text, thought } = answer.add(chunk);
+      if (thought !== '') yield { type: 'reasoning', text: thought };
       if (text !== '') yield { type: 'text', text };
     }
     const end = answer.end();
@@ -119,16 +120,16 @@ class StreamedAnswer {
   #usage: Chunk['usage'];
   #timings: Chunk['timings'];
 
-  /** Takes a chunk in and answers its text. */
-  add({ choices, usage, timings }: Chunk): string {
+  /** Takes a chunk in and answers its words. */
+  add({ choices, usage, timings }: Chunk): { readonly text: string; readonly thought: string } {
     this.#usage = usage ?? this.#usage;
     this.#timings = timings ?? this.#timings;
     const [choice] = choices;
-    if (!choice) return '';
+    if (!choice) return { text: '', thought: '' };
     this.#firstAt ??= performance.now();
     this.#reason = choice.finish_reason ?? this.#reason;
     for (const delta of choice.delta?.tool_calls ?? []) this.calls.add(delta);
-    return choice.delta?.content ?? choice.text ?? '';
+    return wordsOf(choice);
   }
 
   /** Undefined for a stream that broke off. */
@@ -147,6 +148,11 @@ class StreamedAnswer {
       },
     };
   }
+}
+
+function wordsOf({ delta, text }: Chunk['choices'][number]) {
+  const thought = delta?.reasoning_content ?? delta?.reasoning;
+  return { text: delta?.content ?? text ?? '', thought: thought ?? '' };
 }
 
 /** llama-server counts what it read anew apart from what it remembered. */
