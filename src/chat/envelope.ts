@@ -26,9 +26,14 @@ const TooMany = Type.Object({
  */
 export const chatEnvelope: Envelope = {
   schema: Type.Union([Refusal, TooMany]),
-  statusOf: (fault) => statuses.get(fault.code) ?? codes[fault.code].http,
+  statusOf: statusOfFault,
   wrap: (fault, { timestamp }) => describeFault(fault, timestamp),
 };
+
+/** The status of a refusal: one that the interface names. */
+export function statusOfFault({ code }: Pick<Fault, 'code'>): number {
+  return statuses.get(code) ?? codes[code].http;
+}
 
 /** The body of a refusal, also for sockets. */
 export function describeFault(fault: Fault, timestamp = new Date().toISOString()) {

@@ -24,7 +24,7 @@ export interface ScriptedAnswer {
   /** A chunk as some provider may write it. */
   delta(delta: object): void;
   /** The last chunk, the usage where it was asked for, and `[DONE]`. */
-  finish(reason?: string): void;
+  finish(reason?: string, usage?: object): void;
   /** A refusal in the gateway's envelope, in place of an answer. */
   refuse(status: number, code: string, message?: string): void;
   /** What the gateway writes when its provider fails in mid-stream: an error and no `[DONE]`. */
@@ -182,12 +182,7 @@ class WrittenAnswer implements ScriptedAnswer {
     this.#chunk(delta);
   }
 
-  finish(reason = 'stop'): void {
-    const usage = {
-      prompt_tokens: 10,
-      completion_tokens: this.#pieceCount,
-      total_tokens: 10 + this.#pieceCount,
-    };
+  finish(reason = 'stop', usage: object = this.#usage): void {
     const { stream, stream_options: options } = this.#asked.body;
     if (stream !== true) {
       const message = { role: 'assistant', content: this.#text, tool_calls: this.#calls };
@@ -198,6 +193,14 @@ class WrittenAnswer implements ScriptedAnswer {
     this.#chunk({}, reason);
     if (options?.include_usage) this.#write({ choices: [], usage });
     this.#response.end('data: [DONE]\n\n');
+  }
+
+  get #usage() {
+    return {
+      prompt_tokens: 10,
+      completion_tokens: this.#pieceCount,
+      total_tokens: 10 + this.#pieceCount,
+    };
   }
 
   refuse(status: number, code: string, message = 'refused by the script'): void {

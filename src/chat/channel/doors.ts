@@ -10,6 +10,8 @@ export interface DoorParts extends ChannelParts, Omit<ClientEventParts, 'channel
   readonly turns: ChannelParts['turns'] & ClientEventParts['turns'];
   readonly conversations: ChannelParts['conversations'] & ClientEventParts['conversations'];
   readonly http: HttpServer;
+  /** How long a connection of Socket.IO may take to say whose it is; ten seconds when absent. */
+  readonly introductionMs?: number | undefined;
   readonly log: Log;
 }
 
@@ -21,7 +23,7 @@ export interface Doors extends AsyncDisposable {
 
 /** Opens the channel, before the server listens. */
 export function openDoors(parts: DoorParts): Promise<Doors> {
-  const { http, log } = parts;
+  const { http, introductionMs, log } = parts;
   return openTogether(log, async (lifetime) => {
     const channel = new Channel(parts);
     lifetime.defer('the channel', () => channel[Symbol.dispose]());
@@ -30,7 +32,7 @@ export function openDoors(parts: DoorParts): Promise<Doors> {
       takeCall: (identity) => http.sockets.guests.takeCall(identity),
       log,
     });
-    lifetime.own('Socket.IO', await openSocketIo({ http, channel, desk }));
+    lifetime.own('Socket.IO', await openSocketIo({ http, channel, desk, introductionMs }));
     return { channel, desk };
   });
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Agent, get } from 'node:http';
 import type { Socket } from 'socket.io-client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -269,7 +270,10 @@ test('strangers of one address hold only so many connections, until they say who
   const refused = new WebSocket(
     `${url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`,
   );
-  await expect(once(refused, 'open')).rejects.toThrow('400');
+  await expect(once(refused, 'open')).rejects.toThrow('429');
+  const polling = await fetch(`${url}/socket.io/?EIO=4&transport=polling`);
+  expect(polling.status).toBe(429);
+  expect(await polling.json()).toMatchObject({ success: false, code: 'TOO_MANY_SOCKETS' });
   first.send(`40${JSON.stringify({ token })}`);
   await once(first, 'message');
   await connectRaw(url);
@@ -282,6 +286,34 @@ test('strangers of one address hold only so many connections, until they say who
       ),
     )
     .toBe(true);
+});
+
+test('who does not say in time who they are gives the place back, also one that never polls', async () => {
+  const { url } = await start({ introductionMs: 100, socketLimits: { strangersMax: 2 } });
+  const agent = new Agent({ keepAlive: true });
+  closers.push(() => agent.destroy());
+  const begin = () =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const address = `${url}/socket.io/?EIO=4&transport=polling`;
+      get(address, { agent }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode));
+      }).once('error', reject);
+    });
+  expect([await begin(), await begin(), await begin()]).toEqual([200, 200, 429]);
+  await expect.poll(begin, { timeout: 5_000 }).toBe(200);
+  await expect
+    .poll(() =>
+      connectRaw(url)
+        .then(() => true)
+        .catch(() => false),
+    )
+    .toBe(true);
+});
+
+test('over a WebSocket it is closed with 4401', async () => {
+  const { url } = await start({ introductionMs: 100 });
+  const [code, reason] = (await once(await connectRaw(url), 'close')) as [number, Buffer];
+  expect([code, reason.toString()]).toEqual([4401, 'no token came in time']);
 });
 
 test('a client that sends without end and without waiting is cut off', async () => {

@@ -1,30 +1,33 @@
 import { Server as InnerServer, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Server, Socket } from 'socket.io';
 import { Fault } from '../../kit/errors.ts';
 import { parseJsonBody } from '../../kit/http/json-body.ts';
 import type { HttpServer } from '../../kit/http/server.ts';
 import { invalidToken } from '../../kit/identity/claims.ts';
-import type { Guest, Guests } from '../../kit/sockets/guests.ts';
+import type { Guest } from '../../kit/sockets/guests.ts';
 import type { Admission } from '../../kit/sockets/socket-gate.ts';
 import { boundStranger } from '../../kit/sockets/stranger-bytes.ts';
 import { frameBytesMax } from '../schemas/channel.ts';
 import type { Channel } from './channel.ts';
 import type { Desk } from './desk.ts';
-import { asksForScript, boundBodies, sessionOf, type EngineConnection } from './engine-io.ts';
+import { describeFault, statusOfFault } from '../envelope.ts';
+import { boundBodies, sessionOf, type EngineConnection } from './engine-io.ts';
 import { Notice } from './notice.ts';
 import { SocketIoWire } from './socket-io-wire.ts';
+import { Strangers } from './strangers.ts';
 import { Tab } from './tab.ts';
 
 export interface SocketIoParts {
   readonly http: HttpServer;
   readonly channel: Channel;
   readonly desk: Desk;
+  /** How long a connection may take to say whose it is; ten seconds when absent. */
+  readonly introductionMs?: number | undefined;
 }
 
 const path = '/socket.io';
-/** Of a body by polling, from somebody who is not known. */
-const strangersBytesMax = 1024 * 1024;
-const connectMs = 10_000;
+const introductionMsDefault = 10_000;
 const waitingMax = 64;
 
 /**
@@ -37,22 +40,26 @@ export async function openSocketIo(parts: SocketIoParts): Promise<AsyncDisposabl
   // Listens nowhere: what belongs to Socket.IO is handed over by the server that does.
   const inner = new InnerServer();
   const guests = parts.http.sockets.guests;
-  const strangers = new Strangers(guests);
+  const { introductionMs = introductionMsDefault } = parts;
+  const strangers = new Strangers(guests, introductionMs);
   const io = new Server(inner, {
     path,
     serveClient: false,
     maxHttpBufferSize: frameBytesMax,
-    connectTimeout: connectMs,
+    // Strangers are closed before, with a code of ours.
+    connectTimeout: 2 * introductionMs,
     httpCompression: false,
     perMessageDeflate: false,
-    allowRequest: (request, decide) => strangers.decide(request, decide),
   });
   io.engine.on('connection', (engine: EngineConnection) => strangers.note(engine));
   io.engine.on('connection_error', ({ req }: { req: IncomingMessage }) => strangers.leave(req));
   const admissions = new Admissions(parts, strangers);
   io.use((socket, next) => void admissions.admit(socket, next));
   io.on('connection', (socket) => admissions.serve(socket));
-  handOver(parts.http, inner, (request) => admissions.isKnown(request));
+  handOver(parts.http, inner, {
+    takePlace: (request) => strangers.takePlace(request),
+    isKnown: (request) => admissions.isKnown(request),
+  });
   parts.http.app.addHook('preClose', () => void io.engine.close());
   return { [Symbol.asyncDispose]: () => close(io) };
 }
@@ -61,15 +68,23 @@ async function close(io: Server): Promise<void> {
   await io.close();
 }
 
+interface Entrance {
+  /** Throws why a request may begin nothing. */
+  readonly takePlace: (request: IncomingMessage) => void;
+  readonly isKnown: (request: IncomingMessage) => boolean;
+}
+
 /** Polling comes by Fastify, which leaves the bodies to Engine.IO. */
-function handOver(
-  http: HttpServer,
-  inner: InnerServer,
-  isKnown: (request: IncomingMessage) => boolean,
-): void {
+function handOver(http: HttpServer, inner: InnerServer, { takePlace, isKnown }: Entrance): void {
   http.sockets.reserve(path, ({ request, socket, head }) => {
     // Until it is taken nobody listens, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
+    try {
+      takePlace(request);
+    } catch (error) {
+      refuseUpgrade(socket, Fault.from(error));
+      return;
+    }
     inner.emit('upgrade', request, socket, head);
     boundStranger(socket, () => isKnown(request));
   });
@@ -80,6 +95,7 @@ function handOver(
       method: ['GET', 'POST'],
       url: `${path}/`,
       handler: (request, reply) => {
+        takePlace(request.raw);
         void reply.hijack();
         inner.emit('request', request.raw, reply.raw);
       },
@@ -88,42 +104,16 @@ function handOver(
   });
 }
 
-/** Those who have opened a connection and not yet said who they are: so many of an address at a time. */
-class Strangers {
-  readonly #guests: Guests;
-  readonly #leaves = new WeakMap<IncomingMessage, () => void>();
-
-  constructor(guests: Guests) {
-    this.#guests = guests;
-  }
-
-  decide(
-    request: IncomingMessage,
-    decide: (message: string | null | undefined, isAllowed: boolean) => void,
-  ): void {
-    try {
-      // An answer as a script could be read by every page, which could then speak with our cookie.
-      if (asksForScript(request)) throw new Fault('invalid', 'no JSONP');
-      const leave = this.#guests.keepStranger(request.socket.remoteAddress ?? '');
-      this.#leaves.set(request, leave);
-      request.socket.once('close', leave);
-      decide(undefined, true);
-    } catch (error) {
-      decide(Fault.from(error).message, false);
-    }
-  }
-
-  note(engine: EngineConnection): void {
-    boundBodies(engine, strangersBytesMax);
-    const leave = engine.request && this.#leaves.get(engine.request);
-    if (leave) engine.once('close', leave);
-  }
-
-  /** They have said it, or have gone. */
-  leave(request: IncomingMessage): void {
-    this.#leaves.get(request)?.();
-    this.#leaves.delete(request);
-  }
+/** In the words of every refusal of this service. */
+function refuseUpgrade(socket: Duplex, fault: Fault): void {
+  const body = JSON.stringify(describeFault(fault));
+  const lines = [
+    `HTTP/1.1 ${statusOfFault(fault)} Refused`,
+    'connection: close',
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
 /** Lets sockets in by what they or their requests show, and serves them. */

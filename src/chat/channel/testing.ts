@@ -222,12 +222,14 @@ export interface ChannelOptions extends Partial<HttpOptions> {
   /** What several replicas share. */
   readonly chat?: ScriptedChat;
   readonly takeCompletion?: () => void;
+  readonly introductionMs?: number;
 }
 
 /** The channel on a port of its own. */
 export async function startChannel({
   chat = new ScriptedChat(),
   takeCompletion = () => {},
+  introductionMs,
   ...options
 }: ChannelOptions = {}) {
   const { http, issuer, spans } = await createTestServer(channelContract, {
@@ -235,7 +237,7 @@ export async function startChannel({
     ...options,
   });
   const { turns, feeds, conversations, orchestrations, voice } = chat;
-  const domain = { turns, feeds, conversations, orchestrations, voice };
+  const domain = { turns, feeds, conversations, orchestrations, voice, introductionMs };
   const tracer = new Tracer((span) => spans.push(span));
   const doors = await openDoors({ ...domain, takeCompletion, http, log: silentLog, tracer });
   http.serve(channelContract, {});

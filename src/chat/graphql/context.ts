@@ -6,6 +6,7 @@ import type { AgentHealths, Orchestrations } from '../orchestrations/orchestrati
 import type { Search } from '../search/search.ts';
 import type { Turns } from '../turns/turn.ts';
 import { MessageLoader } from './message-loader.ts';
+import type { RequestBudget } from './request-budget.ts';
 
 /** What GraphQL is spoken about. */
 export interface GraphqlParts {
@@ -34,10 +35,17 @@ export interface OperationContext {
   readonly asker: Asker;
   readonly ownerId: string;
   readonly loader: MessageLoader;
+  /** Of the request, which may hold several operations. */
+  readonly budget: RequestBudget;
 }
 
-/** The context of one operation; an HTTP request may hold several. */
-export function contextOf(parts: GraphqlParts, asker: Asker): OperationContext {
+/** The context of one operation; an HTTP request may hold several, which share its budget. */
+export function contextOf(
+  parts: GraphqlParts,
+  asker: Asker,
+  budget: RequestBudget,
+): OperationContext {
   const ownerId = ownerOf(asker.caller);
-  return { parts, asker, ownerId, loader: new MessageLoader(parts.messages, ownerId) };
+  const loader = new MessageLoader({ batches: parts.messages, ownerId, budget });
+  return { parts, asker, ownerId, loader, budget };
 }

@@ -11,11 +11,13 @@ import { LRUCache } from 'lru-cache';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import { allows } from '../../kit/permissions.ts';
+import { boundingAnswers } from './bounded-answers.ts';
 import { contextOf, type Asker, type GraphqlParts, type OperationContext } from './context.ts';
-import { maskError } from './errors.ts';
+import { maskError, statusOfError } from './errors.ts';
 import { tellingFailures } from './failing-streams.ts';
 import { schemaQuestions } from './introspection.ts';
 import { operations } from './operations.ts';
+import { RequestBudget } from './request-budget.ts';
 import { chatSchemaText } from './schema-text.ts';
 import { subscriptions } from './subscriptions.ts';
 import { views } from './views.ts';
@@ -49,6 +51,7 @@ export interface PreparedOperation {
 
 interface ServerContext {
   readonly asker: Asker;
+  readonly budget: RequestBudget;
   readonly sent?: GraphqlHttpRequest['params'];
 }
 
@@ -79,7 +82,7 @@ export class GraphqlEngine {
     return await this.#yoga.fetch(
       'http://chat/graphql',
       { method, headers: { accept } },
-      { asker, sent: params },
+      { asker, sent: params, budget: new RequestBudget() },
     );
   }
 
@@ -88,7 +91,7 @@ export class GraphqlEngine {
     params: OperationRequest,
     asker: Asker,
   ): Promise<PreparedOperation | readonly GraphQLError[]> {
-    const enveloped = this.#yoga.getEnveloped({ asker });
+    const enveloped = this.#yoga.getEnveloped({ asker, budget: new RequestBudget() });
     try {
       const document = enveloped.parse(params.query) as DocumentNode;
       const errors = enveloped.validate(enveloped.schema, document) as readonly GraphQLError[];
@@ -140,7 +143,7 @@ function openYoga(parts: GraphqlParts, { introspection, log }: EngineOptions) {
     maskedErrors: { maskError: (error) => maskError(error, log) },
     // Its own responses are lighter than the platform's, but its streams are not what others take.
     fetchAPI: { ReadableStream: globalThis.ReadableStream },
-    context: ({ asker }) => contextOf(parts, asker),
+    context: ({ asker, budget }) => contextOf(parts, asker, budget),
     parserAndValidationCache: { documentCache: textCache(), errorCache: textCache() },
     plugins: [
       takingParams,
@@ -148,6 +151,7 @@ function openYoga(parts: GraphqlParts, { introspection, log }: EngineOptions) {
       guardingSchema(introspection),
       refusingInHttp,
       tellingFailures,
+      boundingAnswers(log),
     ],
   });
 }
@@ -202,18 +206,19 @@ function guardingSchema(introspection: EngineOptions['introspection']): Plugin<O
   };
 }
 
-/** A document that could not be run at all is a bad request whatever media type is asked for. */
+/** A document that could not be run at all is refused by its status too, whatever media type is asked for. */
 const refusingInHttp: Plugin = {
   onResultProcess: ({ result }) => {
     if (Array.isArray(result) || !('errors' in result) || 'data' in result) return;
-    for (const { extensions, path } of result.errors ?? []) {
-      // It ran, and what it asked for was refused: told in the answer, as for a query.
-      if (path !== undefined) continue;
+    for (const error of result.errors ?? []) {
+      const { extensions, path } = error;
+      // With a path it ran, and what it asked for was refused: told in the answer, as for a query.
+      const status = path === undefined ? statusOfError(error) : 200;
       const { http } = extensions;
       // Extensions are made for this; yoga takes `http` out again.
       (extensions as Record<string, unknown>)['http'] = {
         ...http,
-        status: http?.status ?? 400,
+        status: http?.status ?? status,
         spec: false,
       };
     }

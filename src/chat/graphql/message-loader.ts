@@ -1,6 +1,6 @@
 import type { Message } from '../conversations/conversation.ts';
-import { Fault } from '../../kit/errors.ts';
 import type { MessageBatches } from '../conversations/message-batches-store.ts';
+import type { RequestBudget } from './request-budget.ts';
 
 /** A part of a conversation's messages. */
 export interface MessagePage {
@@ -9,41 +9,31 @@ export interface MessagePage {
   readonly after: number;
 }
 
+export interface LoaderOptions {
+  readonly batches: MessageBatches;
+  readonly ownerId: string;
+  /** Of the request: what it reads is taken from there. */
+  readonly budget: RequestBudget;
+}
+
 interface Wanted<Key, Value> {
   readonly key: Key;
   readonly resolve: (value: Value) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-const rowsMax = 20_000;
-
-/**
- * Reads the messages of one operation: what is asked for in one go comes by one statement. An operation
- * gets 20,000 rows; beyond them it is refused, so that a small query cannot cost a whole database.
- */
+/** Reads the messages of one operation: what is asked for in one go comes by one statement. */
 export class MessageLoader {
   readonly #batches: MessageBatches;
   readonly #ownerId: string;
+  readonly #budget: RequestBudget;
   readonly #pages = new Map<string, Wanted<string, readonly Message[]>[]>();
   #ids: Wanted<readonly string[], readonly Message[]>[] = [];
-  #rowsLeft = rowsMax;
 
-  constructor(batches: MessageBatches, ownerId: string) {
+  constructor({ batches, ownerId, budget }: LoaderOptions) {
     this.#batches = batches;
     this.#ownerId = ownerId;
-  }
-
-  /** Takes rows from what the operation may still read. */
-  spend(rows: number): void {
-    this.#rowsLeft -= rows;
-    if (this.#rowsLeft >= 0) return;
-    throw new Fault(
-      'invalid',
-      `one operation reads at most ${rowsMax} conversations and messages`,
-      {
-        reason: 'too_many_rows',
-      },
-    );
+    this.#budget = budget;
   }
 
   /** Part of a conversation's messages, in their order. */
@@ -74,7 +64,9 @@ export class MessageLoader {
     this.#pages.delete(name);
     await settle(group, async () => {
       const ids = [...new Set(group.map(({ key }) => key))];
-      const messages = await this.#batches.ofConversations(this.#ownerId, ids, page);
+      const messages = await this.#budget.read((bytesLeft) =>
+        this.#batches.ofConversations(this.#ownerId, { ids, ...page }, bytesLeft),
+      );
       const byConversation = new Map<string, Message[]>(ids.map((id) => [id, []]));
       for (const message of messages) byConversation.get(message.conversationId)?.push(message);
       return (id) => byConversation.get(id) ?? [];
@@ -86,7 +78,9 @@ export class MessageLoader {
     this.#ids = [];
     await settle(group, async () => {
       const ids = [...new Set(group.flatMap(({ key }) => key))];
-      const messages = await this.#batches.byIds(this.#ownerId, ids);
+      const messages = await this.#budget.read((bytesLeft) =>
+        this.#batches.byIds(this.#ownerId, ids, bytesLeft),
+      );
       const byId = new Map(messages.map((message) => [message.id, message]));
       return (wanted) => wanted.flatMap((id) => byId.get(id) ?? []);
     });

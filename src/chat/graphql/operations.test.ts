@@ -139,6 +139,7 @@ describe('who may ask', () => {
     expect((await asAdmin('POST', '', { body: query })).body.data).toHaveProperty('__schema');
     // The document is known by now, which must not help.
     const refused = await asUser('POST', '', { body: query });
+    expect(refused.status).toBe(403);
     expect(codesOf(refused.body)).toEqual(['INSUFFICIENT_PERMISSIONS']);
     const { body } = await asUser('POST', '', {
       body: { query: '{ conversation { id } __typename }' },

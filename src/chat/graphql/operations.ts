@@ -16,6 +16,7 @@ import {
   titleOf,
 } from './arguments.ts';
 import type { OperationContext } from './context.ts';
+import { jsonBytes } from '../json-size.ts';
 import { sendMessage, type MessageInput } from './send-message.ts';
 
 type Operation<Args, Value> = (
@@ -40,17 +41,17 @@ const queries = {
   conversations: checked(
     async (
       args: { readonly limit?: number | null; readonly offset?: number | null },
-      { parts, ownerId, loader },
+      { parts, ownerId, budget },
     ): Promise<readonly Conversation[]> => {
       const limit = pageLimit(args.limit, pageBounds);
       const offset = notNegative('offset', args.offset);
-      loader.spend(limit);
+      budget.spendRows(limit);
       return (await parts.conversations.list(ownerId, { limit, offset })).conversations;
     },
   ),
   conversation: checked(
-    async ({ id }: { readonly id: string }, { parts, ownerId, loader }): Promise<Conversation> => {
-      loader.spend(1);
+    async ({ id }: { readonly id: string }, { parts, ownerId, budget }): Promise<Conversation> => {
+      budget.spendRows(1);
       return await parts.conversations.find(ownerId, id);
     },
   ),
@@ -61,14 +62,15 @@ const queries = {
         readonly limit?: number | null;
         readonly minScore?: number | null;
       },
-      { parts, ownerId, loader, asker },
+      { parts, ownerId, budget, asker },
     ): Promise<readonly ConversationHit[]> => {
       const { query, minScore } = args;
       notLonger('query', query, queryLengthMax);
       if (minScore != null && !(minScore >= 0 && minScore <= 1))
         throw invalid('minScore', 'must be from 0 to 1');
       const limit = pageLimit(args.limit, hitBounds);
-      loader.spend(limit);
+      budget.spendRows(limit);
+      budget.spendSearch();
       const { signal } = asker;
       const request = { query, limit, signal, ...(minScore == null ? {} : { minScore }) };
       return await parts.search.findConversations(ownerId, request);
@@ -81,8 +83,12 @@ const queries = {
     ): Promise<AgentHealth> => parts.agentHealths.find(caller, agentId),
   ),
   orchestration: checked(
-    async ({ id }: { readonly id: string }, { parts, ownerId }): Promise<Orchestration> =>
-      parts.orchestrations.find(ownerId, id),
+    async ({ id }: { readonly id: string }, { parts, ownerId, budget }): Promise<Orchestration> =>
+      // How much there is of results is not known before.
+      budget.read(async (bytesLeft) => {
+        const value = await parts.orchestrations.find(ownerId, id);
+        return { value, bytes: jsonBytes(value.steps, bytesLeft) };
+      }),
   ),
 };
 

@@ -17,13 +17,13 @@ export const views = {
     messages: (
       { id, messageCount }: Conversation,
       args: MessagesArguments,
-      { loader }: OperationContext,
+      { loader, budget }: OperationContext,
     ) => {
       const limit = pageLimit(args.limit, { usual: 100, most: 1_000 });
       const after = notNegative('after', args.after);
       const rows = Math.min(limit, Math.max(0, messageCount - after));
       if (rows === 0) return [];
-      loader.spend(rows);
+      budget.spendRows(rows);
       return loader.page(id, { limit, after });
     },
   },
@@ -34,8 +34,8 @@ export const views = {
   SearchHit: {
     id: ({ conversationId }: ConversationHit) => conversationId,
     relevanceScore: ({ score }: ConversationHit) => score,
-    messages: ({ hits }: ConversationHit, _args: unknown, { loader }: OperationContext) => {
-      loader.spend(hits.length);
+    messages: ({ hits }: ConversationHit, _args: unknown, { loader, budget }: OperationContext) => {
+      budget.spendRows(hits.length);
       return loader.byIds(hits.map(({ messageId }) => messageId));
     },
   },

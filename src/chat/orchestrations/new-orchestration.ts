@@ -1,14 +1,16 @@
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import { orchestrationLimits } from '../schemas/orchestrations.ts';
+import { jsonBytes } from '../json-size.ts';
 import type { FoundAgent } from './agent-finder.ts';
 import { parallelMax } from './orchestration-run.ts';
 import type { OrchestrationRequest } from './orchestration.ts';
+import { givenBytesMax } from './step-task.ts';
 import { toStorableText } from '../../kit/storable-json.ts';
 import type { StoredOrchestration, StoredStep } from './stored-orchestration.ts';
 
-/** Throws `invalid` for what no edge lets through; here for those that have no schema. */
-export function checkRequest({ task, agents, timeoutMs }: OrchestrationRequest): void {
+/** Throws `invalid` for what no edge lets through, and `too_large` for what no agent could be handed. */
+export function checkRequest({ task, agents, timeoutMs, context }: OrchestrationRequest): void {
   const { taskLengthMax, agentsMax, timeoutMsMax } = orchestrationLimits;
   if (task.trim() === '' || task.length > taskLengthMax) {
     throw invalid('task', `a task has 1 to ${taskLengthMax} characters`);
@@ -19,6 +21,7 @@ export function checkRequest({ task, agents, timeoutMs }: OrchestrationRequest):
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > timeoutMsMax) {
     throw invalid('options.timeout', `the timeout is 1 to ${timeoutMsMax} milliseconds`);
   }
+  if (jsonBytes({ task, context }, givenBytesMax) > givenBytesMax) throw contextTooLarge();
 }
 
 /** A new one, whose first parts run already. */
@@ -48,6 +51,11 @@ export function newOrchestration(
     epoch: 1,
     steps: agents.map(toStep),
   };
+}
+
+function contextTooLarge(): Fault {
+  const most = `task and context measure at most ${givenBytesMax} bytes of JSON together`;
+  return new Fault('too_large', most, { reason: 'context_too_large' });
 }
 
 function invalid(param: string, message: string): Fault {

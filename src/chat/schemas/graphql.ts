@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { chatEnvelope } from '../envelope.ts';
 
 const bodyBytesMax = 4 * 1024 * 1024;
 /** Operations of one request. */
@@ -40,11 +41,27 @@ const ResultSchema = Type.Object(
   { additionalProperties: true },
 );
 
+const ResultsSchema = Type.Union([
+  ResultSchema,
+  Type.Array(ResultSchema, { maxItems: batchMax, description: 'of a list of operations' }),
+]);
+
+/** Of a document that was not run, in GraphQL's words; of a request that holds none, in those of REST. */
+const RefusedSchema = Type.Union([ResultsSchema, chatEnvelope.schema], {
+  description: 'Refusal: `errors` where the document was not run',
+});
+const refused = { 400: RefusedSchema, 403: RefusedSchema, 500: RefusedSchema };
+
 const description =
   `The schema is \`gen/graphql/chat.graphql\`. With \`Accept: text/event-stream\` the
 answer comes as server-sent events \`next\` and \`complete\`, which is how subscriptions are answered here.
 WebSockets at the same path speak \`graphql-transport-ws\`: the token stands in \`connectionParams\`
-(\`authorization\` or \`token\`), else in the handshake.`.replaceAll('\n', ' ');
+(\`authorization\` or \`token\`), else in the handshake. A document that cannot be run is refused with its status
+and \`errors\`, whatever is accepted; what fails while it runs stands in an answer with 200. With
+\`Accept: application/graphql-response+json\` the bodies have that media type.`.replaceAll(
+    '\n',
+    ' ',
+  );
 
 /** GraphQL over HTTP. */
 export const graphqlRoutes = {
@@ -59,7 +76,7 @@ export const graphqlRoutes = {
         OperationSchema,
         Type.Array(OperationSchema, { minItems: 1, maxItems: batchMax }),
       ]),
-      response: { 200: Type.Union([ResultSchema, Type.Array(ResultSchema)]) },
+      response: { 200: ResultsSchema, ...refused },
     },
   },
   graphqlQuery: {
@@ -74,7 +91,7 @@ export const graphqlRoutes = {
         variables: Type.Optional(Type.String({ description: 'a JSON object' })),
         extensions: Type.Optional(Type.String({ description: 'a JSON object' })),
       }),
-      response: { 200: ResultSchema },
+      response: { 200: ResultSchema, ...refused },
     },
   },
 } as const satisfies Record<string, Route>;

@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { Fault } from '../../kit/errors.ts';
 import type { Usage } from '../conversations/conversation.ts';
+import { readUsage } from './provider-usage.ts';
 
 /** A piece of a call as it streams in; what is absent came before or comes later. */
 export interface CallPiece {
@@ -91,7 +92,8 @@ export class ChunkReader {
     }
     const choice = chunk.choices?.[0];
     if (choice && (choice.index ?? 0) === 0) this.#choice(choice, data);
-    if (chunk.usage) this.#listener.counted(toUsage(chunk.usage));
+    const usage = readUsage(chunk.usage);
+    if (usage) this.#listener.counted(usage);
   }
 
   #choice({ delta, finish_reason: finish }: ChunkChoice, data: string): void {
@@ -184,17 +186,10 @@ interface ChunkChoice {
   readonly finish_reason?: string | null;
 }
 
-interface ChunkUsage {
-  readonly prompt_tokens?: number;
-  readonly completion_tokens?: number;
-  readonly total_tokens?: number;
-  readonly cost?: number;
-}
-
 interface Chunk {
   readonly model?: string;
   readonly choices?: readonly ChunkChoice[];
-  readonly usage?: ChunkUsage | null;
+  readonly usage?: unknown;
   readonly error?: { readonly message?: string; readonly code?: string };
 }
 
@@ -205,17 +200,6 @@ function parse(data: string): Chunk {
   } catch (error) {
     throw broken(error);
   }
-}
-
-function toUsage({ prompt_tokens, completion_tokens, total_tokens, cost }: ChunkUsage): Usage {
-  const promptTokens = prompt_tokens ?? 0;
-  const completionTokens = completion_tokens ?? 0;
-  return {
-    promptTokens,
-    completionTokens,
-    totalTokens: total_tokens ?? promptTokens + completionTokens,
-    ...(cost === undefined ? {} : { cost }),
-  };
 }
 
 function failureOf({ message = 'the model failed', code }: NonNullable<Chunk['error']>): Fault {

@@ -4,15 +4,16 @@ import { leaseSeconds, type TurnSql } from './turns-store.ts';
 const removedMax = 500;
 const adoptedMax = 50;
 
-/** Keeps a replica's turns for it, and answers which ones it has and which of them are to stop. */
+/** Keeps turns for their replica, and answers which of them it still has and which are to stop. */
 export async function renewLeases(
   sql: TurnSql,
   replica: string,
+  turnIds: readonly string[],
 ): Promise<readonly { readonly id: string; readonly isStopping: boolean }[]> {
   const rows = await sql.query<{ id: string; is_stopping: boolean }>(
     `update chat.turns set lease_until = now() + make_interval(secs => ${leaseSeconds})
-     where replica = $1 and status = 'running' returning id, is_stopping`,
-    [replica],
+     where id = any($2::text[]) and replica = $1 and status = 'running' returning id, is_stopping`,
+    [replica, turnIds],
   );
   return rows.map(({ id, is_stopping: isStopping }) => ({ id, isStopping }));
 }

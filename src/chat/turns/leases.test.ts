@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBus } from '../../kit/bus/bus.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { calls, saysThen } from '../gateway-testing.ts';
+import { calls, says, saysThen } from '../gateway-testing.ts';
 import {
   ask,
   openReplica,
@@ -134,6 +134,34 @@ it('a reader elsewhere who was told more than the heir knows is told the end too
   expect(textOf(told)).toBe('told, not stored');
   expect(told.at(-1)).toMatchObject({ type: 'failed', code: 'INTERRUPTED', after: 0 });
   expect(textOf(await readAll(reader.turns, turn.id))).toBe('');
+});
+
+it('an answer that cannot be stored is ended once it can be, though its replica runs on', async () => {
+  const { database, gateway } = ground;
+  const refusing = 'alter table chat.messages add constraint refusing';
+  await database.query(
+    `${refusing} check (content <> 'the answer' or status = 'pending') not valid`,
+  );
+  gateway.script(says(['the ', 'answer']), saysThen([], 'hang'));
+  const timing = { storeMs: 20, renewMs: 20, sweepMs: 20 };
+  await using replica = await openReplica(ground, { timing });
+  const { turns, conversations } = replica;
+  const { id } = await conversations.create(ada);
+  const turn = await turns.begin(ask('hello', id));
+  expect((await readAll(turns, turn.id)).at(-1)).toMatchObject({ type: 'failed' });
+  // What else it runs keeps its leases.
+  await turns.begin(ask('more'));
+  const isHeld = `select 1 from chat.turns where id = $1 and status = 'running' and lease_until > now()`;
+  // Whoever takes it over again has tried to end it before.
+  for (let time = 0; time < 2; time += 1) {
+    await silence(turn.id);
+    await expect.poll(() => database.query(isHeld, [turn.id])).not.toEqual([]);
+  }
+  expect((await conversations.messages(ada, id))[1]).toMatchObject({ status: 'pending' });
+  await database.query('alter table chat.messages drop constraint refusing');
+  await silence(turn.id);
+  const end = { content: 'the answer', status: 'interrupted' };
+  await expect.poll(async () => (await conversations.messages(ada, id))[1]).toMatchObject(end);
 });
 
 it('a stop that the bus has lost is found with the lease', async () => {

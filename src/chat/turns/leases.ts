@@ -85,7 +85,8 @@ export class Leases implements AsyncDisposable {
     const before = running();
     if (before.length === 0) return;
     const held = new Map<string, boolean>();
-    for (const { id, isStopping } of await renewLeases(sql, replica)) held.set(id, isStopping);
+    for (const { id, isStopping } of await renewLeases(sql, replica, before))
+      held.set(id, isStopping);
     for (const id of before) {
       if (!held.has(id)) onLost(id);
       else if (held.get(id)) onStopping(id);

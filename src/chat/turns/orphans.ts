@@ -1,3 +1,4 @@
+import { Fault } from '../../kit/errors.ts';
 import type { Conversations, Usage } from '../conversations/conversation.ts';
 import { unknownOutcome } from './history.ts';
 import { notMade, refusedByUser, type CallResult } from './tool-calls.ts';
@@ -15,8 +16,8 @@ export interface Orphan {
 }
 
 /**
- * Ends a turn whose process died: what it had written until then stays, what is known of its calls is
- * stored, and nothing is asked or called again.
+ * Ends a turn whose process died, or could not store its end: what it had written until then stays, what
+ * is known of its calls is stored, and nothing is asked or called again.
  */
 export async function endOrphan({ stored, record, ground }: Orphan): Promise<void> {
   const { log } = record.feed;
@@ -29,10 +30,10 @@ export async function endOrphan({ stored, record, ground }: Orphan): Promise<voi
     return record.save({ status: 'completed' }, [{ ...end, after }]);
   }
   const status = stored.isStopping ? 'stopped' : 'interrupted';
-  await record
-    .completeMessage(status, { content, usage: undefined })
-    // It ended before its turn could.
-    .catch(() => {});
+  await record.completeMessage(status, { content, usage: undefined }).catch((error: unknown) => {
+    // It ended before its turn could. A turn whose message could not be ended is not ended either.
+    if (Fault.from(error).code !== 'not_found') throw error;
+  });
   const results = missingResults(stored.calls, log, ground?.history ?? []);
   if (results.length > 0) await record.append(results);
   const end = stored.isStopping

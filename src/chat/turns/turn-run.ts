@@ -237,6 +237,7 @@ export class TurnRun {
       await this.record.completeMessage('stopped', this.#answer);
       await this.#finish('stopped', 'stop');
     } catch (error) {
+      this.#ground.log.warn({ err: error }, 'the end of a turn could not be stored');
       this.#tellFailure(Fault.from(error));
     }
   }
@@ -245,16 +246,18 @@ export class TurnRun {
     const { log } = this.#ground;
     if (fault.code === 'internal') log.error({ err: fault.cause ?? fault }, 'a turn failed');
     const status = fault.reason === 'interrupted' ? 'interrupted' : 'failed';
-    // Whatever else fails now: what the reader is told is why the turn did.
-    await this.record.completeMessage('interrupted', this.#answer).catch((error: unknown) => {
+    try {
+      await this.record.completeMessage('interrupted', this.#answer);
+    } catch (error) {
       log.warn({ err: error }, 'the end of an answer could not be stored');
-    });
+      // A turn does not end before its message: it stays as one that nobody runs, which is ended later.
+      if (Fault.from(error).code !== 'not_found') return this.#tellFailure(fault);
+    }
     await this.record.save({ status }, [failureOf(fault)]);
   }
 
   /** A reader is told of the end even where it could not be stored. */
   #tellFailure(fault: Fault): void {
-    this.#ground.log.warn({ err: fault }, 'the end of a turn could not be stored');
     if (!this.record.feed.isOver) this.record.push(failureOf(fault));
   }
 }

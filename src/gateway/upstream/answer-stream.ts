@@ -1,12 +1,11 @@
 import type { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
-import { parseEvents } from '../../kit/sse.ts';
 import type { AnswerEvent, Usage } from '../conversation/answer.ts';
 import { replayAnswer } from '../conversation/replay.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 import type { Target, Timeouts } from '../providers/provider.ts';
-import { EventCutter } from './event-cutter.ts';
+import { EventCutter, isWhole } from './event-cutter.ts';
 import { parseAnswer, requireSuccess } from './failed-answer.ts';
 import { PieceIntake, RawIntake, WholeIntake, type Intake, type StreamConsumer } from './intake.ts';
 import type { Secrets } from './secrets.ts';
@@ -146,7 +145,7 @@ export class AnswerStream implements UpstreamListener {
       if (this.#whole) return this.#readWhole(Buffer.concat(this.#whole));
       const rest = this.#cutter.rest();
       // Some servers forget the blank line behind their last event.
-      if (rest && isWhole(rest, this.#options.dialect))
+      if (rest && isWhole(rest, this.#options.dialect.framing))
         this.#take(Buffer.concat([rest, blankLine]));
       if (this.#isOver) return;
       this.#requireComplete();
@@ -268,22 +267,6 @@ export class AnswerStream implements UpstreamListener {
     }
     this.#begun.reject(error);
     this.#completed.reject(error);
-  }
-}
-
-/** Whether what stands behind the last whole event is one too, but for its end. */
-function isWhole(rest: Buffer, { framing }: Dialect): boolean {
-  const text = rest.toString();
-  const data = framing === 'lines' ? [text] : parseEvents(text).map((event) => event.data);
-  return data.every((one) => one === '[DONE]' || isJsonText(one));
-}
-
-function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,3 +1,4 @@
+import { parseEvents } from '../../kit/sse.ts';
 import { withoutByteOrderMark } from './byte-order-mark.ts';
 
 const lineFeed = 0x0a;
@@ -69,4 +70,20 @@ function isBlankLineBehind(bytes: Buffer, at: number): boolean {
 
 function endOfLines(bytes: Buffer): number {
   return bytes.lastIndexOf(lineFeed) + 1;
+}
+
+/** Whether what stands behind the last whole event is one too, but for its end. */
+export function isWhole(rest: Buffer, framing: Framing): boolean {
+  const text = rest.toString();
+  const data = framing === 'lines' ? [text] : parseEvents(text).map((event) => event.data);
+  return data.every((one) => one === '[DONE]' || isJsonText(one));
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
