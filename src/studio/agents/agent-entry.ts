@@ -25,6 +25,8 @@ export class NotOurs extends Error {}
 export class AgentEntry {
   readonly #options: EntryOptions;
   #record: AgentRecord;
+  /** Settles when nothing is being stored any more; never rejects. */
+  #saving: Promise<void> = Promise.resolve();
 
   constructor(record: AgentRecord, options: EntryOptions) {
     this.#record = record;
@@ -36,10 +38,16 @@ export class AgentEntry {
   }
 
   /**
-   * Stored before it is told. Throws NotOurs when it is no longer this replica's to say; a database
-   * that is away is waited for.
+   * Stored before it is told, one change after the other: each names the state before it. Throws NotOurs
+   * when it is no longer this replica's to say; a database that is away is waited for.
    */
-  async save(change: AgentChange): Promise<void> {
+  save(change: AgentChange): Promise<void> {
+    const saving = this.#saving.then(() => this.#save(change));
+    this.#saving = saving.catch(() => {});
+    return saving;
+  }
+
+  async #save(change: AgentChange): Promise<void> {
     const { sql, replicaId, directory } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       try {
