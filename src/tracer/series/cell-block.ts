@@ -118,7 +118,8 @@ function addPackedCell(reader: ByteReader, cell: Cell | undefined, hasBins: bool
 function addWideCell(reader: ByteReader, cell: Cell | undefined, hasBins: boolean): void {
   const count = reader.int64();
   const errors = reader.int64();
-  cell?.add(count, errors, reader.float());
+  const sum = reader.float();
+  cell?.add(count, errors, sum);
   for (let left = reader.int32(); left > 0; left -= 1) {
     const bin = reader.int16();
     const inBin = reader.int32();

@@ -8,6 +8,7 @@ import { aggregate } from './aggregation.ts';
 import { foldLog } from './fold.ts';
 import { binOf } from './histogram.ts';
 import { seriesIdOf } from './series-id.ts';
+import { readStats } from './stats.ts';
 import { addSamples, duration, preparePartitions } from './testing.ts';
 
 const migrations = new URL('../migrations/', import.meta.url);
@@ -32,6 +33,12 @@ test('what was counted in rows of single cells is counted in blocks', async () =
   const today = Math.floor(nowMinute / 1_440);
   const id = seriesIdOf('traceName', ['a']);
   await database.query(`insert into tracer.series values ($1, 'traceName', '{a}')`, [id]);
+  const otherId = seriesIdOf('traceAgent', ['a']);
+  const thirdId = seriesIdOf('traceAgent', ['b']);
+  await database.query(
+    `insert into tracer.series values ($1, 'traceAgent', '{a}'), ($2, 'traceAgent', '{b}')`,
+    [otherId, thirdId],
+  );
   for (const [level, days, bucket] of [
     ['minute', 1, nowMinute],
     ['hour', 5, nowMinute - (nowMinute % 60)],
@@ -49,6 +56,12 @@ test('what was counted in rows of single cells is counted in blocks', async () =
       `insert into tracer.cell_${level} values ($1, $2, 3, 1, 9000.5, $3, '{2,1}')`,
       [id, bucket, [binOf(1_000), binOf(7_000)]],
     );
+    for (const agentId of [otherId, thirdId]) {
+      await database.query(
+        `insert into tracer.cell_${level} values ($1, $2, 2, 0, 8000, $3, '{2}')`,
+        [agentId, bucket, [binOf(4_000)]],
+      );
+    }
   }
 
   await database.migrate('tracer', migrations);
@@ -71,6 +84,13 @@ test('what was counted in rows of single cells is counted in blocks', async () =
     }
   };
   await all();
+  const day = { level: 'day', from: nowMinute - (nowMinute % 1_440), to: nowMinute } as const;
+  for (const agent of ['a', 'b']) {
+    const one = { kind: 'traceAgent', segments: [day], labels: [agent], limit: 9 } as const;
+    expect(await readStats(database, one)).toMatchObject([
+      { labels: [agent], count: 2, sum: 8000 },
+    ]);
+  }
   expect(await foldLog(database, nowMs)).toBe(false);
   await all();
 });
