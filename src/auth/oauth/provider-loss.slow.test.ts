@@ -93,6 +93,9 @@ describe('a provider that is no longer configured', () => {
     for (const at of [auth, replica]) {
       const held = await idpToken(reply.body.access_token, at);
       expect([held.status, held.body.error.details.reason]).toEqual([401, 'idp_login_required']);
+    }
+    // The first refusal takes the groups, and with them the access token.
+    for (const at of [auth, replica]) {
       const refused = await withProvider(reply.body.refresh_token, 'git', at);
       expect(refusalOf(refused)).toEqual([400, 'invalid_grant', 'idp_login_required']);
     }
