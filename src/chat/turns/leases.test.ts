@@ -164,6 +164,36 @@ it('an answer that cannot be stored is ended once it can be, though its replica 
   await expect.poll(async () => (await conversations.messages(ada, id))[1]).toMatchObject(end);
 });
 
+it('what was said stays, though nothing of it could be stored for longer than a lease', async () => {
+  const { database, gateway } = ground;
+  await database.query('alter table chat.turn_events rename to elsewhere');
+  await database.query(
+    `alter table chat.messages add constraint refusing check (content not like 'long%') not valid`,
+  );
+  gateway.script(says(['long ', 'remembered']));
+  const timing = { storeMs: 20, renewMs: 20, sweepMs: 20 };
+  await using replica = await openReplica(ground, { timing });
+  const { turns, conversations } = replica;
+  const { id } = await conversations.create(ada);
+  const turn = await turns.begin(ask('hello', id));
+  expect((await readAll(turns, turn.id)).at(-1)).toMatchObject({ type: 'failed' });
+  await silence(turn.id);
+  await expect
+    .poll(() =>
+      database.query('select 1 from chat.turns where id = $1 and lease_until > now()', [turn.id]),
+    )
+    .not.toEqual([]);
+  await database.query('alter table chat.elsewhere rename to turn_events');
+  await database.query('alter table chat.messages drop constraint refusing');
+  const end = { content: 'long remembered', status: 'interrupted' };
+  await expect
+    .poll(async () => {
+      await silence(turn.id);
+      return (await conversations.messages(ada, id))[1];
+    })
+    .toMatchObject(end);
+});
+
 it('a stop that the bus has lost is found with the lease', async () => {
   ground.gateway.script(saysThen(['so far'], 'hang'));
   await using replica = await openReplica(ground, { timing: { renewMs: 50, sweepMs: 100 } });

@@ -11,7 +11,7 @@ export interface LeasesOptions {
   readonly isAlone: boolean;
   readonly renewMs: number;
   readonly sweepMs: number;
-  /** The turns that run in this process. */
+  /** The turns that run in this process, or ended in it and wait to be stored. */
   readonly running: () => readonly string[];
   /** Of one of them: its user wants it to end. */
   readonly onStopping: (turnId: string) => void;

@@ -91,7 +91,7 @@ export class RunningTurns implements AsyncDisposable {
       log,
       isAlone,
       ...timing,
-      running: () => [...this.#runs.keys()],
+      running: () => [...this.#runs.keys(), ...this.#writes.unstored()],
       onStopping: (turnId) => void this.#runs.get(turnId)?.stop(),
       onLost: (turnId) => this.#runs.get(turnId)?.abandon(),
       onOrphan: (stored) => this.#endOrphan(stored),

@@ -24,6 +24,8 @@ export class TurnWrites implements AsyncDisposable {
   readonly #options: TurnWritesOptions;
   /** Turns with something to store, and their changes of state, which somebody waits for. */
   readonly #dirty = new Map<LiveTurn, Waiting | undefined>();
+  /** Those of the statement that is under way. */
+  #taken: readonly LiveTurn[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 
@@ -46,6 +48,11 @@ export class TurnWrites implements AsyncDisposable {
       this.#dirty.set(live, { state, events, settle, fail });
       this.#start();
     });
+  }
+
+  /** The turns with something that is not stored yet; one may be named twice. */
+  unstored(): readonly string[] {
+    return [...this.#dirty.keys(), ...this.#taken].map(({ turn }) => turn.id);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -74,6 +81,7 @@ export class TurnWrites implements AsyncDisposable {
 
   async #write(taken: readonly (readonly [LiveTurn, Waiting | undefined])[]): Promise<void> {
     const { sql, replica, log, onLost } = this.#options;
+    this.#taken = taken.map(([live]) => live);
     const writes = taken.map(([live, waiting]) => writeOf(live, waiting));
     try {
       const ours = await writeTurns(sql, replica, writes);
@@ -90,6 +98,8 @@ export class TurnWrites implements AsyncDisposable {
         if (!waiting) this.note(live);
       }
       log.warn({ err: error }, 'what models answer could not be stored; trying again');
+    } finally {
+      this.#taken = [];
     }
   }
 }
