@@ -13,6 +13,7 @@ import type { Json } from './untrusted.ts';
  * - `truncated`: the answer was cut off
  * - `encoded`: the answer is compressed, though that was not asked for
  * - `oversized`: the answer is larger than the gateway takes; somebody else's may be smaller
+ * - `untranslatable`: the answer holds what the caller's API has no words for; nobody is to blame
  * - `filtered`: the provider's own policy forbids the request
  */
 export type FailureKind =
@@ -27,6 +28,7 @@ export type FailureKind =
   | 'truncated'
   | 'encoded'
   | 'oversized'
+  | 'untranslatable'
   | 'filtered';
 
 /** A failed attempt. */

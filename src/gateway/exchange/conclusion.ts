@@ -35,10 +35,18 @@ export function conclude(attempts: readonly FailedAttempt[]): Fault {
     const reason = 'provider_unreachable';
     return new Fault('unavailable', message, { reason, detail, retryAfter: retryAfter ?? 2 });
   }
-  const options = { reason: is('oversized') ? 'answer_too_large' : 'provider_error', detail };
+  const { kind } = failure;
+  const reason = (is(kind) ? answerReasons[kind] : undefined) ?? 'provider_error';
+  const options = { reason, detail };
   if (retryAfter === undefined) return new Fault('upstream', message, options);
   return new Fault('unavailable', message, { ...options, retryAfter });
 }
+
+/** Where every provider answered, and none of the answers could be passed on. */
+const answerReasons: Partial<Record<FailureKind, string>> = {
+  oversized: 'answer_too_large',
+  untranslatable: 'unsupported_answer',
+};
 
 /** What a provider finds wrong with a request has its own status there; all else is 400. */
 const codesByStatus: Readonly<Record<number, Code | undefined>> = {

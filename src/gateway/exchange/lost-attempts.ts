@@ -21,7 +21,7 @@ export interface LostAttempt {
 }
 
 /** Where nobody said no: the provider read the prompt, and may have written what never came. */
-const atWork = new Set<FailureKind>(['late', 'truncated', 'oversized']);
+const atWork = new Set<FailureKind>(['late', 'truncated', 'oversized', 'untranslatable']);
 
 /**
  * Writes down what a provider took that was asked in vain. When its caller has left, that is how the

@@ -51,7 +51,13 @@ class Station {
 }
 
 /** Kinds that say something of the request, not of the provider. */
-const innocent = new Set<FailureKind>(['rejected', 'too-long', 'filtered', 'oversized']);
+const innocent = new Set<FailureKind>([
+  'rejected',
+  'too-long',
+  'filtered',
+  'oversized',
+  'untranslatable',
+]);
 
 /** Measures every target from its real traffic, and says which of them may be asked. */
 export class Stations implements Standings {

@@ -88,7 +88,7 @@ export function readPart(part: Json): AssistantPart | undefined {
   if (signature !== undefined) return readText(part, '', signature);
   const name = Object.keys(part)[0];
   if (name === undefined) return undefined;
-  throw UpstreamError.of('broken', `the answer holds a ${name}, which cannot be passed on`);
+  throw UpstreamError.of('untranslatable', `the answer holds a ${name}, which cannot be passed on`);
 }
 
 function readCall({ id, name, args }: Json, signature: string | undefined): AssistantPart {

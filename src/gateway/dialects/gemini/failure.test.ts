@@ -21,6 +21,12 @@ describe('an error answer of Google', () => {
     [400, 'FAILED_PRECONDITION', 'User location is not supported', 'refused'],
     [401, 'UNAUTHENTICATED', 'Request had invalid credentials', 'refused'],
     [403, 'PERMISSION_DENIED', 'Permission denied', 'refused'],
+    [
+      403,
+      'PERMISSION_DENIED',
+      'You do not have permission to access the File abc or it may not exist.',
+      'rejected',
+    ],
     [404, 'NOT_FOUND', 'models/gemini-9 is not found', 'missing'],
     [404, 'NOT_FOUND', 'The file abc does not exist', 'rejected'],
     [429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota', 'limited'],

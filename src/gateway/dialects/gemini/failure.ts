@@ -53,7 +53,9 @@ export function readStreamFailure(body: Json): UpstreamFailure {
 
 function kindOf(code: string | undefined, status: number, message: string): FailureKind {
   const kind = kinds.get(code ?? '') ?? kindOfStatus(status);
-  if (kind === 'missing' && code !== undefined && isOfAnotherThing(message)) return 'rejected';
+  // What a request names and is not there may be forbidden as well: both are the request's fault.
+  const isOfThing = kind === 'missing' || code === 'PERMISSION_DENIED';
+  if (isOfThing && code !== undefined && isOfAnotherThing(message)) return 'rejected';
   if (kind !== 'rejected') return kind;
   if (badKey.test(message)) return 'refused';
   return tooLong.test(message) ? 'too-long' : 'rejected';

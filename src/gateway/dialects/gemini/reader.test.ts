@@ -93,7 +93,7 @@ describe('an answer of Gemini', () => {
     ['a reason unheard of', 'broken', { candidates: [ended('MOON_PHASE')] }],
     [
       'an image, which no client asked for',
-      'broken',
+      'untranslatable',
       { candidates: [{ ...part({ inlineData: { data: '' } }), finishReason: 'STOP' }] },
     ],
   ])('that is %s is %s', (_what, kind, value) => {

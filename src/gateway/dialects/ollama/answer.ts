@@ -69,7 +69,7 @@ export function readMessage(response: Json): AssistantPart[] {
   const thought = textIn(message.thinking);
   const text = textIn(message.content);
   if (listIn(message.images).length > 0)
-    throw UpstreamError.of('broken', 'the answer holds images, which cannot be passed on');
+    throw UpstreamError.of('untranslatable', 'the answer holds images, which cannot be passed on');
   const parts: AssistantPart[] = [];
   if (thought !== undefined) parts.push({ type: 'reasoning', text: thought });
   if (text !== undefined) parts.push({ type: 'text', text });

@@ -80,17 +80,17 @@ export function callsIn(message: Json): readonly unknown[] {
   return calls.length === 0 && isObject(old) ? [{ function: old }] : calls;
 }
 
-/** Throws `broken` for a message or delta that is spoken: nobody else has a word for audio. */
+/** Throws `untranslatable` for a message or delta that is spoken: nobody else has a word for audio. */
 export function refuseAudio(message: Json): void {
   if (isObject(message['audio'])) {
-    throw broken('the provider answers with audio, which cannot be said here');
+    throw untranslatable('the provider answers with audio, which cannot be said here');
   }
 }
 
-/** Throws `broken` for a message or delta with pictures, as OpenRouter's: no other chat has them. */
+/** Throws `untranslatable` for a message or delta with pictures, as OpenRouter's: no other chat has them. */
 export function refuseImages(message: Json): void {
   if (listIn(message['images']).length > 0) {
-    throw broken('the provider answers with images, which cannot be said here');
+    throw untranslatable('the provider answers with images, which cannot be said here');
   }
 }
 
@@ -167,4 +167,8 @@ function readContent(content: unknown, parts: AssistantPart[]): void {
 
 function broken(message: string): UpstreamError {
   return UpstreamError.of('broken', message);
+}
+
+function untranslatable(message: string): UpstreamError {
+  return UpstreamError.of('untranslatable', message);
 }

@@ -164,7 +164,7 @@ class Calls {
   /** Undefined while the name of its call is still to come. */
   read(piece: Json, choice: number): AnswerEvent | undefined {
     if (piece['type'] === 'custom') {
-      throw UpstreamError.of('broken', 'a call of the type custom cannot be translated');
+      throw UpstreamError.of('untranslatable', 'a call of the type custom cannot be translated');
     }
     const found = this.#find(countIn(piece['index']), textIn(piece['id']));
     const { call, held } = found;

@@ -183,9 +183,9 @@ describe('a stream of chat completion chunks', () => {
     }
   });
 
-  it('is broken where it is spoken', () => {
+  it('cannot be passed on where it is spoken', () => {
     const audio = { id: 'a', data: 'AA==', transcript: 'Hi' };
-    expect(failureOf(() => readStream(events(chunk('m', { audio }))))?.kind).toBe('broken');
+    expect(failureOf(() => readStream(events(chunk('m', { audio }))))?.kind).toBe('untranslatable');
     const message = { content: null, audio };
     const answer = { ...head, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] };
     expect(failureOf(() => readAnswer(answer))?.message).toContain('audio');
