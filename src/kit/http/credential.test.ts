@@ -63,5 +63,8 @@ test('a header goes before a cookie, and a malformed one is not replaced by it',
 test('a token in the query is taken where the rules say so only', () => {
   const query = request({}, { url: '/stream?x=1&access_token=a.b.c' });
   expect(() => readCredential(query, rules)).toThrow('a token is needed');
-  expect(readCredential(query, { ...rules, acceptsQueryToken: true })).toBe('a.b.c');
+  const taken = { ...rules, acceptsQueryToken: true };
+  expect(readCredential(query, taken)).toBe('a.b.c');
+  const twice = request({}, { url: '/stream?access_token=a.b.c&access_token=d.e.f' });
+  expect(() => readCredential(twice, taken)).toThrow('stands twice');
 });

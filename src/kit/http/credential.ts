@@ -61,7 +61,10 @@ function countHeader(request: IncomingMessage, name: string): number {
 
 function readQueryToken(request: IncomingMessage): string | undefined {
   const query = request.url?.split('?')[1];
-  return query ? (new URLSearchParams(query).get('access_token') ?? undefined) : undefined;
+  const tokens = query ? new URLSearchParams(query).getAll('access_token') : [];
+  if (tokens.length > 1)
+    throw invalidToken('access_token stands twice in the query', 'header_malformed');
+  return tokens[0];
 }
 
 /** The session cookie; a write or an upgrade also needs an Origin that is the service itself. */
