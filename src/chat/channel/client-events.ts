@@ -4,6 +4,7 @@ import { SpanKind, type Tracer } from '../../kit/trace.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
 import type { Caller } from '../caller.ts';
 import type { Conversations } from '../conversations/conversation.ts';
+import { sayIn } from '../conversations/first-message.ts';
 import type { ClientEvents } from '../schemas/channel.ts';
 import { requireApprover } from '../tools/approvals.ts';
 import { stopAnswer } from '../turns/stop-answer.ts';
@@ -97,23 +98,28 @@ async function chat(
   const { conversation_id, message, model, stream = true, traceparent } = data;
   if (!stream) requireRoom(tab.wholeCount, wholesMax);
   parts.takeCompletion(tab.caller);
-  const conversationId = conversation_id ?? (await create(parts, tab, model));
-  const whole = stream ? undefined : tab.wantWhole(conversationId);
-  try {
-    const turn = await parts.turns.begin({
-      caller: tab.caller,
-      conversationId,
-      messages: [{ role: 'user', content: message }],
-      traceparent,
-      ...(model === undefined ? {} : { model }),
-    });
-    whole?.bind(turn.id);
-    return toOutcome(turn);
-  } catch (error) {
-    if (whole) tab.endWhole(whole);
-    if (conversation_id === undefined) await removeEmpty(parts, tab, conversationId);
-    throw error;
-  }
+  const { caller, ownerId } = tab;
+  const place = { ownerId, conversationId: conversation_id, model };
+  const turn = await sayIn(parts.conversations, place, async (conversationId) => {
+    const whole = stream ? undefined : tab.wantWhole(conversationId);
+    const messages = [{ role: 'user', content: message }];
+    const named = model === undefined ? {} : { model };
+    try {
+      const begun = await parts.turns.begin({
+        caller,
+        conversationId,
+        messages,
+        traceparent,
+        ...named,
+      });
+      whole?.bind(begun.id);
+      return begun;
+    } catch (error) {
+      if (whole) tab.endWhole(whole);
+      throw error;
+    }
+  });
+  return toOutcome(turn);
 }
 
 function toStop({ turn_id, conversation_id }: ClientEvents['stop']) {
@@ -127,29 +133,6 @@ function toStop({ turn_id, conversation_id }: ClientEvents['stop']) {
 
 function toOutcome({ id, conversationId, messageId, model }: Turn): object {
   return { id, conversation_id: conversationId, message_id: messageId, model };
-}
-
-async function create(
-  { conversations }: ClientEventParts,
-  { ownerId }: Tab,
-  model: string | undefined,
-): Promise<string> {
-  const { id } = await conversations.create(ownerId, model === undefined ? {} : { model });
-  return id;
-}
-
-/** Takes back what was created for a message that was not taken. */
-async function removeEmpty(
-  { conversations }: ClientEventParts,
-  { ownerId }: Tab,
-  id: string,
-): Promise<void> {
-  try {
-    const { messageCount } = await conversations.find(ownerId, id);
-    if (messageCount === 0) await conversations.remove(ownerId, id);
-  } catch {
-    // The refusal that led here is the one to tell.
-  }
 }
 
 async function obeyVoice(

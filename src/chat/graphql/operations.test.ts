@@ -360,6 +360,13 @@ describe('a message', () => {
     expect((await ask(stop, { id: conversationId })).data).toEqual({ stop: false });
   });
 
+  test('that is refused leaves no conversation behind', async () => {
+    const ask = await askerAs('usr_refused');
+    const content = 'x'.repeat(1024 * 1024 + 1);
+    expect((await ask(send, { input: { content } })).errors).toHaveLength(1);
+    expect((await ask('{ conversations { id } }')).data).toEqual({ conversations: [] });
+  });
+
   test('whose turn fails is answered by why', async () => {
     const ask = await askerAs('usr_send');
     running.turns.onBegin = ({ id }) =>

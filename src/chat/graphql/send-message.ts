@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Message } from '../conversations/conversation.ts';
+import { sayIn } from '../conversations/first-message.ts';
 import { faultOf, readingEnded } from '../turns/turn-faults.ts';
 import type { Turn } from '../turns/turn.ts';
 import { modelOf, notEmpty } from './arguments.ts';
@@ -25,14 +26,16 @@ export async function sendMessage(
   notEmpty('content', content);
   if (model != null) modelOf(model);
   parts.completions.take(caller.identity);
-  const place = conversationId ?? (await parts.conversations.create(ownerId)).id;
-  const turn = await parts.turns.begin({
-    caller,
-    conversationId: place,
-    messages: [{ role: 'user', content }],
-    ...(model == null ? {} : { model }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-  });
+  const place = { ownerId, conversationId: conversationId ?? undefined };
+  const turn = await sayIn(parts.conversations, place, (id) =>
+    parts.turns.begin({
+      caller,
+      conversationId: id,
+      messages: [{ role: 'user', content }],
+      ...(model == null ? {} : { model }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    }),
+  );
   const messageId = stream ? turn.messageId : await waitForAnswer(context, turn);
   const [message] = await context.loader.byIds([messageId]);
   if (message) return message;

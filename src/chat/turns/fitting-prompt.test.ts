@@ -97,6 +97,47 @@ test('nor does one whose results of tools were too long', async () => {
   expect(lastTold().slice(1)).toEqual([...exchanges(2), { role: 'user', content: 'hello' }]);
 });
 
+const image = (url: string) => ({ type: 'image_url', image_url: { url } });
+
+/** Refuses whatever holds this word, wherever it stands. */
+function without(word: string): Script {
+  return (asked, answer) => {
+    if (JSON.stringify(asked.body.messages).includes(word)) return answer.refuse(400, 'wrong');
+    return says(['yes'])(asked, answer);
+  };
+}
+
+test('a question that was refused as wrong is not in the way of the next ones', async () => {
+  const id = await openWith(2);
+  ground.gateway.script(without('broken'));
+  expect((await answerTo('broken', id)).at(-1)).toMatchObject({ type: 'failed', code: 'WRONG' });
+  for (const text of ['hello', 'and again']) expect(textOf(await answerTo(text, id))).toBe('yes');
+  expect(lastTold().slice(1, 5)).toEqual(exchanges(2));
+  expect(
+    lastTold()
+      .slice(5)
+      .map(({ content }) => content),
+  ).toEqual(['hello', 'yes', 'and again']);
+});
+
+test('nor is a picture that one model took and another refuses, or that is gone', async () => {
+  const id = await openWith(0);
+  const parts = [{ type: 'text', text: 'What is this?' }, image('http://pictures.test/cat')];
+  ground.gateway.script(says(['A cat.']));
+  const messages = [{ role: 'user', content: parts }];
+  await readAll(replica.turns, (await replica.turns.begin(ask('', id, { messages }))).id);
+  ground.gateway.script(without('pictures.test'));
+  expect(textOf(await answerTo('hello', id))).toBe('yes');
+  expect(lastTold().slice(1)).toEqual([
+    { role: 'user', content: [parts[0], { type: 'text', text: '(left out: image_url)' }] },
+    { role: 'assistant', content: 'A cat.' },
+    { role: 'user', content: 'hello' },
+  ]);
+  ground.gateway.script(says(['A dog.']));
+  await answerTo('and now?', id);
+  expect(lastTold()[1]).toEqual({ role: 'user', content: parts });
+});
+
 test('another refusal, and one of the answer that is wanted, are not asked about again', async () => {
   const id = await openWith(2);
   ground.gateway.script((_asked, answer) => answer.refuse(400, 'invalid_value'));

@@ -11,6 +11,7 @@ import {
   textOf,
   type TurnsGround,
 } from './testing.ts';
+import { adoptTurns } from './leases-store.ts';
 import { requirePlace } from './turn-feed.ts';
 
 const ada = 'usr_ada';
@@ -192,6 +193,26 @@ it('what was said stays, though nothing of it could be stored for longer than a 
       return (await conversations.messages(ada, id))[1];
     })
     .toMatchObject(end);
+});
+
+it('no turn is taken over by who was long without an answer, nor by a statement that is done late', async () => {
+  const { database, gateway } = ground;
+  gateway.script(saysThen([], 'hang'));
+  const never = 1_000_000;
+  await using silent = await openReplica(ground, { timing: { sweepMs: never, renewMs: never } });
+  const turn = await silent.turns.begin(ask('hello'));
+  await silence(turn.id);
+  const [clock] = await database.query<{ now: Date }>('select now()');
+  const ago = (seconds: number) => new Date((clock?.now.getTime() ?? 0) - seconds * 1000);
+  const adopts = async (since: number, last: number) => {
+    const contact = { since: ago(since), last: ago(last) };
+    const heir = { isAlone: false, contact, patienceMs: 500_000, breakMs: 250_000 };
+    const adopted = await adoptTurns(database, 'rep_heir', heir);
+    return adopted.some((stored) => stored.turn.id === turn.id);
+  };
+  expect(await adopts(0, 0)).toBe(false);
+  expect(await adopts(1_000, 900)).toBe(false);
+  expect(await adopts(1_000, 0)).toBe(true);
 });
 
 it('a stop that the bus has lost is found with the lease', async () => {

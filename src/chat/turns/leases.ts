@@ -1,7 +1,7 @@
 import type { Log } from '../../kit/log.ts';
-import { adoptTurns, renewLeases } from './leases-store.ts';
+import { adoptTurns, renewLeases, type Contact } from './leases-store.ts';
 import type { StoredTurn } from './turn-row.ts';
-import type { TurnSql } from './turns-store.ts';
+import { leaseSeconds, type TurnSql } from './turns-store.ts';
 
 export interface LeasesOptions {
   readonly sql: TurnSql;
@@ -11,6 +11,8 @@ export interface LeasesOptions {
   readonly isAlone: boolean;
   readonly renewMs: number;
   readonly sweepMs: number;
+  /** How long the database has to answer without a break before what others ran is taken over. */
+  readonly patienceMs: number;
   /** The turns that run in this process, or ended in it and wait to be stored. */
   readonly running: () => readonly string[];
   /** Of one of them: its user wants it to end. */
@@ -21,12 +23,20 @@ export interface LeasesOptions {
   readonly onOrphan: (stored: StoredTurn) => Promise<void>;
 }
 
+/**
+ * What counts as a break: shorter ones leave the living time to renew, for a lease outlasts one, the
+ * renewal before it and the one behind it.
+ */
+const breakMs = (leaseSeconds * 1000) / 2;
+
 /** Keeps what runs here for this replica, and finds what nobody runs any more. */
 export class Leases implements AsyncDisposable {
   readonly #options: LeasesOptions;
   #renewTimer: NodeJS.Timeout | undefined;
   #sweepTimer: NodeJS.Timeout | undefined;
   #work: Promise<unknown> = Promise.resolve();
+  /** With the database, as the renewals find it. */
+  #contact: Contact | undefined;
   #isStopped = false;
 
   constructor(options: LeasesOptions) {
@@ -35,6 +45,7 @@ export class Leases implements AsyncDisposable {
 
   /** Ends first of all what an earlier process left behind, where nobody else can have it. */
   async start(): Promise<void> {
+    await this.#renew();
     await this.#sweep(this.#options.isAlone);
     this.#planRenewal();
     this.#planSweep();
@@ -83,10 +94,9 @@ export class Leases implements AsyncDisposable {
   async #renew(): Promise<void> {
     const { sql, replica, running, onStopping, onLost } = this.#options;
     const before = running();
-    if (before.length === 0) return;
-    const held = new Map<string, boolean>();
-    for (const { id, isStopping } of await renewLeases(sql, replica, before))
-      held.set(id, isStopping);
+    const renewal = await renewLeases(sql, replica, before);
+    this.#contact = extended(this.#contact, renewal.at);
+    const held = new Map(renewal.held.map(({ id, isStopping }) => [id, isStopping]));
     for (const id of before) {
       if (!held.has(id)) onLost(id);
       else if (held.get(id)) onStopping(id);
@@ -94,8 +104,15 @@ export class Leases implements AsyncDisposable {
   }
 
   async #sweep(isAlone: boolean): Promise<void> {
-    const { sql, replica, log, running, onOrphan } = this.#options;
-    for (const stored of await adoptTurns(sql, replica, { isAlone })) {
+    const { sql, replica, log, running, onOrphan, patienceMs } = this.#options;
+    const contact = this.#contact;
+    if (!contact) return;
+    for (const stored of await adoptTurns(sql, replica, {
+      isAlone,
+      contact,
+      patienceMs,
+      breakMs,
+    })) {
       // Its lease was late because this process was.
       if (running().includes(stored.turn.id)) continue;
       await onOrphan(stored).catch((error: unknown) => {
@@ -103,4 +120,10 @@ export class Leases implements AsyncDisposable {
       });
     }
   }
+}
+
+/** What the living could not renew in a break, they need time for behind it. */
+function extended(contact: Contact | undefined, at: Date): Contact {
+  const isUnbroken = contact && at.getTime() - contact.last.getTime() <= breakMs;
+  return { since: isUnbroken ? contact.since : at, last: at };
 }

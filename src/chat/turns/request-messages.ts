@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { NewMessage } from '../conversations/conversation.ts';
+import { findPartFlaw, partTypes } from './content-parts.ts';
 import type { RequestMessage } from './turn.ts';
 
 /** A request's messages, checked. */
@@ -12,16 +13,6 @@ export interface CheckedMessages {
 
 const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
 const mayBeEmpty = new Set(['assistant', 'tool', 'function']);
-const partTypes = new Set([
-  'text',
-  'input_text',
-  'refusal',
-  'image_url',
-  'input_image',
-  'input_audio',
-  'file',
-  'video_url',
-]);
 const messagesMax = 10_000;
 const partsMax = 1_000;
 /** Of one message's text: what a conversation keeps in one. */
@@ -78,9 +69,9 @@ function checkPart(part: unknown, path: string): void {
   if (typeof part !== 'object' || typeof type !== 'string' || !partTypes.has(type)) {
     throw flaw(`${path}.type`, `must be one of ${[...partTypes].join(', ')}`);
   }
-  if (type !== 'text' && type !== 'input_text') return;
-  if (typeof text !== 'string') throw flaw(`${path}.text`, 'must be a text');
-  checkSize(text, `${path}.text`);
+  const found = findPartFlaw(part as Readonly<Record<string, unknown>>);
+  if (found) throw flaw(`${path}.${found.field}`, found.message);
+  if (typeof text === 'string') checkSize(text, `${path}.text`);
 }
 
 function isEmpty(content: NonNullable<RequestMessage['content']>): boolean {

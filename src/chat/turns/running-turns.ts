@@ -15,7 +15,7 @@ import type { StoredTurn } from './turn-row.ts';
 import { TurnRun, type RunTask } from './turn-run.ts';
 import { TurnWrites } from './turn-writes.ts';
 import { readGround } from './beginnings-store.ts';
-import { readStoredSeq, type TurnSql } from './turns-store.ts';
+import { leaseSeconds, readStoredSeq, type TurnSql } from './turns-store.ts';
 
 /** In milliseconds. */
 export interface TurnTiming {
@@ -27,14 +27,17 @@ export interface TurnTiming {
   readonly pollMs: number;
   readonly renewMs: number;
   readonly sweepMs: number;
+  /** How long the database has to answer without a break before what others ran is taken over. */
+  readonly patienceMs: number;
 }
 
 const usualTiming: TurnTiming = {
   storeMs: 250,
   tellMs: 25,
   pollMs: 1_000,
-  renewMs: 3_000,
-  sweepMs: 5_000,
+  renewMs: 2_000,
+  sweepMs: 4_000,
+  patienceMs: leaseSeconds * 1000,
 };
 
 export interface RunningTurnsOptions {

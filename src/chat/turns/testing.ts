@@ -37,7 +37,7 @@ export interface ReplicaOptions {
   readonly isAlone?: boolean;
 }
 
-/** The turns of one process; others may share its ground. */
+/** The turns of one process; others may share its ground. It takes lapsed turns over at once. */
 export async function openReplica(
   {
     database: sql,
@@ -64,11 +64,43 @@ export async function openReplica(
   const door = lifetime.own('the gateway', new GatewayDoor(gateway.url));
   const turns = lifetime.own(
     'the turns',
-    new StoredTurns({ sql, bus, log, conversations, gateway: door, tools, isAlone, timing }),
+    new StoredTurns({
+      sql,
+      bus,
+      log,
+      conversations,
+      gateway: door,
+      tools,
+      isAlone,
+      timing: { patienceMs: 0, ...timing },
+    }),
   );
   late.turns = turns;
   await turns.start();
   return { turns, conversations, [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose]() };
+}
+
+/** What somebody waits for until it is opened. */
+export function latch() {
+  let settle: (() => void) | undefined;
+  const opened = new Promise<void>((resolve) => (settle = resolve));
+  return { opened, open: () => settle?.() };
+}
+
+/** The same database by a way on which its statements and their answers can be held, or lost. */
+export function detour(
+  database: Database,
+  pass: <Answer>(text: string, run: () => Promise<Answer>) => Promise<Answer>,
+): Database {
+  return {
+    dialect: database.dialect,
+    kysely: (schema) => database.kysely(schema),
+    query: <Row>(text: string, ...more: [(readonly unknown[])?]) =>
+      pass(text, () => database.query<Row>(text, ...more)),
+    migrate: (...given) => database.migrate(...given),
+    ping: () => database.ping(),
+    [Symbol.asyncDispose]: async () => {},
+  };
 }
 
 /** A caller without any permission. */

@@ -71,7 +71,8 @@ const runningEnd = `('completed', 'stopped', 'failed', 'interrupted')`;
 
 /**
  * Writes what turns of this replica have come to, and answers which of them are still its own; of the
- * others nothing is written.
+ * others nothing is written. It may be repeated with more from the same place, whether or not it was
+ * done, and whichever is done last: what reaches further stays.
  */
 export async function writeTurns(
   sql: TurnSql,
@@ -89,7 +90,10 @@ export async function writeTurns(
      ), written as (
        insert into chat.turn_events (turn_id, seq, entries)
        select g.id, g.seq, g.entries from given g join held h on h.id = g.id
-       where g.entries is not null on conflict do nothing
+       where g.entries is not null
+       -- Both are cut from one log at one place: the longer one is the shorter one and more.
+       on conflict (turn_id, seq) do update set entries = excluded.entries
+         where octet_length(excluded.entries) > octet_length(turn_events.entries)
      ), changed as (
        update chat.turns t set last_seq = g.last_seq, status = g.status, model = g.model,
          message_id = g.message_id, calls = coalesce(g.calls, t.calls),
