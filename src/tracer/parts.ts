@@ -6,13 +6,13 @@ import { CellMetrics } from './alerts/cell-metrics.ts';
 import type { TracerConfig } from './config.ts';
 import { completedTopic, otlpGrpc } from './events.ts';
 import { Intake } from './intake/intake.ts';
-import type { TraceEvent } from './intake/messages.ts';
 import { OtlpGrpcServer } from './intake/otlp-grpc.ts';
 import { TraceReader } from './reading/reader.ts';
 import { Storage } from './reading/storage.ts';
 import { exportBytesMax } from './schemas/otlp.ts';
 import { BaselineFeed } from './series/baseline-feed.ts';
 import { Folding } from './series/fold.ts';
+import { CompletionFeed, type CompletedTrace } from './series/completion-feed.ts';
 import { LiveWindow } from './series/live.ts';
 import { Retention } from './series/retention.ts';
 
@@ -24,7 +24,7 @@ export interface TracerParts extends AsyncDisposable {
   readonly storage: Storage;
   readonly live: LiveWindow;
   readonly alerts: Alerts;
-  readonly completed: Topic<TraceEvent>;
+  readonly completed: Topic<CompletedTrace>;
 }
 
 /** Opens everything; rejects when the database or a port does not allow it. */
@@ -37,9 +37,11 @@ async function open(host: Host<TracerConfig>, lifetime: Lifetime) {
   const retention = lifetime.own('retention', await Retention.open({ sql: database, log }));
   const folding = { sql: database, readyPartitions: () => retention.run(), log };
   lifetime.own('the folding of the series', new Folding(folding));
-  const completed = bus.topic<TraceEvent>(completedTopic);
+  const completed = bus.topic<CompletedTrace>(completedTopic);
   const live = new LiveWindow();
-  const intake = lifetime.own('intake', openIntake(host, { retention, completed, live }));
+  const completions = await CompletionFeed.open({ topic: completed, live, log });
+  lifetime.own('what is told of complete traces', completions);
+  const intake = lifetime.own('intake', openIntake(host, { retention, completions }));
   intake.start();
   const settle = (traceId?: string) => intake.settle(traceId);
   const reading = new TraceReader({ database, log, settle });
@@ -58,13 +60,12 @@ async function open(host: Host<TracerConfig>, lifetime: Lifetime) {
 
 interface IntakeSurroundings {
   readonly retention: Retention;
-  readonly completed: Topic<TraceEvent>;
-  readonly live: LiveWindow;
+  readonly completions: CompletionFeed;
 }
 
 function openIntake(
   { database, config, log }: Host<TracerConfig>,
-  { retention, completed, live }: IntakeSurroundings,
+  { retention, completions }: IntakeSurroundings,
 ): Intake {
   const { quietMs, partialMs, openSpansMax, queuedMegabytes } = config;
   return new Intake({
@@ -76,15 +77,7 @@ function openIntake(
     openSpansMax,
     exportBytesMax,
     queuedBytesMax: queuedMegabytes * 1024 * 1024,
-    onComplete: (events) => {
-      for (const event of events) {
-        const isError = event.status !== 'success';
-        if (event.isFirst) live.add({ ...event, isError });
-        completed.publish(event).catch((err: unknown) => {
-          log.warn({ err, traceId: event.traceId }, 'a complete trace could not be told of');
-        });
-      }
-    },
+    onComplete: (events) => completions.tell(events),
   });
 }
 

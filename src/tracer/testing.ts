@@ -1,4 +1,5 @@
 import type { Environment } from '../kit/config.ts';
+import type { Bus } from '../kit/bus/bus.ts';
 import type { Database } from '../kit/database/database.ts';
 import { Lifetime } from '../kit/lifecycle.ts';
 import { findFreePort, listenAnywhere, silentLog, startService } from '../kit/testing.ts';
@@ -14,6 +15,8 @@ export const quick: Environment = { TRACER_QUIET_MS: '100', TRACER_PARTIAL_MS: '
 export interface TracerOptions {
   readonly environment?: Environment;
   readonly database?: Database;
+  /** The bus that replicas share; one of its own when absent. */
+  readonly bus?: Bus;
 }
 
 /** The tracer on a port of its own, reached as a client would. */
@@ -24,6 +27,7 @@ export async function startTracer(options: TracerOptions = {}) {
   const running = await startService(tracer, {
     database,
     ports: { [otlpGrpc]: grpcPort },
+    ...(options.bus && { bus: options.bus }),
     environment: { ...quick, ...options.environment },
   });
   const url = await listenAnywhere(running.host.http);

@@ -30,6 +30,8 @@ export interface ClaimOptions {
   /** After which a claim whose process died is nobody's again. */
   readonly leaseMs: number;
   readonly countMax: number;
+  /** Those that are left to other processes, by their `seq`. */
+  readonly except?: readonly number[];
 }
 
 /**
@@ -38,12 +40,13 @@ export interface ClaimOptions {
  */
 export async function claimDeliveries(
   sql: AlertSql,
-  { now, leaseMs, countMax }: ClaimOptions,
+  { now, leaseMs, countMax, except = [] }: ClaimOptions,
 ): Promise<readonly Claimed[]> {
   const rows = await sql.query<ClaimedRow>(
     `with due as (
        select d.seq from tracer.alert_deliveries d
-       where d.status = 'pending' and d.due_at <= $1::timestamptz and not exists (
+       where d.status = 'pending' and d.due_at <= $1::timestamptz
+         and d.seq <> all ($4::bigint[]) and not exists (
          select 1 from tracer.alert_deliveries earlier
          where earlier.status = 'pending' and earlier.alert_id = d.alert_id
            and earlier.place = d.place and earlier.seq < d.seq)
@@ -56,7 +59,7 @@ export async function claimDeliveries(
      select c.seq, c.alert_id, c.event_id, e.kind, e.at, e.facts, c.notification, c.attempts
      from claimed c join tracer.alert_events e on e.id = c.event_id
      order by c.seq`,
-    [now, new Date(now.getTime() + leaseMs), countMax],
+    [now, new Date(now.getTime() + leaseMs), countMax, except],
   );
   return rows.map((row) => {
     const { seq, kind, at, facts, notification, attempts } = row;
@@ -69,7 +72,13 @@ export async function claimDeliveries(
 export type Outcome =
   | { readonly status: 'delivered'; readonly at: Date; readonly error?: string | undefined }
   | { readonly status: 'failed'; readonly error: string }
-  | { readonly status: 'pending'; readonly dueAt: Date; readonly error: string };
+  | {
+      readonly status: 'pending';
+      readonly dueAt: Date;
+      readonly error: string;
+      /** The attempt does not count: another process may do what this one cannot. */
+      readonly isUnspent?: boolean;
+    };
 
 /** Writes it down, unless the claim had run out and somebody else has the message. */
 export async function recordOutcome(
@@ -78,7 +87,7 @@ export async function recordOutcome(
   outcome: Outcome,
 ): Promise<void> {
   await sql.query(
-    `update tracer.alert_deliveries set status = $3, error = $4,
+    `update tracer.alert_deliveries set status = $3, error = $4, attempts = attempts - $7::integer,
        due_at = coalesce($5::timestamptz, due_at), delivered_at = $6::timestamptz
      where seq = $1 and attempts = $2 and status = 'pending'`,
     [
@@ -88,6 +97,7 @@ export async function recordOutcome(
       outcome.error ?? null,
       outcome.status === 'pending' ? outcome.dueAt : null,
       outcome.status === 'delivered' ? outcome.at : null,
+      outcome.status === 'pending' && outcome.isUnspent === true ? 1 : 0,
     ],
   );
 }

@@ -6,13 +6,16 @@ const failed = { state: 'failed', reason: 'it answered 500', isWorthRetrying: tr
 const nowMs = Date.UTC(2026, 10, 21);
 
 test('a failure that cannot pass is the last', () => {
-  const outcome = outcomeOf({ ...failed, isWorthRetrying: false }, { attempts: 1, nowMs });
+  const outcome = outcomeOf(
+    { ...failed, isWorthRetrying: false },
+    { attempts: 1, nowMs, firstMs: nowMs },
+  );
   expect(outcome).toEqual({ status: 'failed', error: 'it answered 500' });
 });
 
 test('the delay doubles up to an hour, at most half of it by chance', () => {
   for (let attempts = 1; attempts < 12; attempts += 1) {
-    const outcome = outcomeOf(failed, { attempts, nowMs });
+    const outcome = outcomeOf(failed, { attempts, nowMs, firstMs: nowMs });
     const delayMs = outcome.status === 'pending' ? outcome.dueAt.getTime() - nowMs : 0;
     const fullMs = Math.min(5_000 * 2 ** (attempts - 1), 3_600_000);
     expect(delayMs).toBeGreaterThanOrEqual(Math.floor(fullMs / 2));
@@ -21,14 +24,14 @@ test('the delay doubles up to an hour, at most half of it by chance', () => {
 });
 
 test('the twelfth attempt is the last', () => {
-  const outcome = outcomeOf(failed, { attempts: 12, nowMs });
+  const outcome = outcomeOf(failed, { attempts: 12, nowMs, firstMs: nowMs });
   const error = 'it answered 500; given up after 12 attempts';
   expect(outcome).toEqual({ status: 'failed', error });
 });
 
 test('a wait that the other side asks for is kept, an hour at most', () => {
   const delayOf = (retryAfterMs: number) => {
-    const outcome = outcomeOf({ ...failed, retryAfterMs }, { attempts: 1, nowMs });
+    const outcome = outcomeOf({ ...failed, retryAfterMs }, { attempts: 1, nowMs, firstMs: nowMs });
     return outcome.status === 'pending' ? outcome.dueAt.getTime() - nowMs : 0;
   };
   expect(delayOf(90_000)).toBe(90_000);

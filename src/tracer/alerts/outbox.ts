@@ -27,6 +27,10 @@ const attemptsMax = 12;
 const firstDelayMs = 5_000;
 const delayMsMax = 60 * 60_000;
 const closeMaxMs = 3_000;
+/** For so long a message that cannot be read here is left to other processes. */
+const aversionMs = 60_000;
+/** After so long nobody will have the key. */
+const keyWaitMs = 150 * 60_000;
 
 /**
  * Sends the messages that the database holds, each at least once: one that was sent but not written
@@ -35,6 +39,8 @@ const closeMaxMs = 3_000;
 export class Outbox implements AsyncDisposable {
   readonly #options: OutboxOptions;
   readonly #stopping = new AbortController();
+  /** What cannot be read here, by `seq`, and until when it is left to others. */
+  readonly #unreadable = new Map<number, number>();
   #sending: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | undefined;
   #isClosed = false;
@@ -66,7 +72,10 @@ export class Outbox implements AsyncDisposable {
     const { sql, now, log } = this.#options;
     try {
       while (!this.#isClosed) {
-        const claimed = await claimDeliveries(sql, { now: new Date(now()), leaseMs, countMax });
+        const nowMs = now();
+        const except = this.#leftToOthers(nowMs);
+        const claim = { now: new Date(nowMs), leaseMs, countMax, except };
+        const claimed = await claimDeliveries(sql, claim);
         if (claimed.length === 0) return;
         await Promise.all(claimed.map((one) => this.#sendOne(one)));
       }
@@ -78,7 +87,9 @@ export class Outbox implements AsyncDisposable {
   async #sendOne(claimed: Claimed): Promise<void> {
     const { sql, now, log } = this.#options;
     const sending = await this.#try(claimed);
-    const outcome = outcomeOf(sending, { attempts: claimed.attempts, nowMs: now() });
+    const firstMs = claimed.at.getTime();
+    const outcome = outcomeOf(sending, { attempts: claimed.attempts, nowMs: now(), firstMs });
+    if (sending.state === 'unreadable') this.#unreadable.set(claimed.seq, now() + aversionMs);
     await recordOutcome(sql, claimed, outcome);
     const { alertId, eventId, attempts } = claimed;
     const facts = { alertId, eventId, attempts, place: claimed.notification.type };
@@ -116,8 +127,15 @@ export class Outbox implements AsyncDisposable {
     const { code, message } = Fault.from(error);
     this.#options.log.error({ reason: message }, 'the webhook of an alert cannot be read');
     const reason = 'the stored webhook cannot be read: its key file is missing or another';
-    // A key file can be put back; that is why it is tried again.
-    return { state: 'failed', reason, isWorthRetrying: code === 'conflict' };
+    // A key file can be put back, and another replica may have it.
+    if (code === 'conflict') return { state: 'unreadable', reason };
+    return { state: 'failed', reason, isWorthRetrying: false };
+  }
+
+  #leftToOthers(nowMs: number): number[] {
+    for (const [seq, untilMs] of this.#unreadable)
+      if (untilMs <= nowMs) this.#unreadable.delete(seq);
+    return [...this.#unreadable.keys()];
   }
 }
 
@@ -127,13 +145,25 @@ const givenUp: Sending = {
   isWorthRetrying: false,
 };
 
-/** What to write down; a failure that may pass is tried again, ever later, twelve times in all. */
-export function outcomeOf(
-  sending: Sending,
-  { attempts, nowMs }: { readonly attempts: number; readonly nowMs: number },
-): Outcome {
+/** An attempt: which it is of its message, when it was over, and when there was something to tell. */
+interface Attempt {
+  readonly attempts: number;
+  readonly nowMs: number;
+  readonly firstMs: number;
+}
+
+/**
+ * What to write down; a failure that may pass is tried again, ever later, twelve times in all. What cannot
+ * be read here is at once another process's, for as long as twelve attempts take.
+ */
+export function outcomeOf(sending: Sending, { attempts, nowMs, firstMs }: Attempt): Outcome {
   if (sending.state === 'sent') {
     return { status: 'delivered', at: new Date(nowMs), error: sending.note };
+  }
+  if (sending.state === 'unreadable') {
+    const error = sending.reason;
+    if (nowMs - firstMs >= keyWaitMs) return { status: 'failed', error };
+    return { status: 'pending', dueAt: new Date(nowMs), error, isUnspent: true };
   }
   const { reason, isWorthRetrying, retryAfterMs = 0 } = sending;
   if (!isWorthRetrying) return { status: 'failed', error: reason };

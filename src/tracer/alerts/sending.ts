@@ -10,4 +10,6 @@ export type Sending =
       readonly isWorthRetrying: boolean;
       /** Before which the other side wants none. */
       readonly retryAfterMs?: number | undefined;
-    };
+    }
+  /** Nothing was sent: its address cannot be read here, where another process may have the key. */
+  | { readonly state: 'unreadable'; readonly reason: string };

@@ -53,10 +53,10 @@ const spanIdsMax = 20;
 
 /** Why a trace takes as long as it does: its bottlenecks and its shapes, with what to do. */
 export const bottlenecksView: View<BottlenecksInput> = (trace, { baselines }) => {
-  const { tree, path } = study(trace.spans);
+  const { tree, path, summary } = study(trace.spans);
   const totalUs = path.endUs - path.startUs;
   const onPath = pathTimes(path.sections);
-  const analysis = analyse(trace.spans);
+  const analysis = { ...analyse(trace.spans), summary };
   const suspects = findBottlenecks(
     analysis,
     (operation) => baselines.get(baselineKey(operation)),

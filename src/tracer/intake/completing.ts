@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { countBottlenecks } from '../explain/bottlenecks.ts';
 import { Contributor, type Contribution } from '../series/contribution.ts';
 import { Deltas } from '../series/deltas.ts';
@@ -83,7 +84,9 @@ export class Completing {
       if (error) errors.push(error);
       const logged = former && loggedError(trace, former.summary);
       if (logged && logged.atMs !== error?.atMs) outdatedErrors.push(logged);
-      events.push(traceEvent(trace, analysis, bottlenecks));
+      if (!isRepetition(heads, trace.counted)) {
+        events.push(traceEvent(trace, analysis, bottlenecks));
+      }
       completing.push({ trace, heads });
     }
     const traces = completing.map(({ trace }) => trace);
@@ -145,6 +148,12 @@ export class Completing {
 /** The chunks that a row of a trace is to name beside what it names already; none where it owes none. */
 export function namedChunks({ traceId, owedChunks }: OpenTrace): NamedChunks[] {
   return owedChunks.length === 0 ? [] : [{ traceId, chunks: [...owedChunks] }];
+}
+
+/** Whether nothing came but what was counted: exporters send again what was not answered in time. */
+function isRepetition(heads: readonly SpanHead[], counted: readonly SpanHead[]): boolean {
+  if (heads.length !== counted.length) return false;
+  return heads.every((head, at) => head === counted[at] || isDeepStrictEqual(head, counted[at]));
 }
 
 /** It may be of a trace that came on another day: it has no root, or did not begin on the day it came. */

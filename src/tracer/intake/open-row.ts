@@ -1,4 +1,5 @@
-import type { TraceError, TraceStatus } from '../trace/analysis.ts';
+import type { TraceError, TraceStatus, TraceSummary } from '../trace/analysis.ts';
+import type { SpanHead } from '../trace/span.ts';
 import { summaryOf } from '../trace/summary.ts';
 import { buildTree } from '../trace/tree.ts';
 import type { OpenTrace } from './open-trace.ts';
@@ -13,32 +14,46 @@ export const statusNumbers: Readonly<Record<TraceStatus, number>> = {
 
 /** An open trace as its row has it, with the spans that no row has counted yet. */
 export function openRow(trace: OpenTrace, packer: TagPacker): OpenRow {
-  const { root } = trace;
+  const summary = needsSummary(trace) ? summaryOf(buildTree([...trace.spans.values()])) : undefined;
+  const { startUs, endUs, agents } = summary ?? trace;
+  const { name, service, agent, spanId } = speakerOf(trace, summary);
   return {
     trace_id: trace.traceId,
     day: trace.day,
     received_at: trace.receivedAtMs,
-    start_us: trace.startUs,
-    end_us: trace.endUs,
-    name: storable(root?.name ?? ''),
-    service: storable(root?.service ?? ''),
-    agent: storable(root?.agent ?? ''),
-    agents: [...trace.agents].map(storable),
+    start_us: startUs,
+    end_us: endUs,
+    name: storable(name),
+    service: storable(service),
+    agent: storable(agent),
+    agents: [...agents].map(storable),
     terms: [...trace.terms],
-    ...failureOf(trace),
+    status: statusNumbers[summary?.status ?? 'success'],
+    error: errorText(summary?.error),
     span_count: trace.uncountedSpans,
     error_count: trace.uncountedErrors,
     // Whoever has no parent is the root; who else may be is known when the trace is complete.
-    tags: (root && trace.hasRoot && trace.tagsOf(root.spanId, packer)) || null,
+    tags: (trace.hasRoot && trace.tagsOf(spanId, packer)) || null,
     is_partial: !trace.hasRoot,
   };
 }
 
-/** What went wrong so far: few traces fail, so only those are looked into before they are complete. */
-function failureOf({ hasError, spans }: OpenTrace): Pick<OpenRow, 'status' | 'error'> {
-  if (!hasError || spans.size === 0) return { status: 0, error: null };
-  const { status, error } = summaryOf(buildTree([...spans.values()]));
-  return { status: statusNumbers[status], error: errorText(error) };
+type Speaker = Pick<SpanHead, 'name' | 'service' | 'agent' | 'spanId'>;
+
+const nobody: Speaker = { name: '', service: '', agent: '', spanId: '' };
+
+/** The span that speaks for a trace. */
+function speakerOf({ root }: OpenTrace, summary: TraceSummary | undefined): Speaker {
+  return summary ? { ...summary, spanId: summary.rootSpanId } : (root ?? nobody);
+}
+
+/**
+ * Whether what was noted span by span does not say it: few traces fail, have a span that was sent in two
+ * ways, or one that begins before the root, so only those are looked into before they are complete.
+ */
+function needsSummary({ hasError, isAmended, root, startUs, spans }: OpenTrace): boolean {
+  if (spans.size === 0) return false;
+  return hasError || isAmended || (root !== undefined && startUs < root.startUs);
 }
 
 /** What went wrong, as a row has it. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { supersedes, type SpanHead } from '../trace/span.ts';
 import { spansKeptDays } from './days.ts';
 import type { LoadedTrace } from './messages.ts';
@@ -40,6 +41,8 @@ export class OpenTrace {
   /** It was complete before it came into memory, so nobody waits for its root. */
   isLate = false;
   hasError = false;
+  /** A span of it was sent in two ways. */
+  isAmended = false;
   startUs = Number.MAX_SAFE_INTEGER;
   endUs = 0;
   /** All its spans are held by some write, if not stored yet. */
@@ -63,12 +66,12 @@ export class OpenTrace {
     this.lastSeenMs = at.nowMs;
   }
 
-  /** Takes a span; one that is known already counts once. */
+  /** Takes a span; one that is known already counts once, and stays the same if it comes again as it was. */
   add(head: SpanHead, { bytes, terms }: SpanExtras): void {
     const known = this.spans.get(head.spanId);
     this.isWritten = false;
     if (known) {
-      if (supersedes(head, known)) this.spans.set(head.spanId, head);
+      if (!isDeepStrictEqual(head, known)) this.#amend(head, known);
     } else {
       this.uncountedSpans += 1;
       if (head.isError) this.uncountedErrors += 1;
@@ -100,6 +103,7 @@ export class OpenTrace {
     this.#entries.clear();
     this.#packed = undefined;
     this.hasRoot = false;
+    this.isAmended = false;
     this.root = undefined;
   }
 
@@ -129,6 +133,12 @@ export class OpenTrace {
     this.#entries.clear();
   }
 
+  /** A span was sent in two ways; what was noted of the one that is not kept may be wrong. */
+  #amend(head: SpanHead, known: SpanHead): void {
+    this.isAmended = true;
+    if (supersedes(head, known)) this.spans.set(head.spanId, head);
+  }
+
   #note(head: SpanHead): void {
     this.agents.add(head.agent);
     this.startUs = Math.min(this.startUs, head.startUs);
@@ -139,9 +149,11 @@ export class OpenTrace {
   }
 }
 
-/** A root before a span with a parent, then the earlier one. */
+/** A root before a span with a parent; the longest of the roots, the earliest of the others. */
 function outranks(head: SpanHead, other: SpanHead): boolean {
   const isRoot = head.parentSpanId === undefined;
   if (isRoot !== (other.parentSpanId === undefined)) return isRoot;
+  const longerUs = head.endUs - head.startUs - (other.endUs - other.startUs);
+  if (isRoot && longerUs !== 0) return longerUs > 0;
   return head.startUs < other.startUs;
 }

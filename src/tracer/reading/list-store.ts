@@ -60,6 +60,8 @@ export interface ListedRow {
 const shared = `trace_id, start_us, end_us, name, service, agent, agents, status, span_count,
   error_count, tags`;
 
+const unknownYet = 'null, null, null, null, false';
+
 /** One page of the traces that match, the newest first. */
 export function listTraces(
   database: Database,
@@ -69,14 +71,17 @@ export function listTraces(
   const { where, parameters } = conditions(filter);
   const reach = limit + offset;
   return database.query<ListedRow>(
-    `select * from (
+    `with ${again}
+     select * from (
       (select ${shared}, error, bottlenecks, input_tokens, output_tokens, cost_usd,
          true as is_complete
-       from tracer.trace t where ${where} order by start_us desc limit ${reach})
+       from tracer.trace t where ${where} and ${isNotAgain} order by start_us desc limit ${reach})
       union all
-      (select ${shared}, error, null, null, null, null, false
-       from tracer.open_trace t where ${where} and ${isNotComplete}
+      (select ${shared}, error, ${unknownYet}
+       from tracer.open_trace t where ${where} and ${isFirstOpen}
        order by start_us desc limit ${reach})
+      union all
+      (select ${shared}, error, ${unknownYet} from again t where ${where})
     ) as found order by start_us desc, trace_id limit ${limit} offset ${offset}`,
     parameters,
   );
@@ -90,11 +95,15 @@ export async function countTraces(
 ): Promise<{ readonly total: number; readonly failed: number }> {
   const { where, parameters } = conditions(filter);
   const [row] = await database.query<{ total: number; failed: number }>(
-    `select count(*) as total, count(*) filter (where status > 0) as failed
+    `with ${again}
+     select count(*) as total, count(*) filter (where status > 0) as failed
      from (
-       (select status from tracer.trace t where ${where} order by start_us desc limit ${max + 1})
+       (select status from tracer.trace t where ${where} and ${isNotAgain}
+        order by start_us desc limit ${max + 1})
        union all
-       (select status from tracer.open_trace t where ${where} and ${isNotComplete})
+       (select status from tracer.open_trace t where ${where} and ${isFirstOpen})
+       union all
+       (select status from again t where ${where})
      ) as found`,
     parameters,
   );
@@ -111,7 +120,7 @@ export async function countEveryTrace(
     `select
        (select coalesce(sum(traces), 0)::bigint from tracer.day_total where day > $1)
        + (select count(*) from tracer.trace where day = $1 and received_at >= $2)
-       + (select count(*) from tracer.open_trace t where ${where} and ${isNotComplete}) as total`,
+       + (select count(*) from tracer.open_trace t where ${where} and ${isFirstOpen}) as total`,
     parameters,
   );
   return row?.total ?? 0;
@@ -124,9 +133,11 @@ export async function countEveryFailed(
 ): Promise<number> {
   const { where, parameters } = conditions({ oldestDay, receivedAfterMs });
   const [row] = await database.query<{ failed: number }>(
-    `select
-       (select count(*) from tracer.trace t where ${where} and status > 0)
-       + (select count(*) from tracer.open_trace t where ${where} and status > 0 and ${isNotComplete})
+    `with ${again}
+     select
+       (select count(*) from tracer.trace t where ${where} and status > 0 and ${isNotAgain})
+       + (select count(*) from tracer.open_trace t where ${where} and status > 0 and ${isFirstOpen})
+       + (select count(*) from again t where ${where} and status > 0)
        as failed`,
     parameters,
   );
@@ -149,19 +160,53 @@ export async function findTraceIds(
   const { where, parameters } = conditions({ ...filter, toUs });
   const overlap = `end_us >= $${parameters.length + 1}`;
   const rows = await database.query<{ trace_id: string }>(
-    `select trace_id from (
-       select trace_id, start_us from tracer.trace t where ${where} and ${overlap}
+    `with ${again}
+     select trace_id from (
+       select trace_id, start_us from tracer.trace t where ${where} and ${overlap} and ${isNotAgain}
        union all
        select trace_id, start_us from tracer.open_trace t
-       where ${where} and ${overlap} and ${isNotComplete}
+       where ${where} and ${overlap} and ${isFirstOpen}
+       union all
+       select trace_id, start_us from again t where ${where} and ${overlap}
      ) as found order by start_us desc, trace_id limit ${limit}`,
     [...parameters, fromUs],
   );
   return rows.map(({ trace_id: id }) => id.replaceAll('-', ''));
 }
 
-/** A complete trace to which spans are added is listed as it was until it is complete again. */
-const isNotComplete = 'not exists (select from tracer.trace c where c.trace_id = t.trace_id)';
+/** An open trace that has no row of a complete one, or none that is shown. */
+const isFirstOpen = `not exists (
+  select from tracer.trace c where c.trace_id = t.trace_id and ${isShown})`;
+
+/** The complete row speaks for the trace: no root came, and nothing that begins earlier. */
+const isNamedBefore = '(o.is_partial and (not c.is_partial or c.start_us <= o.start_us))';
+
+const named = (column: string): string =>
+  `case when ${isNamedBefore} then c.${column} else o.${column} end as ${column}`;
+
+const joined = (column: string): string =>
+  `c.${column} || array(select a from unnest(o.${column}) a where a <> all (c.${column})) as ${column}`;
+
+/**
+ * Complete traces to which spans came again: what was counted with what came, as the trace reads until
+ * it is counted anew. Each open row is looked up by its id, of which there are few.
+ */
+const again = `again as materialized (
+  select c.trace_id, c.day, c.received_at,
+    least(c.start_us, o.start_us) as start_us, greatest(c.end_us, o.end_us) as end_us,
+    ${named('name')}, ${named('service')}, ${named('agent')},
+    case when ${isNamedBefore} then c.tags else coalesce(o.tags, c.tags) end as tags,
+    ${joined('agents')}, ${joined('terms')},
+    -- What came may be all that is in memory; a failure that was counted has happened.
+    case when o.status > 0 then o.status else c.status end as status,
+    coalesce(o.error, c.error) as error,
+    c.span_count + o.span_count as span_count, c.error_count + o.error_count as error_count
+  from tracer.open_trace o cross join lateral (
+    select * from tracer.trace where trace_id = o.trace_id and ${isShown} order by day desc limit 1
+  ) c)`;
+
+/** A complete trace to which nothing came since. */
+const isNotAgain = '(trace_id, day) not in (select trace_id, day from again)';
 
 function conditions(filter: TraceFilter) {
   const parameters: unknown[] = [];

@@ -1,8 +1,8 @@
 import type { TimeSplit, TraceSummary } from './analysis.ts';
 import { alignClocks, type ClockSkew } from './clock-skew.ts';
-import { criticalPathOf, lastingPath, type CriticalPath } from './critical-path.ts';
+import { criticalPathOf, type CriticalPath } from './critical-path.ts';
 import type { SpanHead } from './span.ts';
-import { summaryOf } from './summary.ts';
+import { intervalOf, summaryOf } from './summary.ts';
 import { splitTime } from './time-split.ts';
 import { buildTree, type SpanTree } from './tree.ts';
 
@@ -10,10 +10,10 @@ import { buildTree, type SpanTree } from './tree.ts';
 export interface Study<S extends SpanHead = SpanHead> {
   readonly tree: SpanTree<S>;
   readonly skews: readonly ClockSkew[];
-  /** Of the tree, and exactly as long as the summary says: at its end cut, or idle. */
+  /** Of the tree, from its start to its end. */
   readonly path: CriticalPath<S>;
   readonly split: TimeSplit;
-  /** As it is stored: by the times that were sent. */
+  /** As it is stored, but for its times: these are the tree's. */
   readonly summary: TraceSummary;
 }
 
@@ -24,7 +24,8 @@ export function study<S extends SpanHead>(
 ): Study<S> {
   const sent = buildTree(spans);
   const { tree, skews } = options.isRaw === true ? { tree: sent, skews: [] } : alignClocks(sent);
-  const summary = summaryOf(sent);
-  const path = lastingPath(criticalPathOf(tree), summary.endUs - summary.startUs);
+  const path = criticalPathOf(tree);
+  // Who speaks for the trace is who does in its row.
+  const summary = { ...summaryOf(sent), ...intervalOf(tree) };
   return { tree, skews, path, split: splitTime(path), summary };
 }
