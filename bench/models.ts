@@ -5,7 +5,7 @@ import { quick, whole } from './foundation/depth.ts';
 import { printReport } from './harness/report.ts';
 import { measureHttp } from './models/http-cost.ts';
 import { writeModels } from './models/model-files.ts';
-import { measureMemory, measureReading, measureWriting } from './models/speed.ts';
+import { measureFirstText, measureMemory, measureReading, measureWriting } from './models/speed.ts';
 
 const depth = process.argv.includes('--quick') ? quick : whole;
 const { files, folder } = await writeModels();
@@ -14,6 +14,7 @@ process.on('exit', () => rmSync(folder, { recursive: true }));
 await printReport([
   ...files.flatMap((file) => [
     [`writing of ${file.title}`, () => measureWriting(file, depth)] as const,
+    [`first text of ${file.title}`, () => measureFirstText(file, depth)] as const,
     [`reading of ${file.title}`, () => measureReading(file, depth)] as const,
     [`memory of ${file.title}`, () => measureMemory(file)] as const,
   ]),

@@ -38,6 +38,7 @@ export class LlamaBench {
       promptTokens: tokens,
       answerTokens: tokens,
       firstMs: [],
+      tookMs: [],
       cpuMs: Number.NaN,
       modelCpuMs: Number.NaN,
       memoryBytes: Number.NaN,

@@ -15,6 +15,8 @@ export interface Account {
   readonly answerTokens: number;
   /** Of each request, from its start to its first text. */
   readonly firstMs: readonly number[];
+  /** Of each request, from its start to its end. */
+  readonly tookMs: readonly number[];
   /** CPU time of the process that answers the orders. */
   readonly cpuMs: number;
   /** CPU time of the process that holds the model, where that is another one; else 0. */
@@ -54,7 +56,8 @@ export class Contestant implements AsyncDisposable {
   }
 }
 
-function nextMessage(child: ChildProcess): Promise<unknown> {
+/** What the child sends next; rejects when it ends before. */
+export function nextMessage(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => reject(new Error(`a contestant ended (${code})`));
     child.once('exit', onExit);

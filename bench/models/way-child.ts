@@ -28,6 +28,7 @@ async function carryOut(order: Order): Promise<void> {
   const startedAt = performance.now();
   const counts = { promptTokens: 0, answerTokens: 0, taken: 0 };
   const firstMs: number[] = [];
+  const tookMs: number[] = [];
   const work = async () => {
     while (counts.taken < requests) {
       const number = counts.taken++;
@@ -36,6 +37,7 @@ async function carryOut(order: Order): Promise<void> {
       const done = await way.complete({ text, answerTokens }, () => {
         firstMs.push(performance.now() - from);
       });
+      tookMs.push(performance.now() - from);
       counts.promptTokens += done.promptTokens;
       counts.answerTokens += done.answerTokens;
     }
@@ -48,6 +50,7 @@ async function carryOut(order: Order): Promise<void> {
     promptTokens: counts.promptTokens,
     answerTokens: counts.answerTokens,
     firstMs,
+    tookMs,
     cpuMs: after.own - before.own,
     modelCpuMs: after.model - before.model,
     memoryBytes: await readMemoryBytes(way.modelPid()),

@@ -1,10 +1,7 @@
-import { copyFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Pool } from 'undici';
-import { listenAnywhere, startService } from '../../../src/kit/testing.ts';
-import { models } from '../../../src/models/service.ts';
 import { findOnlyChild } from '../proc.ts';
-import { contextTokens, sequences, threads, type Way } from './way.ts';
+import { modelName, startModelsService } from './models-service.ts';
+import { sequences, type Way } from './way.ts';
 
 interface Answer {
   readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
@@ -12,18 +9,10 @@ interface Answer {
 
 /** The service of models behind HTTP, with a token, asked whole answers in OpenAI's dialect. */
 export async function openHttp(modelPath: string): Promise<Way> {
-  const service = await startService(models, {
-    environment: {
-      MODELS_PARALLEL: String(sequences),
-      MODELS_THREADS: String(threads),
-      MODELS_CONTEXT_TOKENS_MAX: String(contextTokens),
-    },
-  });
-  await copyFile(modelPath, join(service.host.dataFolder, 'models', 'bench.gguf'));
-  const pool = new Pool(await listenAnywhere(service.host.http), { connections: sequences });
-  const authorization = `Bearer ${await service.issuer.sign()}`;
+  const { url, authorization } = await startModelsService(modelPath);
+  const pool = new Pool(url, { connections: sequences });
   const complete: Way['complete'] = async ({ text, answerTokens }, onFirst) => {
-    const prompt = { model: 'bench', prompt: text, max_tokens: answerTokens };
+    const prompt = { model: modelName, prompt: text, max_tokens: answerTokens };
     const answer = await pool.request({
       method: 'POST',
       path: '/v1/completions',

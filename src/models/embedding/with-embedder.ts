@@ -9,6 +9,8 @@ import { inBoxEmbedderFile, inBoxEmbedderName } from './static-embedder.ts';
 /** What `ModelInfo.runtime` says of a model that runs inside this process. */
 const inBoxRuntime = 'in-box';
 
+type InBoxModel = ModelInfo & { readonly isBuiltIn: true };
+
 /**
  * Adds the embedder that comes with the product to an Inference, as the last of its models. Its name
  * always means itself: a file of that name is hidden.
@@ -16,6 +18,7 @@ const inBoxRuntime = 'in-box';
 export class WithEmbedder implements Inference {
   readonly #inner: Inference;
   readonly #embedders: Embedders;
+  #description: Promise<InBoxModel> | undefined;
 
   constructor(inner: Inference, embedders: Embedders) {
     this.#inner = inner;
@@ -24,12 +27,12 @@ export class WithEmbedder implements Inference {
 
   async list(): Promise<readonly ModelInfo[]> {
     const others = (await this.#inner.list()).filter(({ name }) => !isInBoxName(name));
-    return [...others, await describeEmbedder(this.#embedders)];
+    return [...others, await this.#describe()];
   }
 
   async find(name: string | undefined): Promise<ModelInfo> {
     const isMeant = name !== undefined && isInBoxName(name);
-    return isMeant ? describeEmbedder(this.#embedders) : this.#inner.find(name);
+    return isMeant ? this.#describe() : this.#inner.find(name);
   }
 
   /** Without the in-box embedder, which nothing can take out of memory. */
@@ -72,12 +75,21 @@ export class WithEmbedder implements Inference {
   async unload(model: ModelInfo): Promise<void> {
     if (!isInBox(model)) await this.#inner.unload(model);
   }
+
+  /** Read once, as the embedder itself is: every request for any model lists this one, too. */
+  async #describe(): Promise<InBoxModel> {
+    this.#description ??= describeEmbedder(this.#embedders);
+    try {
+      return await this.#description;
+    } catch (error) {
+      this.#description = undefined;
+      throw error;
+    }
+  }
 }
 
 /** The embedder that comes with the product, as a listing shows it. */
-export async function describeEmbedder(
-  embedders: Embedders,
-): Promise<ModelInfo & { readonly isBuiltIn: true }> {
+export async function describeEmbedder(embedders: Embedders): Promise<InBoxModel> {
   const { name, digest, dimensions, parameterCount } = await embedders.find();
   const { size, mtime } = await stat(inBoxEmbedderFile);
   return {
