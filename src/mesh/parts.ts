@@ -1,4 +1,5 @@
 import { gatewayContract } from '../gateway/contract.ts';
+import { hasUnheardWriters } from '../kit/bus/table-replica.ts';
 import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
 import { ActivityFeed } from './activity/activity-feed.ts';
@@ -73,6 +74,13 @@ async function open(host: Host<MeshConfig>, lifetime: Lifetime) {
   const operations = meshOperations({ registry, tasks, swarms, attestation, metrics });
   const grpc = await openGrpc(host, { registry, metrics, operations, identity });
   lifetime.own('gRPC', grpc);
+  // While both doors still answer: inbox agents come with their results, and callers get theirs.
+  const farewell = () => {
+    grpc.stop();
+    return tasks.runner.stop();
+  };
+  host.http.app.addHook('preClose', farewell);
+  lifetime.defer('the tasks under way', farewell);
   openAssistant(host, tasks, lifetime);
   return {
     host,
@@ -183,6 +191,7 @@ async function openCertificates(host: Host<MeshConfig>, lifetime: Lifetime) {
     await CertificateAuthority.open({
       sql,
       topic: bus.topic<RootChange>(rootTopic),
+      hasUnheardWriters: hasUnheardWriters(bus, sql),
       dataFolder,
       log,
       hostNames: [new URL(url).hostname],

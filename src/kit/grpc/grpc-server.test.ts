@@ -267,7 +267,7 @@ test('a server that closes lets running calls end and takes no other', async () 
   expect(refused.code).not.toBe(status.OK);
 });
 
-test('a server that closes ends calls that take longer than they may', async () => {
+test('a server that closes ends calls that take longer than they may, and says so', async () => {
   const { server, port } = await start();
   let reason: unknown;
   server.addUnary(jsonMethod('Hang'), (_, { cancellation }) => {
@@ -275,8 +275,23 @@ test('a server that closes ends calls that take longer than they may', async () 
     void server.close(10);
     return new Promise<object>(() => {});
   });
-  expect((await openClient(port).call('Hang', {})).code).toBe(status.UNAVAILABLE);
-  await expect.poll(() => reason).toMatchObject({ code: 'cancelled' });
+  const ended = await openClient(port).call('Hang', {});
+  expect(ended).toMatchObject({ code: status.UNAVAILABLE, details: 'the server is stopping' });
+  expect(reason).toMatchObject({ code: 'unavailable' });
+});
+
+test('a server that closes ends streams with a status too', async () => {
+  const { server, port } = await start();
+  server.addServerStream(jsonMethod('Listen'), async function* (_, { cancellation }) {
+    yield { text: 'hello' };
+    await new Promise<void>((resolve) => cancellation.onCancel(resolve));
+  });
+  using raw = new RawClient(port);
+  const call = raw.call('Listen', { pieces: [jsonFrame({})] });
+  await expect.poll(() => raw.session.state.nextStreamID).toBeGreaterThan(1);
+  await server.close(20);
+  const { trailers } = await call;
+  expect(trailers['grpc-status']).toBe(String(status.UNAVAILABLE));
 });
 
 test('connections that grow old are replaced, and no call fails of it', async () => {

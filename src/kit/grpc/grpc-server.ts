@@ -1,7 +1,9 @@
 import type { Duplex } from 'node:stream';
+import { Fault } from '../errors.ts';
 import { GrpcConnection } from './connection.ts';
 import { requireEncoding } from './frames.ts';
 import { IncomingCall, type CallOptions, type GrpcCall } from './incoming-call.ts';
+import { Outbox, outboxLimits, type OutboxLimits, type OutboxTotal } from './outbox.ts';
 import { receiveAll, receiveOne } from './requests.ts';
 import { GrpcRefusal, statusOf, type GrpcStatus } from './status.ts';
 
@@ -46,9 +48,17 @@ export interface GrpcServerOptions<Peer> {
   readonly connectionMsMax?: number;
   /** How long calls may take that run then; 1 minute. */
   readonly connectionGraceMs?: number;
-  /** After which, or twice it, a call ends whose one message is not there yet; 30 s. */
-  readonly receiveMsMax?: number;
+  /**
+   * After which, or twice it, a call ends whose one message is not there yet, and a connection of which an
+   * answer is not taken yet; 30 s.
+   */
+  readonly clientMsMax?: number;
+  /** Of what clients have not taken. */
+  readonly outboxLimits?: Partial<OutboxLimits>;
 }
+
+/** How long the ends of calls may take to reach their clients when the server closes. */
+const farewellMs = 500;
 
 /**
  * A server of gRPC over HTTP/2 (grpc/grpc, doc/PROTOCOL-HTTP2.md) on connections that somebody else
@@ -59,15 +69,15 @@ export class GrpcServer<Peer> {
   readonly #options: GrpcServerOptions<Peer>;
   readonly #methods = new Map<string, (call: IncomingCall<Peer>) => void>();
   readonly #connections = new Set<GrpcConnection>();
-  /** The sweep before which each call began, the oldest first. */
-  readonly #receiving = new Map<IncomingCall<Peer>, number>();
+  /** Until nothing of them is left, the oldest first. */
+  readonly #calls = new Set<IncomingCall<Peer>>();
+  readonly #unsent: OutboxTotal = { bytes: 0 };
   readonly #sweeps: NodeJS.Timeout;
-  #sweep = 0;
   #isClosed = false;
 
   constructor(options: GrpcServerOptions<Peer>) {
     this.#options = options;
-    this.#sweeps = setInterval(() => this.#endLate(), options.receiveMsMax ?? 30_000).unref();
+    this.#sweeps = setInterval(() => this.#sweep(), options.clientMsMax ?? 30_000).unref();
   }
 
   /** Serves a method that is asked with one message and answers with one. */
@@ -107,42 +117,65 @@ export class GrpcServer<Peer> {
       socket.destroy();
       return;
     }
-    const { requestBytesMax, answerBytesMax, ...given } = this.#options;
-    const options: CallOptions<Peer> = {
-      peer,
-      requestBytesMax,
-      answerBytesMax,
-      statusOf: given.statusOf ?? statusOf,
-      onEnd: (call) => this.#receiving.delete(call),
-    };
-    const connection = new GrpcConnection(socket, {
+    const { streamsMax = 200, pingMs = 60_000, ...given } = this.#options;
+    const { connectionMsMax = 600_000, connectionGraceMs = 60_000 } = given;
+    const connection: GrpcConnection = new GrpcConnection(socket, {
       onStream: (stream, headers) => this.#serve(new IncomingCall(stream, headers, options)),
-      streamsMax: given.streamsMax ?? 200,
-      pingMs: given.pingMs ?? 60_000,
-      ageMsMax: given.connectionMsMax ?? 600_000,
-      graceMs: given.connectionGraceMs ?? 60_000,
+      streamsMax,
+      pingMs,
+      ageMsMax: connectionMsMax,
+      graceMs: connectionGraceMs,
     });
+    const options = this.#callOptions(peer, connection);
     this.#connections.add(connection);
     connection.onClose(() => this.#connections.delete(connection));
   }
 
-  /** Takes no further call, lets those that run end for so many milliseconds, and ends the rest. */
-  async close(graceMs: number): Promise<void> {
+  /** Takes no further call; those that run go on. */
+  drain(): void {
     this.#isClosed = true;
-    clearInterval(this.#sweeps);
-    const connections = [...this.#connections];
-    const ended = connections.map(
+    for (const connection of this.#connections) connection.drain();
+  }
+
+  /**
+   * Takes no further call, lets those that run end for so many milliseconds, and ends the rest as
+   * `unavailable`.
+   */
+  async close(graceMs: number): Promise<void> {
+    this.drain();
+    const ended = [...this.#connections].map(
       (connection) => new Promise<void>((resolve) => connection.onClose(resolve)),
     );
-    for (const connection of connections) connection.drain();
-    const timer = setTimeout(() => {
-      for (const connection of connections) connection.destroy();
-    }, graceMs);
+    const timers = [
+      setTimeout(() => this.#stopCalls(), graceMs),
+      setTimeout(() => this.#destroyConnections(), graceMs + farewellMs),
+    ];
     await Promise.all(ended);
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
+    clearInterval(this.#sweeps);
+  }
+
+  #callOptions(peer: Peer, connection: GrpcConnection): CallOptions<Peer> {
+    const { requestBytesMax, answerBytesMax, ...given } = this.#options;
+    const endConnection = () => connection.destroy();
+    const outbox = new Outbox({
+      limits: { ...outboxLimits, ...given.outboxLimits },
+      total: this.#unsent,
+      onOverflow: (isOwn) => (isOwn ? endConnection() : this.#endOldest()),
+    });
+    return {
+      peer,
+      requestBytesMax,
+      answerBytesMax,
+      statusOf: given.statusOf ?? statusOf,
+      outbox,
+      endConnection,
+      onClose: (call) => this.#calls.delete(call),
+    };
   }
 
   #serve(call: IncomingCall<Peer>): void {
+    this.#calls.add(call);
     try {
       const serve = this.#methods.get(call.path);
       if (!serve) throw new GrpcRefusal('unimplemented', 'there is no such method');
@@ -155,20 +188,26 @@ export class GrpcServer<Peer> {
   }
 
   #receiveOne(call: IncomingCall<Peer>, take: (message: Buffer) => void): void {
-    this.#receiving.set(call, this.#sweep);
-    receiveOne(call, (message) => {
-      this.#receiving.delete(call);
-      take(message);
-    });
+    call.beginReceiving();
+    receiveOne(call, (message) => call.receive(message.length, () => take(message)));
   }
 
   /** One timer for all calls costs each of them next to nothing. */
-  #endLate(): void {
-    for (const [call, sweep] of this.#receiving) {
-      if (sweep === this.#sweep) break;
-      call.expire();
-    }
-    this.#sweep += 1;
+  #sweep(): void {
+    for (const call of this.#calls) call.sweep();
+  }
+
+  #endOldest(): void {
+    for (const call of this.#calls) if (call.isSending) return call.options.endConnection();
+  }
+
+  #stopCalls(): void {
+    const fault = new Fault('unavailable', 'the server is stopping', { retryAfter: 5 });
+    for (const call of this.#calls) call.stop(fault);
+  }
+
+  #destroyConnections(): void {
+    for (const connection of this.#connections) connection.destroy();
   }
 }
 

@@ -8,6 +8,7 @@ import { Cancellation } from '../cancellation.ts';
 import { Fault } from '../errors.ts';
 import { framed } from './frames.ts';
 import { metadataOf, timeoutMsOf, trailersOf } from './headers.ts';
+import type { Outbox } from './outbox.ts';
 import { GrpcRefusal, type GrpcStatus } from './status.ts';
 
 /** What a method learns of the call that it serves. */
@@ -27,9 +28,16 @@ export interface CallOptions<Peer> {
   readonly requestBytesMax: number;
   readonly answerBytesMax: number;
   readonly statusOf: (error: unknown, call: GrpcCall<Peer>) => GrpcStatus;
-  /** Told once of each call that has ended. */
-  readonly onEnd: (call: IncomingCall<Peer>) => void;
+  /** Of the connection. */
+  readonly outbox: Outbox;
+  /** Ends the connection with all its calls. */
+  readonly endConnection: () => void;
+  /** Told once of each call when nothing of it is left. */
+  readonly onClose: (call: IncomingCall<Peer>) => void;
 }
+
+/** `working`: whatever it waits for is not the client's to do. */
+type Phase = 'receiving' | 'working' | 'sending';
 
 /** The longest that a timer of Node can wait. */
 const timerMsMax = 2 ** 31 - 1;
@@ -45,13 +53,17 @@ export class IncomingCall<Peer> implements GrpcCall<Peer> {
   readonly #headers: IncomingHttpHeaders;
   #trailers = success;
   #isEnded = false;
+  #phase: Phase = 'working';
+  /** Of the server, since the phase began. */
+  #sweeps = 0;
+  #unsentBytes = 0;
   #deadline: NodeJS.Timeout | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, options: CallOptions<Peer>) {
     this.stream = stream;
     this.options = options;
     this.#headers = headers;
-    stream.on('aborted', () => this.#abandon());
+    stream.on('close', () => this.#forget());
   }
 
   get path(): string {
@@ -69,7 +81,13 @@ export class IncomingCall<Peer> implements GrpcCall<Peer> {
 
   /** Whether it is answered, or nobody waits for the answer. */
   get isEnded(): boolean {
-    return this.#isEnded;
+    // A stream tells of its close a little later.
+    return this.#isEnded || this.stream.closed;
+  }
+
+  /** Whether its client has yet to take what it was sent. */
+  get isSending(): boolean {
+    return this.#phase === 'sending';
   }
 
   metadata(name: string): readonly (string | Buffer)[] {
@@ -87,18 +105,50 @@ export class IncomingCall<Peer> implements GrpcCall<Peer> {
 
   /** Ends a call that has had its time. */
   expire(): void {
-    const fault = new Fault('deadline', 'the call took too long');
+    this.stop(new Fault('deadline', 'the call took too long'));
+  }
+
+  /** Ends the work on it and the call. */
+  stop(fault: Fault): void {
+    if (this.isEnded) return;
     this.cancellation.cancel(fault);
     this.fail(fault);
   }
 
+  /** Says that the request is coming: from then on the client must not take too long. */
+  beginReceiving(): void {
+    this.#enter('receiving');
+  }
+
+  /** Says that the request, of so many bytes, is there; calls back once the work on it may begin. */
+  receive(bytes: number, begin: () => void): void {
+    this.#enter('working');
+    this.options.outbox.admit(bytes, () => {
+      if (this.isEnded) return;
+      try {
+        begin();
+      } catch (error) {
+        this.fail(error);
+      }
+    });
+  }
+
+  /** Ends what the client has left undone since the sweep before. */
+  sweep(): void {
+    this.#sweeps += 1;
+    if (this.#sweeps < 2) return;
+    if (this.#phase === 'receiving' && !this.#isEnded) this.expire();
+    else if (this.#phase === 'sending') this.options.endConnection();
+  }
+
   /** Sends the one answer. */
   answer(message: Uint8Array): void {
-    if (this.#isEnded) return;
+    if (this.isEnded) return;
     const frame = this.#framed(message);
     this.#end();
     this.#open();
     this.stream.end(frame);
+    this.#hold(frame.length);
   }
 
   /** Sends each answer when the one before has gone, and what came of it in the trailers. */
@@ -108,7 +158,7 @@ export class IncomingCall<Peer> implements GrpcCall<Peer> {
   ): Promise<void> {
     try {
       for await (const answer of answers) {
-        if (this.#isEnded) return;
+        if (this.isEnded) return;
         await this.#write(this.#framed(serialize(answer)));
       }
       this.#close(success);
@@ -119,7 +169,7 @@ export class IncomingCall<Peer> implements GrpcCall<Peer> {
 
   /** Ends the call with the status of an error. */
   fail(error: unknown): void {
-    if (this.#isEnded) return;
+    if (this.isEnded) return;
     const isRefusal = error instanceof GrpcRefusal;
     this.#close(trailersOf(isRefusal ? error.status : this.options.statusOf(error, this)));
   }
@@ -145,6 +195,7 @@ export class IncomingCall<Peer> implements GrpcCall<Peer> {
     const { stream, cancellation } = this;
     if (!stream.headersSent) this.#open();
     if (stream.write(frame)) return;
+    this.#hold(frame.length);
     await new Promise<void>((resolve) => {
       const onEnd = () => {
         stream.off('drain', onEnd);
@@ -154,10 +205,30 @@ export class IncomingCall<Peer> implements GrpcCall<Peer> {
       stream.on('drain', onEnd);
       cancellation.onCancel(onEnd);
     });
+    this.#release();
+  }
+
+  #hold(bytes: number): void {
+    this.#enter('sending');
+    this.#unsentBytes = bytes;
+    this.options.outbox.hold(bytes);
+  }
+
+  #release(): void {
+    const bytes = this.#unsentBytes;
+    if (bytes === 0) return;
+    this.#enter('working');
+    this.#unsentBytes = 0;
+    this.options.outbox.release(bytes);
+  }
+
+  #enter(phase: Phase): void {
+    this.#phase = phase;
+    this.#sweeps = 0;
   }
 
   #close(trailers: OutgoingHttpHeaders): void {
-    if (this.#isEnded) return;
+    if (this.isEnded) return;
     this.#end();
     const { stream } = this;
     this.#trailers = trailers;
@@ -173,10 +244,11 @@ export class IncomingCall<Peer> implements GrpcCall<Peer> {
   #end(): void {
     this.#isEnded = true;
     clearTimeout(this.#deadline);
-    this.options.onEnd(this);
   }
 
-  #abandon(): void {
+  #forget(): void {
+    this.options.onClose(this);
+    this.#release();
     if (this.#isEnded) return;
     this.#end();
     this.cancellation.cancel(new Fault('cancelled', 'the caller gave up'));

@@ -23,7 +23,7 @@ const status = {
 };
 
 beforeAll(async () => {
-  ground = await startGrpc({ receiveMsMax: 150 });
+  ground = await startGrpc({ clientMsMax: 150 });
   const { server } = ground;
   server.addUnary(jsonMethod('Echo'), (request, call) => {
     calls.push(call);

@@ -12,13 +12,17 @@ export interface GrpcStatus {
   readonly metadata?: GrpcMetadata;
 }
 
-/** What the server itself refuses, before and beside the work of a method. */
+/**
+ * What the server itself refuses, before and beside the work of a method. Its code also stands in the
+ * metadata, as `error-code` in upper case.
+ */
 export class GrpcRefusal extends Error {
   readonly status: GrpcStatus;
 
   constructor(code: Code, message: string, metadata: GrpcMetadata = {}) {
     super(message);
-    this.status = { code: codes[code].grpc, message, metadata };
+    const told = { 'error-code': code.toUpperCase(), ...metadata };
+    this.status = { code: codes[code].grpc, message, metadata: told };
   }
 }
 

@@ -2,6 +2,7 @@ import {
   connect as connectHttp2,
   type ClientHttp2Session,
   type IncomingHttpHeaders,
+  type Settings,
 } from 'node:http2';
 import { createServer, type AddressInfo } from 'node:net';
 import { Lifetime } from '../lifecycle.ts';
@@ -65,8 +66,8 @@ export interface RawRequest {
 export class RawClient implements Disposable {
   readonly session: ClientHttp2Session;
 
-  constructor(port: number) {
-    this.session = connectHttp2(`http://127.0.0.1:${port}`);
+  constructor(port: number, settings: Settings = {}) {
+    this.session = connectHttp2(`http://127.0.0.1:${port}`, { settings });
     this.session.on('error', () => {});
   }
 

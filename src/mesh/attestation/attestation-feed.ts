@@ -1,3 +1,4 @@
+import { rereadMs } from '../../kit/bus/table-replica.ts';
 import type { Subscription, Topic } from '../../kit/bus/bus.ts';
 import type { Log } from '../../kit/log.ts';
 import { validityMs, type Attestation, type AttestationEvent } from './attestation.ts';
@@ -20,7 +21,9 @@ export interface AttestationFeedOptions {
   readonly topic: Topic<AttestationEvent>;
   readonly live: LiveAttestations;
   readonly lists: StatusLists;
-  readonly keys: Pick<SigningKeys, 'read'>;
+  readonly keys: Pick<SigningKeys, 'read' | 'sweep'>;
+  /** Whether other replicas change keys and no bus tells of it: then they are read every 2 s. */
+  readonly hasUnheardWriters: boolean;
   readonly log: Log;
   readonly now: () => number;
 }
@@ -37,6 +40,7 @@ export class AttestationFeed implements AsyncDisposable {
   readonly #options: AttestationFeedOptions;
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #keyTimer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #readFromMs: number;
 
@@ -55,6 +59,8 @@ export class AttestationFeed implements AsyncDisposable {
     live.noteIndex(await readNewestIndex(sql));
     await this.#read();
     this.#timer = setInterval(() => void this.sweep(), sweepMs);
+    if (!this.#options.hasUnheardWriters) return;
+    this.#keyTimer = setInterval(() => void this.readKeys(), rereadMs).unref();
   }
 
   /** Takes in what this replica has written, and tells the others. */
@@ -78,13 +84,14 @@ export class AttestationFeed implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
+    clearInterval(this.#keyTimer);
     await this.#subscription?.close();
     await this.#sweeping;
   }
 
   #take(event: AttestationEvent): void {
     if (event.kind === 'attested') this.#note(event.attestation);
-    else if (event.kind === 'keys-changed') void this.#readKeys();
+    else if (event.kind === 'keys-changed') void this.readKeys();
     else for (const attestation of event.attestations) this.#note(attestation);
   }
 
@@ -94,19 +101,19 @@ export class AttestationFeed implements AsyncDisposable {
     if (attestation.revokedAtMs !== undefined) lists.drop(attestation.statusIndex);
   }
 
-  async #readKeys(): Promise<void> {
+  /** Reads which keys of the mesh hold; never rejects. */
+  async readKeys(): Promise<void> {
     const { keys, lists, log } = this.#options;
     try {
-      await keys.read();
-      lists.dropAll();
+      if (await keys.read()) lists.dropAll();
     } catch (err) {
       log.warn({ err }, 'the keys of the mesh could not be read; they are with the next sweep');
     }
   }
 
   async #sweep(): Promise<void> {
-    const { sql, live, keys, now } = this.#options;
-    await keys.read();
+    const { sql, live, lists, keys, now } = this.#options;
+    if (await keys.sweep()) lists.dropAll();
     await this.#read();
     live.sweep(now());
     await deleteExpiredChallenges(sql, new Date(now()));

@@ -25,11 +25,17 @@ export interface NewAttestation extends Omit<Attestation, 'statusIndex' | 'revok
   readonly commitment: string;
 }
 
-/** Stores those whose commitment was never accepted before, and answers them; one statement. */
+/** Why one was not stored. */
+export type Unstored = 'commitment_used' | 'key_changed' | 'key_withdrawn';
+
+/**
+ * Stores those whose commitment was never accepted before, whose agent has the key still and whose signer was
+ * not withdrawn, whatever this process has heard; one statement. Answers by id what was stored, or why not.
+ */
 export async function insertAttestations(
   sql: AttestationSql,
   attestations: readonly NewAttestation[],
-): Promise<Attestation[]> {
+): Promise<ReadonlyMap<string, Attestation | Unstored>> {
   const given = attestations.map((attestation) => ({
     commitment: attestation.commitment,
     id: attestation.attestationId,
@@ -41,26 +47,51 @@ export async function insertAttestations(
     verified_at: new Date(attestation.verifiedAtMs),
     valid_until: new Date(attestation.validUntilMs),
   }));
-  const rows = await sql.query<AttestationRow>(
-    `with given as (
-       select distinct on (commitment) decode(commitment, 'hex') as spent, sent.*
-       from json_to_recordset($1::json) as sent (commitment text, id text, agent_id text,
+  const rows = await sql.query<StoredRow>(
+    `with sent as (
+       select * from json_to_recordset($1::json) as sent (commitment text, id text, agent_id text,
          capability text, public_key text, owner_id text, kid text, verified_at timestamptz,
          valid_until timestamptz)
-       order by commitment, id
+     ), holders as (
+       -- Whoever changes a key waits for this to be stored, and then revokes it.
+       select a.agent_id, a.public_key from mesh.agents a
+       where a.agent_id in (select agent_id from sent) order by a.agent_id for share
+     ), judged as (
+       select sent.*, decode(sent.commitment, 'hex') as spent,
+         holders.agent_id is not null as is_held,
+         exists (select from mesh.attestation_keys k where k.kid = sent.kid
+           and (k.published_until is null or k.published_until > sent.verified_at)) as is_signed
+       from sent left join holders using (agent_id, public_key)
      ), fresh as (
-       insert into mesh.commitments (commitment) select spent from given
+       insert into mesh.commitments (commitment)
+       select distinct spent from judged where is_held and is_signed
        on conflict do nothing returning commitment
+     ), stored as (
+       insert into mesh.attestations (id, agent_id, capability, public_key, owner_id, kid,
+         verified_at, valid_until, changed_at)
+       select distinct on (spent) id, agent_id, capability, public_key, owner_id, kid,
+         verified_at, valid_until, verified_at
+       from judged join fresh on fresh.commitment = judged.spent
+       where is_held and is_signed order by spent, id
+       returning ${columns}
      )
-     insert into mesh.attestations (id, agent_id, capability, public_key, owner_id, kid,
-       verified_at, valid_until, changed_at)
-     select id, agent_id, capability, public_key, owner_id, kid, verified_at, valid_until,
-       verified_at
-     from given join fresh on fresh.commitment = given.spent
-     returning ${columns}`,
+     select judged.id as given_id, judged.is_held, judged.is_signed, stored.*
+     from judged left join stored using (id)`,
     [JSON.stringify(given)],
   );
-  return rows.map(toAttestation);
+  return new Map(rows.map((row) => [row.given_id, outcomeOf(row)]));
+}
+
+type StoredRow = (AttestationRow | { readonly id: null }) & {
+  readonly given_id: string;
+  readonly is_held: boolean;
+  readonly is_signed: boolean;
+};
+
+function outcomeOf(row: StoredRow): Attestation | Unstored {
+  if (row.id !== null) return toAttestation(row);
+  if (!row.is_held) return 'key_changed';
+  return row.is_signed ? 'commitment_used' : 'key_withdrawn';
 }
 
 export async function readAttestation(

@@ -1,7 +1,9 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
+import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import { allows } from '../../kit/permissions.ts';
 import type { Activity } from '../activity/activity.ts';
+import { despiteDeadlock } from '../agents/deadlock.ts';
 import type { AgentSource } from './agent-source.ts';
 import type {
   AttestationAnswer,
@@ -20,11 +22,12 @@ import {
   revokeAttestationsOf,
   type AttestationSql,
   type NewAttestation,
+  type Unstored,
 } from './attestation-store.ts';
 import { signAttestation, signRefusal, type Issuer } from './attestation-token.ts';
 import { validityMs, type Attestation } from './attestation.ts';
 import { insertChallenge } from './challenge-store.ts';
-import { judge, type AttestationRequest, type Refusal } from './judgement.ts';
+import { judge, type AttestationRequest, type Proved, type Refusal } from './judgement.ts';
 import type { LiveAttestations } from './live-attestations.ts';
 import type { ProofChecker } from './proof-checker.ts';
 import {
@@ -35,7 +38,7 @@ import {
   unknownAttestation,
 } from './refusals.ts';
 import { isElement, randomChallenge } from './schnorr.ts';
-import type { SigningKeys } from './signing-key.ts';
+import type { SigningKeys, TokenKey } from './signing-key.ts';
 
 export interface AttestationsOptions {
   readonly sql: AttestationSql;
@@ -43,7 +46,7 @@ export interface AttestationsOptions {
   readonly activity: Activity;
   readonly checker: Pick<ProofChecker, 'check'>;
   readonly issuer: Issuer;
-  readonly keys: Pick<SigningKeys, 'isPublished' | 'isPublishedNow'>;
+  readonly keys: Pick<SigningKeys, 'isPublished' | 'isPublishedNow' | 'read'>;
   readonly live: LiveAttestations;
   readonly feed: Pick<AttestationFeed, 'tell'>;
   readonly now: () => number;
@@ -51,8 +54,14 @@ export interface AttestationsOptions {
 
 interface Pending {
   readonly attestation: NewAttestation;
-  /** Undefined after the flush: the commitment was accepted before. */
-  stored?: Attestation | undefined;
+  /** Set by the flush. */
+  outcome?: Attestation | Unstored | undefined;
+}
+
+interface Stored {
+  readonly attestation: Attestation;
+  /** The one that it names. */
+  readonly key: TokenKey;
 }
 
 const challengeLifeMs = 30_000;
@@ -79,33 +88,18 @@ export class Attestations implements AsyncDisposable {
    * when nothing could be found out: `exhausted`, `unavailable`.
    */
   async attest(request: AttestationRequest): Promise<AttestationAnswer> {
-    const { issuer, feed, activity, now } = this.#options;
+    const { issuer, feed, activity } = this.#options;
     const judged = await judge(request, this.#options);
     if (typeof judged === 'string') return this.#refuse(request, judged);
+    const stored = await this.#store(request, judged);
+    if (typeof stored === 'string') return this.#refuse(request, stored);
     const { agentId, capability, proof } = request;
-    const verifiedAtMs = now();
-    // The one that is stored signs, also when the next takes over meanwhile.
-    const { key } = issuer.signer;
-    const pending: Pending = {
-      attestation: {
-        attestationId: newId('att'),
-        agentId,
-        capability,
-        publicKey: judged.publicKey,
-        ownerId: judged.agent.ownerId,
-        kid: key.kid,
-        verifiedAtMs,
-        validUntilMs: verifiedAtMs + validityMs,
-        commitment: proof.commitment.slice(2),
-      },
-    };
-    await this.#writes.add(pending);
-    if (!pending.stored) return this.#refuse(request, 'commitment_used');
-    const { attestationId, validUntilMs } = pending.stored;
-    feed.tell({ kind: 'attested', attestation: pending.stored });
+    const { attestation, key } = stored;
+    const { attestationId, validUntilMs } = attestation;
+    feed.tell({ kind: 'attested', attestation });
     const validUntil = toTime(validUntilMs);
     activity.tell('capability-attested', agentId, { attestationId, capability, validUntil });
-    const { token, signature } = signAttestation({ key, url: issuer.url }, pending.stored, proof);
+    const { token, signature } = signAttestation({ key, url: issuer.url }, attestation, proof);
     return {
       attestationId,
       agentId,
@@ -199,6 +193,43 @@ export class Attestations implements AsyncDisposable {
     await this.#writes.close();
   }
 
+  /** Stores what was proved; reads the keys of the mesh again when the one that was to sign is withdrawn. */
+  async #store(request: AttestationRequest, proved: Proved): Promise<Stored | Refusal> {
+    const { issuer, keys } = this.#options;
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      // The one that is stored signs, also when the next takes over meanwhile.
+      const { key } = issuer.signer;
+      const pending: Pending = { attestation: this.#newAttestation(request, proved, key.kid) };
+      await this.#writes.add(pending);
+      const { outcome = 'commitment_used' } = pending;
+      if (typeof outcome === 'object') return { attestation: outcome, key };
+      // The key that was proved is the agent's no more.
+      if (outcome === 'key_changed') return 'not_proved';
+      if (outcome === 'commitment_used') return outcome;
+      await keys.read();
+    }
+    throw new Fault('unavailable', 'the keys of the mesh are being exchanged', { retryAfter: 1 });
+  }
+
+  #newAttestation(
+    { agentId, capability, proof }: AttestationRequest,
+    { publicKey, agent }: Proved,
+    kid: string,
+  ): NewAttestation {
+    const verifiedAtMs = this.#options.now();
+    return {
+      attestationId: newId('att'),
+      agentId,
+      capability,
+      publicKey,
+      ownerId: agent.ownerId,
+      kid,
+      verifiedAtMs,
+      validUntilMs: verifiedAtMs + validityMs,
+      commitment: proof.commitment.slice(2),
+    };
+  }
+
   #refuse({ agentId, capability }: AttestationRequest, reason: Refusal): AttestationAnswer {
     const { issuer, now } = this.#options;
     const refused = { attestationId: newId('att'), agentId, capability, atMs: now() };
@@ -244,9 +275,8 @@ export class Attestations implements AsyncDisposable {
 
 async function storeAll(sql: AttestationSql, pending: readonly Pending[]): Promise<void> {
   const attestations = pending.map(({ attestation }) => attestation);
-  const stored = await insertAttestations(sql, attestations);
-  const byId = new Map(stored.map((attestation) => [attestation.attestationId, attestation]));
-  for (const item of pending) item.stored = byId.get(item.attestation.attestationId);
+  const outcomes = await despiteDeadlock(() => insertAttestations(sql, attestations));
+  for (const item of pending) item.outcome = outcomes.get(item.attestation.attestationId);
 }
 
 function toTime(ms: number): string {

@@ -1,4 +1,5 @@
 import type { Bus } from '../../kit/bus/bus.ts';
+import { hasUnheardWriters } from '../../kit/bus/table-replica.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTogether } from '../../kit/lifecycle.ts';
 import type { Log } from '../../kit/log.ts';
@@ -51,7 +52,16 @@ export async function openAttestationParts(
   const lists = new StatusLists({ sql, issuer, live, now });
   const topic = bus.topic<AttestationEvent>(attestationTopic);
   return openTogether(log, async (lifetime) => {
-    const feed = new AttestationFeed({ sql, topic, live, lists, keys, log, now });
+    const feed = new AttestationFeed({
+      sql,
+      topic,
+      live,
+      lists,
+      keys,
+      log,
+      now,
+      hasUnheardWriters: hasUnheardWriters(bus, sql),
+    });
     lifetime.own('the feed of attestations', feed);
     await feed.start();
     const dependencies = { sql, agents, activity, checker, issuer, keys, live, feed, now };

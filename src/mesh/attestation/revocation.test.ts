@@ -237,6 +237,26 @@ describe('several replicas, and one that starts again', () => {
     for (const replica of [a, b, again, bus]) await replica[Symbol.asyncDispose]();
   });
 
+  test('sign nothing with a key that was withdrawn where they did not hear of it', async () => {
+    const deaf = await startAttestation(ground);
+    const { body } = await mesh.post('keys/rotate', { compromised: true }, 'usr_admin');
+    expect(deaf.keys.isPublished(body.kid)).toBe(false);
+    const { token } = await attestOf(deaf, register());
+    expect(decodeProtectedHeader(token).kid).toBe(body.kid);
+    await deaf[Symbol.asyncDispose]();
+  });
+
+  test('read which keys hold where no bus tells them', async () => {
+    // As it is with PostgreSQL and without NATS.
+    const query: typeof database.query = (text, ...rest) => database.query(text, ...rest);
+    const shared = Object.assign(Object.create(database), { dialect: 'postgres', query });
+    const deaf = await startAttestation({ ...ground, database: shared });
+    const { body } = await mesh.post('keys/rotate', { compromised: true }, 'usr_admin');
+    const kids = () => deaf.keys.published.map(({ kid }) => kid);
+    await expect.poll(kids, { timeout: 20_000 }).toEqual([body.kid]);
+    await deaf[Symbol.asyncDispose]();
+  });
+
   test('do not start without the file that the key was sealed under', async () => {
     const foreign = await mkdtemp(join(tmpdir(), 'ennead-acap-'));
     await expect(startAttestation(ground, { dataFolder: foreign })).rejects.toMatchObject({

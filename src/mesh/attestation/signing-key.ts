@@ -127,7 +127,7 @@ export class SigningKeys implements TokenSigner {
    * compromised key is withdrawn at once, and whatever it signed verifies no more.
    */
   async rotate({ isCompromised }: { readonly isCompromised: boolean }): Promise<KeyRotation> {
-    await this.read();
+    await this.sweep();
     const now = this.#options.now();
     if (isCompromised) {
       // Also on a replica whose clock is behind.
@@ -141,13 +141,27 @@ export class SigningKeys implements TokenSigner {
     return { kid, signsFromMs: signsFrom.getTime() };
   }
 
-  /** Takes in what the database says, and erases what has ended. */
-  async read(): Promise<void> {
+  /** Takes in what the database says; whether another set of keys is published than before. */
+  async read(): Promise<boolean> {
     const { sql, now } = this.#options;
-    await deleteEndedKeys(sql, new Date(now()));
+    const before = this.#kids();
     const rows = await readSigningKeys(sql, new Date(now()));
     const known = new Map(this.#keys.map((key) => [key.row.kid, key.privateKey]));
     this.#keys = rows.map((row) => new SigningKey(row, known.get(row.kid) ?? this.#unseal(row)));
+    return this.#kids() !== before;
+  }
+
+  /** The same, and erases what has ended. */
+  async sweep(): Promise<boolean> {
+    const { sql, now } = this.#options;
+    await deleteEndedKeys(sql, new Date(now()));
+    return this.read();
+  }
+
+  #kids(): string {
+    return this.#published()
+      .map(({ kid }) => kid)
+      .join(' ');
   }
 
   #unseal({ kid, private_key: sealed }: SigningKeyRow): KeyObject {

@@ -100,6 +100,23 @@ export async function openAttestationGround(): Promise<AttestationGround> {
   };
 }
 
+/** What the registry would have stored of an agent. */
+export async function storeKey(
+  database: Pick<Database, 'query'>,
+  agentId: string,
+  agent: Pick<Agent, 'ownerId' | 'publicKey'> | undefined,
+): Promise<void> {
+  await database.query(
+    `with gone as (delete from mesh.agents where agent_id = $1 and $2::text is null)
+     insert into mesh.agents (agent_id, registration_id, owner_id, capabilities, metadata, endpoints,
+       is_idempotent, status, reported, heartbeat_interval, registered_at_ms, last_seen_ms, public_key)
+     select $1, 'reg_1', $2, '[]', '{}', '{}', false, 'active', 'active', 30, 0, 0, $3
+     where $2::text is not null
+     on conflict (agent_id) do update set public_key = excluded.public_key`,
+    [agentId, agent?.ownerId ?? null, agent?.publicKey ?? null],
+  );
+}
+
 const permissionsOf: Readonly<Record<string, readonly string[]>> = {
   usr_reader: [],
   usr_admin: ['mesh:admin'],
@@ -121,7 +138,13 @@ export async function startAttestation(
     dataFolder: given.dataFolder ?? ground.dataFolder,
     now: () => clock.ms,
     bus,
-    agents: { find: (id) => agents.get(id), seek: async (id) => agents.get(id) },
+    agents: {
+      find: (id) => agents.get(id),
+      seek: async (id) => {
+        await storeKey(ground.database, id, agents.get(id));
+        return agents.get(id);
+      },
+    },
     activity: { tell: (type, agentId, data) => told.push({ type, agentId, data }) },
     url: meshUrl,
     log: silentLog,

@@ -3,6 +3,7 @@ import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Subscription, Topic } from '../../kit/bus/bus.ts';
+import { rereadMs } from '../../kit/bus/table-replica.ts';
 import type { Log } from '../../kit/log.ts';
 import { openSealer, type Sealer } from '../../kit/secrets/sealing.ts';
 import {
@@ -26,6 +27,8 @@ export interface RootChange {
 export interface AuthorityOptions {
   readonly sql: RootSql;
   readonly topic: Topic<RootChange>;
+  /** Whether other replicas make roots and the topic does not tell of it: then they are read every 2 s. */
+  readonly hasUnheardWriters?: boolean;
   /** The suite's data folder: the key that roots are sealed with lies there. */
   readonly dataFolder: string;
   readonly log: Log;
@@ -264,12 +267,13 @@ export class CertificateAuthority implements AsyncDisposable {
   }
 
   async #follow(): Promise<void> {
-    const { topic, log } = this.#options;
+    const { topic, log, hasUnheardWriters } = this.#options;
     const maintain = () => {
       this.maintain().catch((err: unknown) => log.warn({ err }, 'the roots could not be read'));
     };
     this.#subscription = await topic.subscribe(maintain);
-    this.#timer = setInterval(maintain, Math.min(minuteMs, this.leafLifeMs / 10)).unref();
+    const everyMs = hasUnheardWriters ? rereadMs : minuteMs;
+    this.#timer = setInterval(maintain, Math.min(everyMs, this.leafLifeMs / 10)).unref();
   }
 }
 

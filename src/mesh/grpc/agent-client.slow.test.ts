@@ -265,6 +265,15 @@ test('a name of the loopback reaches the agent too', async () => {
   await expect(execute({ endpoint: place })).resolves.toEqual(done);
 });
 
+test.each([
+  ['__proto__', { isAdmin: true }],
+  ['constructor', { prototype: { isAdmin: true } }],
+])('an answer with the key %s is refused, however deep it lies', async (name, value) => {
+  const forged = Object.fromEntries([[name, value]]);
+  behaviour = (_, respond) => respond(null, { result: toValue({ list: [{ forged }] }) });
+  await expect(execute()).rejects.toMatchObject({ code: 'upstream', reason: 'invalid_answer' });
+});
+
 test('any JSON comes through a task unchanged', async () => {
   behaviour = ({ request }, respond) => {
     const { input } = request['task'] as { input: object };

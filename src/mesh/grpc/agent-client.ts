@@ -82,8 +82,17 @@ export class AgentGrpcClient implements Disposable {
     signal?.throwIfAborted();
     const client = await this.#channel(call);
     signal?.throwIfAborted();
+    return fromTaskResponse(await this.#answer(client, call));
+  }
+
+  [Symbol.dispose](): void {
+    this.#channels.clear();
+  }
+
+  async #answer(client: Client, call: AgentTaskCall): Promise<TaskResponse> {
+    const { signal } = call;
     try {
-      return fromTaskResponse(await this.#call(client, call));
+      return await this.#call(client, call);
     } catch (error) {
       signal?.throwIfAborted();
       const fault = faultOf(error as ServiceError);
@@ -91,10 +100,6 @@ export class AgentGrpcClient implements Disposable {
       if (fault.code === 'unavailable') this.#channels.delete(keyOf(call));
       throw fault;
     }
-  }
-
-  [Symbol.dispose](): void {
-    this.#channels.clear();
   }
 
   #call(client: Client, { agentId, task, traceparent, signal }: AgentTaskCall) {

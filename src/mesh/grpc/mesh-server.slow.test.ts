@@ -322,6 +322,28 @@ test('a task goes in and comes out with any JSON in it', async () => {
   });
 });
 
+test.each([
+  ['__proto__', { stringValue: 'x' }],
+  ['constructor', { structValue: { fields: { prototype: { boolValue: true } } } }],
+])('a request with the key %s is refused wherever JSON may stand', async (name, value) => {
+  const deep = { listValue: { values: [{ structValue: { fields: { [name]: value } } }] } };
+  // Built so that a key named `__proto__` is one of the object's own.
+  const forged = { fields: Object.fromEntries([[name, value]]) };
+  const task = (input: object) => ({ type: 'chat', input });
+  const asked = [
+    ['AgentCommunication', 'RegisterAgent', { agentId: 'a1', metadata: forged }],
+    ['AgentCommunication', 'ExecuteTask', { task: task(forged) }],
+    ['AgentCommunication', 'ExecuteTask', { task: task({ fields: { deep } }) }],
+    ['SwarmCoordination', 'CreateSwarm', { task: task(forged) }],
+  ] as const;
+  for (const [service, method, request] of asked) {
+    const answer = await client.call(service, method, { request });
+    expect([method, answer.code]).toEqual([method, status.INVALID_ARGUMENT]);
+    expect(answer.metadata.get('error-code')).toEqual(['INVALID_JSON']);
+  }
+  expect(mesh.seen).toEqual([]);
+});
+
 test('each method does its own operation', async () => {
   const task = { type: 'review', input: { fields: {} } };
   const swarm = { name: 's', agents: ['a1'], consensus: { threshold: 1, timeout: 5_000 }, task };

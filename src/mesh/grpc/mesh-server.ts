@@ -109,10 +109,16 @@ export class MeshGrpcServer implements AsyncDisposable {
     return this.#listener.connectionCount;
   }
 
-  /** Lets running calls end, for a second at most. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Takes no further call, and says so to who asks for the health; those that run go on. */
+  stop(): void {
     this.#health.stop();
     this.#listener.stop();
+    this.#server.drain();
+  }
+
+  /** Lets running calls end, for a second at most; the rest end as `unavailable`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop();
     await this.#server.close(stopMs);
     this.#listener.destroy();
   }

@@ -41,7 +41,7 @@ export function fromValue(value: ProtoValue): unknown {
   return value.stringValue ?? value.numberValue ?? value.boolValue ?? null;
 }
 
-/** The object of a Struct; a field named `__proto__` is a field like others. */
+/** The object of a Struct; a field named `__proto__` is its own: whoever takes it in must refuse it. */
 export function fromStruct({ fields = {} }: ProtoStruct): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, fromValue(value)]),

@@ -74,8 +74,13 @@ function failureOf(agent: Agent, error: unknown) {
     const reason = fault.code === 'forbidden' ? 'egress_blocked' : 'agent_unreachable';
     return notStarted(agent, reason, { cause: fault });
   }
-  const reason = fault.reason ?? 'agent_failed';
+  const reason = reasonOf(fault);
   return outcomeUnknown(agent, `the agent failed: ${fault.message}`, { cause: fault, reason });
+}
+
+/** The same words for the same thing as over gRPC. */
+function reasonOf({ reason = 'agent_failed' }: Fault): string {
+  return reason === 'response_too_large' ? 'result_too_large' : reason;
 }
 
 const unconnected = new Set([

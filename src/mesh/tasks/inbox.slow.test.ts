@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openBus } from '../../kit/bus/bus.ts';
+import { silentLog } from '../../kit/testing.ts';
 import { agentOf, openTasksGround, startAgent, startTasks, type TasksGround } from './testing.ts';
 
 let ground: TasksGround;
@@ -257,4 +259,29 @@ test('whoever waits gets a task as soon as the lease of another has ended', asyn
   expect(task).toMatchObject({ taskId, attempt: 1 });
   const again = await second.inbox.take(agentId, takeOf(4_000));
   expect(again).toMatchObject([{ taskId, attempt: 2 }]);
+});
+
+test('who waits gets a task of a process whose signals do not come here', async () => {
+  // As it is with PostgreSQL and without NATS.
+  await using bus = await openBus({ log: silentLog });
+  let looks = 0;
+  const query: typeof ground.database.query = async (text, ...rest) => {
+    const rows = await ground.database.query<never>(text, ...rest);
+    looks += 1;
+    return rows;
+  };
+  const database = Object.assign(Object.create(ground.database), { dialect: 'postgres', query });
+  await using deaf = await startTasks({ ...ground, bus, database });
+  const agentId = putAgent();
+  const path = `/api/v1/agents/${agentId}/inbox`;
+  const startMs = Date.now();
+  const taking = deaf.call('GET', `${path}?wait=14`, owner);
+  await expect.poll(() => looks).toBeGreaterThan(0);
+  const asked = mesh.execute({ targetAgent: agentId, task: taskOf({ timeout: 30_000 }) });
+  const { body } = await taking;
+  expect(body.tasks).toHaveLength(1);
+  // Its own wait would have brought it too.
+  expect(Date.now() - startMs).toBeLessThan(14_000);
+  await deaf.call('POST', `${path}/${body.tasks[0].taskId}`, { ...owner, body: { result: 1 } });
+  expect((await asked).status).toBe(200);
 });

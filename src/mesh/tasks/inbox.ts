@@ -1,3 +1,4 @@
+import { rereadMs } from '../../kit/bus/table-replica.ts';
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
@@ -30,6 +31,8 @@ export interface InboxOptions {
   readonly signals: TaskSignals;
   readonly directory: Pick<AgentDirectory, 'find'>;
   readonly log: Log;
+  /** Whether tasks come from processes whose signals do not reach this one. */
+  readonly hasUnheardWriters?: boolean;
   /** Tasks that may wait for one agent; 1,000 unless told. */
   readonly lengthMax?: number;
 }
@@ -113,7 +116,7 @@ export class Inbox implements AgentCaller, AsyncDisposable {
       const pause = new Pause({
         signals: this.#options.signals,
         until: { kind: 'inbox', agentId },
-        ms: Math.min(leftMs, recheckMs),
+        ms: Math.min(leftMs, this.#recheckMs),
         signal,
       });
       try {
@@ -175,6 +178,10 @@ export class Inbox implements AgentCaller, AsyncDisposable {
     const entries = additions.map(({ entry }) => entry);
     const added = await addToInboxes(sql, entries, lengthMax);
     for (const addition of additions) addition.isAdded = added.has(addition.entry.taskId);
+  }
+
+  get #recheckMs(): number {
+    return this.#options.hasUnheardWriters ? rereadMs : recheckMs;
   }
 
   #claim(agentId: string, options: TakeOptions): Promise<ClaimedTask[]> {

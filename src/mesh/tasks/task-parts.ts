@@ -1,4 +1,5 @@
 import type { Bus } from '../../kit/bus/bus.ts';
+import { hasUnheardWriters } from '../../kit/bus/table-replica.ts';
 import type { Database } from '../../kit/database/database.ts';
 import type { Egress } from '../../kit/egress/egress.ts';
 import { openTogether } from '../../kit/lifecycle.ts';
@@ -21,8 +22,8 @@ import type { EndedTask } from './task-record.ts';
 import { TaskSignals, taskTopic, type AgentGone, type TaskSignal } from './task-signals.ts';
 
 export interface TaskPartsOptions {
-  readonly database: Pick<Database, 'query'>;
-  readonly bus: Pick<Bus, 'topic'>;
+  readonly database: Pick<Database, 'query' | 'dialect'>;
+  readonly bus: Pick<Bus, 'topic' | 'kind'>;
   readonly egress: Pick<Egress, 'fetch'>;
   readonly tracer: Tracer;
   readonly log: Log;
@@ -65,7 +66,17 @@ export async function openTaskParts(options: TaskPartsOptions): Promise<TaskPart
     await signals.start();
     lifetime.own('task signals', signals);
     const journal = lifetime.own('the journal of tasks', new TaskJournal({ sql, signals, log }));
-    const inbox = lifetime.own('the inboxes', new Inbox({ sql, journal, signals, directory, log }));
+    const inbox = lifetime.own(
+      'the inboxes',
+      new Inbox({
+        sql,
+        journal,
+        signals,
+        directory,
+        log,
+        hasUnheardWriters: hasUnheardWriters(bus, sql),
+      }),
+    );
     const local = new LocalAgents();
     const callers = {
       local,

@@ -11,6 +11,8 @@ import {
   cancelledFault,
   deadlineFault,
   failureOf,
+  interruptedFault,
+  stoppingFault,
   type TaskRecord,
 } from './task-record.ts';
 
@@ -33,6 +35,8 @@ export class TaskRun {
   isInbox = false;
   /** Whether an agent was or is being asked: then nobody asks for it again. */
   isBegun = false;
+  /** Whether somebody waits here for its outcome. */
+  isAwaited = false;
   /** Whether it began at another process, which has ended. */
   readonly isTakenOver: boolean;
   /** The last agent that was asked. */
@@ -92,7 +96,10 @@ export class TaskRun {
     const leftMs = Math.max(0, this.deadlineAtMs - Date.now());
     this.#timer = setTimeout(() => this.abort(deadlineFault(this.taskId)), leftMs);
     if (!signal) return;
-    const cancel = () => this.abort(cancelledFault(this.taskId));
+    const cancel = () => {
+      if (isStopping(signal.reason)) this.interrupt();
+      else this.abort(cancelledFault(this.taskId));
+    };
     signal.addEventListener('abort', cancel, { once: true });
     this.#stopListening = () => signal.removeEventListener('abort', cancel);
     if (signal.aborted) cancel();
@@ -101,6 +108,11 @@ export class TaskRun {
   end(): void {
     clearTimeout(this.#timer);
     this.#stopListening();
+  }
+
+  /** Ends it because its process ends: an agent that was asked may have done something. */
+  interrupt(): void {
+    this.abort(this.isBegun ? interruptedFault(this.taskId) : stoppingFault());
   }
 
   abort(reason: Fault): void {
@@ -182,6 +194,11 @@ export class TaskRun {
       deadlineAtMs,
     };
   }
+}
+
+/** Whether it was the service that gave up, and not its caller. */
+function isStopping(reason: unknown): boolean {
+  return reason instanceof Fault && reason.code === 'unavailable';
 }
 
 function hashOf(target: TaskTarget, task: Omit<Task, 'taskId'>): string {

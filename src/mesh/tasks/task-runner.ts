@@ -2,22 +2,20 @@ import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import { failSpan, type Tracer } from '../../kit/trace.ts';
 import { formatTraceparent } from '../../kit/trace-context.ts';
-import type { Activity } from '../activity/activity.ts';
 import type { AgentDirectory } from '../agents/agent.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { RunOptions, Task, TaskOutcome, TaskRunner, TaskTarget } from './task.ts';
+import { tellEnd, type EndWatchers } from './task-end.ts';
 import { TaskCare } from './task-care.ts';
 import type { TaskJournal } from './task-journal.ts';
 import {
   agentGoneFault,
   cancelledFault,
   deadlineFault,
-  interruptedFault,
   isFinished,
   outcomeOf,
   stoppingFault,
   TaskTakenOver,
-  type EndedTask,
   type TaskRecord,
 } from './task-record.ts';
 import { TaskRun } from './task-run.ts';
@@ -27,15 +25,13 @@ import { untilAborted } from './waits.ts';
 import type { WaitingTask } from './waiting-store.ts';
 import { endOrLate } from '../../kit/time-limits.ts';
 
-export interface TaskRunnerOptions {
+export interface TaskRunnerOptions extends EndWatchers {
   readonly dispatch: Dispatch;
   readonly journal: TaskJournal;
   readonly signals: TaskSignals;
   readonly directory: Pick<AgentDirectory, 'find'>;
   readonly tracer: Tracer;
-  readonly activity: Activity;
   readonly log: Log;
-  readonly onEnd?: (ended: EndedTask) => void;
 }
 
 /** A task that is under way. */
@@ -55,7 +51,9 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   readonly #runs = new Map<string, TaskRun>();
   readonly #care: TaskCare;
   readonly #stopListening: () => void;
+  readonly #stopping = new AbortController();
   #isStopping = false;
+  #stopped: Promise<void> | undefined;
 
   constructor(options: TaskRunnerOptions) {
     this.#options = options;
@@ -71,8 +69,13 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   ): Promise<TaskOutcome> {
     const { signal } = options;
     const run = new TaskRun(target, task, options);
-    if (run.idempotencyKey === undefined) return this.#begin(run, signal);
-    const { outcome } = await this.#startKeyed(run, signal);
+    if (run.idempotencyKey === undefined) {
+      run.isAwaited = true;
+      return this.#begin(run, signal);
+    }
+    const { taskId, outcome } = await this.#startKeyed(run, signal);
+    const held = this.#runs.get(taskId);
+    if (held) held.isAwaited = true;
     return signal ? untilAborted(outcome, signal, () => cancelledFault(run.taskId)) : outcome;
   }
 
@@ -129,20 +132,32 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   }
 
   /**
-   * Leaves what was accepted and not begun to others. Agents that were asked may answer for a few seconds
-   * more; what they do not come to ends as interrupted, or as `unavailable` where somebody still waits.
+   * Takes no further task and leaves what was accepted and not begun to others. Agents that were asked may
+   * answer for a few seconds more, and those of an inbox too where somebody waits; what they do not come to
+   * ends as interrupted, in an inbox as `unavailable`. Resolves when everybody who waits has an answer.
    */
-  async [Symbol.asyncDispose](): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #stop(): Promise<void> {
     this.#isStopping = true;
     this.#care[Symbol.dispose]();
     this.#stopListening();
     const runs = [...this.#runs.values()];
     const ended = Promise.allSettled(runs.map(async ({ outcome }) => outcome));
-    for (const run of runs) if (!run.isBegun) run.abort(stoppingFault());
-    await endOrLate(ended, farewellMs);
-    for (const run of this.#runs.values()) {
-      run.abort(run.isDurable ? interruptedFault(run.taskId) : stoppingFault());
+    for (const run of runs) {
+      const isWaitedFor = run.isBegun || (run.isInbox && run.isAwaited);
+      if (!isWaitedFor) run.abort(stoppingFault());
     }
+    await endOrLate(ended, farewellMs);
+    for (const run of this.#runs.values()) run.interrupt();
+    this.#stopping.abort(stoppingFault());
     await ended;
   }
 
@@ -170,7 +185,9 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   async #awaitHeld(held: TaskRecord): Promise<TaskOutcome> {
     const { taskId, deadlineAtMs } = held;
     const untilMs = deadlineAtMs + staleMs;
-    const record = await this.#options.journal.finished(taskId, { untilMs });
+    const { signal } = this.#stopping;
+    const record = await this.#options.journal.finished(taskId, { untilMs, signal });
+    if (signal.aborted && !(record && isFinished(record))) throw stoppingFault();
     // Whoever had begun it has ended without a word.
     if (!record || !isFinished(record)) throw deadlineFault(taskId);
     return outcomeOf(record);
@@ -243,7 +260,7 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
       executedBy: agentId,
     };
     await this.#record(run, run.completedRecord(outcome));
-    this.#tell(run, 'completed', durationMs);
+    tellEnd(this.#options, run, { status: 'completed', durationMs });
     return outcome;
   }
 
@@ -255,7 +272,7 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     // A target that does not exist is no event of an agent.
     if (fault.code === 'not_found') return;
     const status = record.status === 'cancelled' ? 'cancelled' : 'failed';
-    this.#tell(run, status, Date.now() - run.createdAtMs);
+    tellEnd(this.#options, run, { status, durationMs: Date.now() - run.createdAtMs });
   }
 
   /**
@@ -276,23 +293,4 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
       .catch((err: unknown) => log.error({ err, taskId }, 'the end of a task was not recorded'));
     signals.tell({ kind: 'finished', taskId });
   }
-
-  #tell(run: TaskRun, status: EndedTask['status'], durationMs: number): void {
-    const { taskId, agentId, task } = run;
-    const { activity, onEnd } = this.#options;
-    activity.tell(eventTypes[status], agentId, {
-      taskId,
-      duration: durationMs,
-      status,
-      type: task.type,
-    });
-    onEnd?.({ agentId, status, durationMs });
-  }
 }
-
-/** A task that was called off says nothing of how its agent does. */
-const eventTypes = {
-  completed: 'task-executed',
-  failed: 'task-failed',
-  cancelled: 'task-cancelled',
-} as const;
