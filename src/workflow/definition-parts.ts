@@ -13,6 +13,7 @@ import type { WorkflowSql } from './definitions/workflow-store.ts';
 /** Workflows as they are stored and compiled. */
 export interface DefinitionParts {
   readonly compiler: FlowCompiler;
+  readonly flowSecrets: FlowSecrets;
   readonly plans: Plans;
   readonly secrets: WorkflowSecrets;
   readonly definitions: Definitions;
@@ -38,6 +39,7 @@ export async function openDefinitionParts(
   const definitions = new Definitions({ sql, plans, compiler, secrets, flowSecrets });
   return {
     compiler,
+    flowSecrets,
     plans,
     secrets,
     definitions,

@@ -16,10 +16,10 @@ interface Sealed {
 }
 
 /** What a secret setting becomes; the same again where it stays. */
-type Change = (value: unknown, place: Place) => unknown;
+type Change = (value: unknown, place: SecretPlace) => unknown;
 
 /** A secret setting, or a secret header of a request. */
-interface Place {
+export interface SecretPlace {
   readonly node: FlowNode;
   readonly name: string;
   readonly isHeader?: boolean;
@@ -57,6 +57,11 @@ export class FlowSecrets {
     return this.#change(flow, (value) => (isSealed(value) ? hiddenSecret : value));
   }
 
+  /** A flow that came from elsewhere, with something else for each secret that is hidden in it. */
+  fill(flow: Flow, fillIn: (place: SecretPlace) => unknown): Flow {
+    return this.#change(flow, (value, place) => (value === hiddenSecret ? fillIn(place) : value));
+  }
+
   /** A stored flow as it is run. */
   open(workflowId: string, flow: Flow): Flow {
     const { sealer } = this.#options;
@@ -92,7 +97,10 @@ export class FlowSecrets {
   }
 }
 
-function keptSetting(before: readonly Flow[], { node: given, name, isHeader }: Place): unknown {
+function keptSetting(
+  before: readonly Flow[],
+  { node: given, name, isHeader }: SecretPlace,
+): unknown {
   const { id, type } = given;
   for (const { nodes } of before) {
     const node = nodes.find((one) => one.id === id && one.type === type);

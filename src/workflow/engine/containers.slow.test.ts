@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
 import { loop } from '../components/logic/loop.ts';
 import { parallel } from '../components/logic/parallel.ts';
+import { createSubWorkflow } from '../components/logic/sub-workflow.ts';
 import { createWait } from '../components/logic/wait.ts';
 import { systemClock } from './clock.ts';
 import { makeComponent, makePlan, openEngineGround, openTestEngine, startOf } from './testing.ts';
@@ -77,7 +78,7 @@ describe('after a crash', () => {
     expect(ended).toMatchObject({ status: 'completed', result: { e: 'e' } });
     expect(before).toEqual(['a0', 'h0']);
     expect(after).toEqual(['e']);
-    expect(stands).toMatchObject({ l: 'failed', a0: 'completed', e: 'completed' });
+    expect(stands).toEqual({ l: 'failed', a0: 'completed', h0: 'cancelled', e: 'completed' });
   });
 
   it('a Loop goes on within its time', async () => {
@@ -127,6 +128,74 @@ describe('after a crash', () => {
       h: 'completed',
     });
   });
+});
+
+it('of a Parallel whose time is over all that waits in it is cancelled, with workflows within', async () => {
+  const wait = createWait(Date.now);
+  const w = { component: wait, data: { duration: 3_600_000 } };
+  const first = await openTestEngine(ground, { isAlone: true });
+  let engine = first.engine;
+  const component = createSubWorkflow({ starter: () => engine, requireNameable: async () => {} });
+  const s = { component, data: { workflowId: 'child' } };
+  ground.plans.set('child', makePlan({ nodes: { w }, edges: [] }));
+  const p = { component: parallel, timeout: 60_000, onError: 'continue' } as const;
+  const edges = ['p>s', 'p>w', 'p:error>e'];
+  ground.plans.set('flow', makePlan({ nodes: { p, s, w, e: note }, edges }));
+  const failing = { ...p, onError: 'fail' } as const;
+  ground.plans.set('fails', makePlan({ nodes: { p: failing, s, w }, edges: ['p>s', 'p>w'] }));
+  const started = [await engine.start(startOf('flow')), await engine.start(startOf('fails'))];
+  for (const { id } of started) {
+    await expect.poll(async () => (await engine.find(id))?.status).toBe('waiting');
+  }
+  await engine[Symbol.asyncDispose]();
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + 61_000 };
+  await ground.database
+    .query(`update workflow.executions set wake_at = now() where status = 'waiting'
+    and wake_at < now() + interval '30 minutes'`);
+  ({ engine } = await openTestEngine(ground, { isAlone: true, clock }));
+  for (const [at, { id }] of started.entries()) {
+    const status = at === 0 ? 'completed' : 'failed';
+    expect(await engine.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status });
+    const parent = { executionId: id, nodeId: 's', iteration: '' };
+    await expect
+      .poll(async () => (await engine.list({ parent }, { limit: 9, offset: 0 })).executions)
+      .toMatchObject([{ status: 'cancelled' }]);
+    const nodes = await engine.nodeRuns(id);
+    const cancelled = nodes.filter((node) => node.status === 'cancelled');
+    expect(cancelled.map(({ nodeId }) => nodeId).toSorted()).toEqual(['s', 'w']);
+    const told: (string | undefined)[] = [];
+    for await (const { type, nodeId } of engine.follow(id, 0, AbortSignal.timeout(9_000))) {
+      if (type === 'node-cancelled') told.push(nodeId);
+    }
+    expect(new Set(told)).toEqual(new Set(['s', 'w']));
+  }
+  await engine[Symbol.asyncDispose]();
+});
+
+it('a workflow within is cancelled though the process died before it came to that', async () => {
+  const wait = createWait(Date.now);
+  const w = { component: wait, data: { duration: 3_600_000 } };
+  const first = await openTestEngine(ground, { isAlone: true });
+  let engine = first.engine;
+  const component = createSubWorkflow({ starter: () => engine, requireNameable: async () => {} });
+  const s = { component, data: { workflowId: 'child' } };
+  ground.plans.set('child', makePlan({ nodes: { w }, edges: [] }));
+  ground.plans.set('flow', makePlan({ nodes: { s }, edges: [] }));
+  const { id } = await engine.start(startOf('flow'));
+  await expect.poll(async () => (await engine.find(id))?.status).toBe('waiting');
+  await engine[Symbol.asyncDispose]();
+  // As the last write of an execution that failed leaves it.
+  await ground.database.query(
+    `update workflow.executions set status = 'failed', completed_at = now(), outcome = '{}',
+       tell_at = now() where id = $1`,
+    [id],
+  );
+  ({ engine } = await openTestEngine(ground, { isAlone: true }));
+  const parent = { executionId: id, nodeId: 's', iteration: '' };
+  await expect
+    .poll(async () => (await engine.list({ parent }, { limit: 9, offset: 0 })).executions)
+    .toMatchObject([{ status: 'cancelled' }]);
+  await engine[Symbol.asyncDispose]();
 });
 
 it('an execution in which everything waits is woken when the time of its Loop is over', async () => {

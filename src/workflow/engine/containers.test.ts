@@ -61,6 +61,15 @@ async function runFlow(flow: TestFlow) {
   return { ended, nodes, stands };
 }
 
+async function eventsOf({ id }: { readonly id: string }): Promise<readonly string[]> {
+  const types: string[] = [];
+  for await (const event of engine.follow(id, 0, new AbortController().signal)) {
+    types.push(event.nodeId === undefined ? event.type : `${event.type} ${event.nodeId}`);
+  }
+  return types;
+}
+
+const one = { limit: 1, offset: 0 };
 const hour = { duration: 3_600_000 };
 
 describe('a Loop', () => {
@@ -239,6 +248,71 @@ it('a workflow for which a node waited is cancelled when that is ended', async (
     .toMatchObject([{ status: 'cancelled' }]);
 });
 
+describe('a workflow within', () => {
+  const sub = createSubWorkflow({ starter: () => engine, requireNameable: async () => {} });
+  const s = { component: sub, data: { workflowId: 'child' } };
+
+  async function childrenOf({ id }: { readonly id: string }) {
+    const parent = { executionId: id, nodeId: 's', iteration: '' };
+    return (await engine.list({ parent }, { limit: 10, offset: 0 })).executions;
+  }
+
+  it.each([
+    { p: { component: parallel, timeout: 500 }, code: 'NODE_TIMEOUT' },
+    { p: { component: parallel }, f: { component: wait, data: hour, timeout: 50 } },
+  ])('is cancelled when the execution around it fails', async ({ p, f = noop, code }) => {
+    ground.plans.set(
+      'child',
+      makePlan({ nodes: { w: { component: wait, data: hour } }, edges: [] }),
+    );
+    const { ended, stands } = await runFlow({ nodes: { p, s, f }, edges: ['p>s', 'p>f'] });
+    expect(ended).toMatchObject({ status: 'failed', error: { code: code ?? 'NODE_TIMEOUT' } });
+    expect(stands).toMatchObject({ s: 'cancelled' });
+    await expect.poll(async () => childrenOf(ended)).toMatchObject([{ status: 'cancelled' }]);
+    expect(await eventsOf(ended)).toContain('node-cancelled s');
+  });
+
+  it('goes on when the failed execution around it is resumed, though it was cancelled', async () => {
+    let failures = 1;
+    const shaky = makeComponent('Shaky', {
+      run: async () => {
+        // Not before the workflow beside it is waited for.
+        await expect
+          .poll(async () => engine.list({ workflowId: 'child' }, one))
+          .toMatchObject({
+            executions: [{ status: 'waiting' }],
+          });
+        failures -= 1;
+        if (failures >= 0) throw new Fault('unavailable', 'not now');
+        return { kind: 'done', output: 'at last' };
+      },
+    });
+    ground.plans.set('around', makePlan({ nodes: { s, f: shaky }, edges: [] }));
+    const failed = await run('around');
+    expect(failed).toMatchObject({ status: 'failed', retryable: true });
+    await engine.resume(failed.id);
+    await expect.poll(async () => (await engine.find(failed.id))?.status).toBe('waiting');
+    expect(await childrenOf(failed)).toMatchObject([{ status: 'waiting' }]);
+    await engine.cancel(failed.id, 'usr_test');
+    expect(await childrenOf(failed)).toMatchObject([{ status: 'cancelled' }]);
+  });
+});
+
+it('tells of all that still ran when an execution fails', async () => {
+  const { ended, stands } = await runFlow({
+    nodes: { p: { component: parallel }, h: hang, f: fails },
+    edges: ['p>h', 'p>f'],
+  });
+  expect(stands).toEqual({ p: 'cancelled', h: 'cancelled', f: 'failed' });
+  const events = await eventsOf(ended);
+  expect(events.slice(-4)).toEqual([
+    'node-failed f',
+    'node-cancelled p',
+    'node-cancelled h',
+    'workflow-failed',
+  ]);
+});
+
 it('tells of a node that is ended with what ran it', async () => {
   const { ended } = await runFlow({
     nodes: {
@@ -247,11 +321,7 @@ it('tells of a node that is ended with what ran it', async () => {
     },
     edges: ['l>h', 'h>l'],
   });
-  const types: string[] = [];
-  for await (const event of engine.follow(ended.id, 0, new AbortController().signal)) {
-    types.push(event.nodeId === undefined ? event.type : `${event.type} ${event.nodeId}`);
-  }
-  expect(types).toEqual([
+  expect(await eventsOf(ended)).toEqual([
     'node-started l',
     'node-started h',
     'node-failed l',

@@ -10,7 +10,15 @@ export interface EndsOptions {
   readonly log: Log;
   /** Tells the node that waits for it, if there is one. */
   readonly signal: (at: SignalPlace, answer: SignalAnswer) => Promise<boolean>;
+  /** Cancels the executions within one that it waits for no more. */
+  readonly cancelChildren: (executionId: string) => Promise<unknown>;
   readonly callbacksOf: (stored: StoredExecution) => Callbacks | undefined;
+}
+
+/** What is known of an end. */
+export interface EndFacts {
+  /** Nodes of it were cancelled, so that executions within may still run for them. */
+  readonly mayLeaveChildren: boolean;
 }
 
 type Listener = (execution: Execution) => Promise<void>;
@@ -34,20 +42,23 @@ export class Ends {
   }
 
   /** When the end of an execution is told again; undefined where it need not survive a crash. */
-  tellAtMs({ request, batch }: StoredExecution, nowMs: number): number | undefined {
+  tellAtMs(
+    { request, batch }: StoredExecution,
+    { mayLeaveChildren, nowMs }: EndFacts & { readonly nowMs: number },
+  ): number | undefined {
     const isAwaited = request.parent ?? batch ?? request.callbacks;
-    return isAwaited ? nowMs + againMs : undefined;
+    return isAwaited || mayLeaveChildren ? nowMs + againMs : undefined;
   }
 
-  tell(stored: StoredExecution): void {
-    const telling = this.#tell(stored).finally(() => this.#telling.delete(telling));
+  tell(stored: StoredExecution, facts: EndFacts): void {
+    const telling = this.#tell(stored, facts).finally(() => this.#telling.delete(telling));
     this.#telling.add(telling);
   }
 
   /** Tells what others, or this process in an earlier life, did not come to tell. */
   async tellMissed(isAlone: boolean): Promise<void> {
     const missed = await takeUntold(this.#options.sql, { delayMs: againMs, isAlone });
-    for (const stored of missed) this.tell(stored);
+    for (const stored of missed) this.tell(stored, { mayLeaveChildren: true });
   }
 
   /** Resolves when all that was begun is told. */
@@ -55,15 +66,17 @@ export class Ends {
     await Promise.all(this.#telling);
   }
 
-  async #tell(stored: StoredExecution): Promise<void> {
-    const { log, callbacksOf, signal } = this.#options;
+  async #tell(stored: StoredExecution, facts: EndFacts): Promise<void> {
+    const { log, callbacksOf, signal, cancelChildren } = this.#options;
     try {
+      if (facts.mayLeaveChildren) await cancelChildren(stored.id);
       const callbacks = callbacksOf(stored);
       const execution = { ...toExecution(stored), ...(callbacks ? { callbacks } : {}) };
       await Promise.all(this.#listeners.map((listener) => listener(execution)));
       const { parent } = stored.request;
       if (parent) await signal({ ...parent, childId: stored.id }, answerOf(stored));
-      if (this.tellAtMs(stored, 0) !== undefined) await this.#confirm(stored.id);
+      if (this.tellAtMs(stored, { ...facts, nowMs: 0 }) !== undefined)
+        await this.#confirm(stored.id);
     } catch (error) {
       log.error({ err: error, executionId: stored.id }, 'the end of an execution was not told');
     }

@@ -1,9 +1,9 @@
 import { Fault } from '../../kit/errors.ts';
 import { requireComponents } from '../components/component-permissions.ts';
 import { cancelStored } from './cancelling.ts';
-import { readAbandonedChildren, readChildren } from './children-store.ts';
+import { Children, type ChildrenParts } from './children.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { answerOf, Ends } from './ends.ts';
+import { Ends } from './ends.ts';
 import { engineMetrics, type EngineMetrics } from './engine-metrics.ts';
 import { EventHub } from './events.ts';
 import { toExecution, type StoredExecution } from './execution-row.ts';
@@ -46,6 +46,7 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
   readonly #journal: Journal;
   readonly #runs: Runs;
   readonly #ends: Ends;
+  readonly #children: Children;
   readonly #notices: Notices;
   readonly #waiters = new EndWaiters();
 
@@ -55,10 +56,13 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     this.#clock = options.clock ?? systemClock;
     this.#notices = new Notices(bus, log, (notice) => this.#hear(notice));
     this.#journal = new Journal({ sql, log, patienceMs: silenceMs * 0.8, isAlone });
+    const signal: ChildrenParts['signal'] = (at, answer) => this.signal(at, answer);
+    this.#children = new Children({ sql, log, signal, cancel: (id, by) => this.cancel(id, by) });
     this.#ends = new Ends({
       sql,
       log,
-      signal: (at, answer) => this.signal(at, answer),
+      signal,
+      cancelChildren: (executionId) => this.#children.cancelAbandoned({ parentId: executionId }),
       callbacksOf: (stored) => callbacksOf(stored, sealer),
     });
     this.#metrics = engineMetrics(metrics, {
@@ -71,8 +75,7 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
       hub: this.#hub,
       metrics: this.#metrics,
       ends: this.#ends,
-      settleChildren: (executionId) => void this.#settleChildren(executionId),
-      cancelChildren: (executionId) => void this.#dropChildren(executionId),
+      children: this.#children,
       onEnded: (stored) => this.#waiters.tell(stored),
     });
   }
@@ -153,9 +156,9 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     this.#runs.drop(executionId, cancelledFault());
     this.#hub.tell(executionId, [event]);
     await this.#notices.tell({ kind: 'cancelled', executionId });
-    await this.#cancelChildren(executionId, by);
+    await this.#children.cancelAbandoned({ parentId: executionId }, by);
     this.#metrics.ended('cancelled');
-    this.#ends.tell(stored);
+    this.#ends.tell(stored, { mayLeaveChildren: false });
     this.#waiters.tell(stored);
     return toExecution(stored);
   }
@@ -164,6 +167,8 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     executionId: string,
     asker: Parameters<Engine['resume']>[1] = {},
   ): Promise<Execution> {
+    // One that it leaves behind must not be cancelled once it waits for it again.
+    await this.cancelAbandoned(executionId);
     const reopening = new Reopening({ ...this.#options, clock: this.#clock });
     const stored = await reopening.reopen(executionId, asker);
     this.#runs.nudge();
@@ -186,6 +191,11 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     await this.#journal.start(stored);
     this.#runs.nudge();
     return toExecution(stored);
+  }
+
+  /** Cancels the executions within one that it waits for no more. */
+  async cancelAbandoned(executionId: string): Promise<void> {
+    await this.#children.cancelAbandoned({ parentId: executionId });
   }
 
   async signal(at: SignalPlace, outcome: Parameters<Engine['signal']>[1]): Promise<boolean> {
@@ -239,38 +249,6 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
     const first = await readFirstStart(sql, admitted.stored, sealer);
     if (first) return toExecution(first);
     throw new Fault('unavailable', 'the execution could not be stored', { retryAfter: 1 });
-  }
-
-  async #cancelChildren(executionId: string, by: string): Promise<void> {
-    for (const childId of await readAbandonedChildren(this.#options.sql, executionId)) {
-      try {
-        await this.cancel(childId, by);
-      } catch (error) {
-        if (Fault.from(error).reason !== 'already_ended') throw error;
-      }
-    }
-  }
-
-  /** Those for which nodes waited that were ended with what ran them. */
-  async #dropChildren(executionId: string): Promise<void> {
-    try {
-      await this.#cancelChildren(executionId, executionId);
-    } catch (error) {
-      this.#options.log.warn({ err: error, executionId }, 'executions within were not cancelled');
-    }
-  }
-
-  /** An execution within may have ended before the node that waits for it was stored. */
-  async #settleChildren(executionId: string): Promise<void> {
-    try {
-      for (const child of await readChildren(this.#options.sql, executionId)) {
-        const { parent } = child.request;
-        if (child.completedAtMs === undefined || !parent) continue;
-        await this.signal({ ...parent, childId: child.id }, answerOf(child));
-      }
-    } catch (error) {
-      this.#options.log.warn({ err: error, executionId }, 'ended executions within were not read');
-    }
   }
 
   #hear({ kind, executionId }: Notice): void {

@@ -1,41 +1,33 @@
-import type { NodeDone, NodeParked, Usage } from '../components/component.ts';
+import type { NodeDone, NodeParked } from '../components/component.ts';
 import { sumUsage } from '../components/spent-fault.ts';
 import type { SignalAnswer } from './execution.ts';
 import { nodeKey, type NodeEntry } from './journal-row.ts';
-import { failureOf, isRetryableCode, late, type NodeFailure } from './node-failure.ts';
+import { failureOf, isRetryableCode, late } from './node-failure.ts';
 import { attemptsOf, delayBefore, type NodeEnd, type NodeWork } from './node-runner.ts';
 import type { Underway } from './open-nodes.ts';
 import { ParkedNodes, type ParkedNode } from './parked-nodes.ts';
-import type { OutcomeParts } from './outcome-parts.ts';
+import type { Failed, Last, OutcomeParts } from './outcome-parts.ts';
 import { readOutput } from './recovery.ts';
+import { RunAllowance } from './run-allowance.ts';
 import { writeOutput } from './run-limits.ts';
 import { catchersOf } from './walk-catchers.ts';
 import { hasErrorWay } from './walk-edges.ts';
 import type { Step } from './walk-frame.ts';
 import { writtenOutput } from './written-output.ts';
 
-interface Failed {
-  readonly failure: NodeFailure;
-  readonly attempt: number;
-  /** Of all attempts. */
-  readonly usage?: Usage | undefined;
-}
-
-/** The last attempt of a node that ended. */
-type Last = Pick<Failed, 'attempt'> & {
-  /** What those before it used. */
-  readonly spent?: Usage | undefined;
-};
-
 /** Takes what the nodes of one run came to: says it to the journal, then to the walk. */
 export class NodeOutcomes {
   readonly parked: ParkedNodes;
+  readonly allowance: RunAllowance;
   readonly #parts: OutcomeParts;
   /** Attempts that nodes which waited go on with. */
   readonly #further = new Map<string, Underway>();
+  /** Answers that came before the walk was where the life before had ended; undefined from there on. */
+  #early: NodeEntry[] | undefined = [];
 
   constructor(parts: OutcomeParts) {
     this.#parts = parts;
+    this.allowance = new RunAllowance(parts);
     this.parked = new ParkedNodes(parts.clock, (node) => {
       this.#wake(node);
       parts.onWoken();
@@ -70,7 +62,7 @@ export class NodeOutcomes {
       limits.use(failure.usage);
       if (!limits.isWithinBudget)
         journal.failed(step, { failure, attempt, usage, isContinued: false });
-      if (!this.isWithinBudget(step)) return false;
+      if (!this.allowance.isWithinBudget(step)) return false;
     }
     journal.retrying(step, { error: failure.error, attempt, delayMs, usage });
     return true;
@@ -91,17 +83,38 @@ export class NodeOutcomes {
     const wakeAtMs = before?.wakeAtMs ?? clock.nowMs() + timeout;
     if (before) journal.remember(step, before);
     else journal.opened(step, wakeAtMs);
-    const node = { step, reason: 'inner', wakeAtMs, output: 'null', attempt: 1 } as const;
-    if (wakeAtMs > clock.nowMs()) this.parked.add(node);
-    else if (!step.hasEnded) this.#wake(node);
+    this.parked.add({ step, reason: 'inner', wakeAtMs, output: 'null', attempt: 1 });
+  }
+
+  /**
+   * The walk is where the life before had ended; false when it was so already. Whatever had no more time
+   * by then ends first, with what it runs, answered or not.
+   */
+  catchUp(): boolean {
+    const early = this.#early;
+    if (!early) return false;
+    this.#early = undefined;
+    while (true) {
+      const overdue = this.parked.takeOverdue();
+      if (!overdue) break;
+      if (!overdue.step.hasEnded) this.#wake(overdue);
+    }
+    for (const entry of early) this.answer(entry);
+    this.parked.start();
+    return true;
   }
 
   /** It was ended with the Loop or the Parallel that ran it. */
   cancel(step: Step): void {
-    const { journal, raiseBarrier, children } = this.#parts;
-    const parked = this.parked.take(step.nodeId, step.iteration);
-    journal.cancelled(step);
-    if (parked?.reason === 'child') raiseBarrier(children.cancel);
+    this.parked.take(step.nodeId, step.iteration);
+    this.#recall(step);
+    this.#parts.journal.cancelled(step, true);
+  }
+
+  /** The execution has failed; the given nodes were about to run. */
+  cancelAll(ready: readonly Step[]): void {
+    for (const step of ready) this.#recall(step);
+    this.#parts.journal.cancelledAll();
   }
 
   /** Of a Loop, a Parallel or a pinned node, which the walk has ended already. */
@@ -139,6 +152,10 @@ export class NodeOutcomes {
 
   /** Of a parked node that somebody answered. */
   answer(entry: NodeEntry): void {
+    if (this.#early) {
+      this.#early.push(entry);
+      return;
+    }
     const node = this.parked.take(entry.nodeId, entry.iteration);
     if (!node) return;
     // Written by `signalNode`.
@@ -156,27 +173,11 @@ export class NodeOutcomes {
     return history.secrets ? (history.secrets.hide(result) as typeof result) : result;
   }
 
-  /** False, and the execution has failed, when it used more than it may. */
-  isWithinBudget(step: Step): boolean {
-    return this.#isAllowed(step, () => this.#parts.limits.checkBudget());
-  }
-
-  /** False, and the execution has failed, when this is one more node than it may have. */
-  isCounted(step: Step): boolean {
-    // What an earlier life has written is counted with it.
-    if (this.#parts.history.entries.has(step.key)) return true;
-    return this.#isAllowed(step, () => this.#parts.limits.countNode());
-  }
-
-  #isAllowed({ nodeId }: Step, check: () => void): boolean {
-    try {
-      check();
-      return true;
-    } catch (thrown) {
-      const { error, isRetryable } = failureOf(thrown);
-      this.#parts.endFailed({ nodeId, attempt: 1, ...error }, isRetryable);
-      return false;
-    }
+  /** An earlier life may have begun it. */
+  #recall(step: Step): void {
+    const { history, journal } = this.#parts;
+    const begun = history.underway.get(step.key);
+    if (begun) journal.recall(step, Date.parse(begun.event.timestamp));
   }
 
   #end(step: Step, done: NodeDone, { attempt, spent }: Last): void {
@@ -191,7 +192,7 @@ export class NodeOutcomes {
     const { text, value, shown } = writtenOutput(step, output, history.secrets);
     limits.checkOutput(text);
     journal.ended(step, { output: text, value: shown, handle, attempt, usage, entityCreated });
-    if (usage && !this.isWithinBudget(step)) return;
+    if (usage && !this.allowance.isWithinBudget(step)) return;
     // What only computes need not be stored before its successors begin.
     if (step.shape.planned.component.effect !== 'none') raiseBarrier();
     walk.resolve(step, value, handle);
@@ -202,7 +203,7 @@ export class NodeOutcomes {
     const text = writeOutput(output);
     limits.checkOutput(text);
     journal.waiting(step, { output: text, attempt, reason, wakeAtMs, detail });
-    raiseBarrier(reason === 'child' ? this.#parts.children.settle : undefined);
+    raiseBarrier(reason === 'child' ? this.#parts.settleChildren : undefined);
     walk.park(step);
     this.parked.add({ step, reason, wakeAtMs, output: text, attempt });
   }
@@ -267,7 +268,7 @@ export class NodeOutcomes {
     const handle = hasErrorWay(step.shape) ? 'error' : undefined;
     const output = writeOutput({ error: failed.failure.error });
     journal.failed(step, { ...failed, output, handle, isContinued: true });
-    if (failed.usage && !this.isWithinBudget(step)) return;
+    if (failed.usage && !this.allowance.isWithinBudget(step)) return;
     if (component.control) {
       this.parked.take(step.nodeId, step.iteration);
       raiseBarrier();
@@ -290,7 +291,7 @@ export class NodeOutcomes {
     if (!catchers) {
       return endFailed({ nodeId: step.nodeId, attempt, ...failure.error }, failure.isRetryable);
     }
-    if (failure.usage && !this.isWithinBudget(step)) return;
+    if (failure.usage && !this.allowance.isWithinBudget(step)) return;
     walk.fail(step);
     for (const catcher of catchers) {
       if (!catcher.hasEnded) this.#failOrContinue(catcher, { failure, attempt: 1 });

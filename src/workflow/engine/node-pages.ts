@@ -1,5 +1,4 @@
 import type { ExecutionStatus, NodeRun } from './execution.ts';
-import { readEvents } from './executions-store.ts';
 import { nodeKey } from './journal-row.ts';
 import type { EngineSql } from './journal-store.ts';
 import {
@@ -10,7 +9,7 @@ import {
 } from './node-pages-store.ts';
 import { readNodesAt } from './node-runs-store.ts';
 import { rowStatuses, toOpenRun, toRun } from './node-runs.ts';
-import { openNodes } from './open-nodes.ts';
+import { readOpenNodes } from './open-nodes.ts';
 
 /** Which nodes of an execution are asked for; all without any. */
 export interface NodeFilter {
@@ -88,14 +87,7 @@ async function readRunning(
 ): Promise<Place[]> {
   // Of one that was completed no node runs any more.
   if (status === 'completed') return [];
-  const open: ReturnType<typeof openNodes> = new Map();
-  let after = 0;
-  for (;;) {
-    const events = await readEvents(sql, id, after);
-    if (events.length === 0) break;
-    openNodes(events, open);
-    after = events.at(-1)?.seq ?? after;
-  }
+  const open = await readOpenNodes(sql, id);
   const runs = [...open.values()].map((node) => toOpenRun(node, status));
   const asked = runs.filter((run) => isAsked(run, filter));
   const written = new Set((await readNodesAt(sql, id, asked)).map(keyOf));

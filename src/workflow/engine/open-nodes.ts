@@ -1,5 +1,7 @@
 import type { Usage } from '../components/component.ts';
 import type { ExecutionEvent } from './execution.ts';
+import { readEvents } from './executions-store.ts';
+import type { EngineSql } from './journal-store.ts';
 import { nodeKey } from './journal-row.ts';
 
 type StoredEvent = Omit<ExecutionEvent, 'executionId'>;
@@ -43,6 +45,21 @@ export function openNodes(
     else open.delete(key);
   }
   return open;
+}
+
+/** `openNodes` of all events of an execution, read in portions so that nothing else waits for many. */
+export async function readOpenNodes(
+  sql: EngineSql,
+  executionId: string,
+): Promise<Map<string, OpenNode>> {
+  const open = new Map<string, OpenNode>();
+  let after = 0;
+  for (;;) {
+    const events = await readEvents(sql, executionId, after);
+    if (events.length === 0) return open;
+    openNodes(events, open);
+    after = events.at(-1)?.seq ?? after;
+  }
 }
 
 /** The node after an event of it; undefined when that was its end. */

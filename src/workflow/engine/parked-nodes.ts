@@ -22,6 +22,7 @@ export class ParkedNodes {
   readonly #onDue: (node: ParkedNode) => void;
   readonly #nodes = new Map<string, ParkedNode>();
   #callOff = () => {};
+  #isStarted = false;
 
   constructor(clock: Clock, onDue: (node: ParkedNode) => void) {
     this.#clock = clock;
@@ -51,6 +52,21 @@ export class ParkedNodes {
     return times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : undefined;
   }
 
+  /** Wakes nodes from here on when their time has come. */
+  start(): void {
+    this.#isStarted = true;
+    this.#schedule();
+  }
+
+  /** Takes the Loop or the Parallel whose time has been over the longest; undefined without any. */
+  takeOverdue(): ParkedNode | undefined {
+    const nowMs = this.#clock.nowMs();
+    const [first] = [...this.#nodes.values()]
+      .filter(({ reason, wakeAtMs }) => reason === 'inner' && (wakeAtMs ?? nowMs + 1) <= nowMs)
+      .toSorted((a, b) => (a.wakeAtMs ?? 0) - (b.wakeAtMs ?? 0));
+    return first && this.take(first.step.nodeId, first.step.iteration);
+  }
+
   clear(): void {
     this.#callOff();
     this.#nodes.clear();
@@ -58,6 +74,7 @@ export class ParkedNodes {
 
   #schedule(): void {
     this.#callOff();
+    if (!this.#isStarted) return;
     const nearestMs = this.nearestWakeMs();
     if (nearestMs === undefined) return;
     this.#callOff = this.#clock.after(nearestMs - this.#clock.nowMs(), () => this.#wakeDue());

@@ -1,16 +1,21 @@
 import type { Log } from '../../kit/log.ts';
+import type { Clock } from './clock.ts';
 import type { StoredExecution } from './execution-row.ts';
 import { claimExecutions, readLastSeqs, readRetries } from './executions-store.ts';
 import { readNodes } from './node-runs-store.ts';
 import type { EngineSql } from './journal-store.ts';
 import type { Places } from './places.ts';
-import { historyOf, type History } from './recovery.ts';
+import { openNodes, readOpenNodes } from './open-nodes.ts';
+import { hasOverdue, historyOf, type History } from './recovery.ts';
 
 export interface QueueOptions {
   readonly sql: EngineSql;
   readonly log: Log;
   readonly replica: () => string;
   readonly places: Places;
+  readonly clock: Clock;
+  /** Of executions within others, cancels and answers those that these wait for no more. */
+  readonly cancelAbandoned: (executionIds: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly take: (stored: StoredExecution, history: History) => Promise<void>;
 }
 
@@ -62,19 +67,27 @@ export class Queue {
 
   /** Gives each place back once its execution has begun, and those that nobody needs. */
   async #takePortion(reserved: number): Promise<number> {
-    const { sql, replica, take, places } = this.#options;
+    const { sql, replica, take, places, cancelAbandoned, clock } = this.#options;
     let kept = reserved;
     try {
       const claimed = await claimExecutions(sql, replica(), reserved);
       if (claimed.length === 0) return 0;
-      const ids = claimed.map(({ id }) => id);
+      const within = claimed.filter(({ request }) => request.parent).map(({ id }) => id);
+      const gone = within.length > 0 ? await cancelAbandoned(within) : new Set();
+      const taken = claimed.filter(({ id }) => !gone.has(id));
+      const ids = taken.map(({ id }) => id);
       const nodes = await readNodes(sql, ids);
       const seqs = await readLastSeqs(sql, ids);
       const begun = ids.filter((id) => seqs.has(id));
       const retries = await readRetries(sql, begun);
-      for (const stored of claimed) {
+      for (const stored of taken) {
         const { id } = stored;
-        await take(stored, historyOf(nodes.get(id) ?? [], seqs.get(id) ?? 0, retries.get(id)));
+        const entries = nodes.get(id) ?? [];
+        // What began and is to be ended before it can go on is known by its event only.
+        const open = hasOverdue(entries, clock.nowMs())
+          ? await readOpenNodes(sql, id)
+          : openNodes(retries.get(id) ?? []);
+        await take(stored, historyOf(entries, seqs.get(id) ?? 0, open));
         places.giveBack(1);
         kept -= 1;
       }

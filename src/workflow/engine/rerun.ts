@@ -1,17 +1,32 @@
 import { Fault } from '../../kit/errors.ts';
-import type { Plan } from '../flow/plan.ts';
+import type { Plan, PlannedEdge } from '../flow/plan.ts';
 import type { StoredExecution } from './execution-row.ts';
 import type { StartRequest } from './execution.ts';
 import type { NodeFilter, NodePage } from './node-pages.ts';
+import { isErrorEdge } from './walk-edges.ts';
 
 /** The nodes whose outputs do not depend on a node, so that a re-run from there takes them over. */
 export function nodesKept(plan: Plan, fromNode: string): string[] {
-  const first = outermost(plan, fromNode);
-  const redone = new Set<string>([first]);
-  for (const nodeId of redone) {
-    for (const other of dependents(plan, nodeId)) redone.add(other);
+  const anew = new Set<string>([outermost(plan, fromNode)]);
+  // Parallels that only their ends are made again of: what they run does not depend on those.
+  const closed = new Set<string>();
+  let count = 0;
+  while (count < anew.size + closed.size) {
+    count = anew.size + closed.size;
+    for (const nodeId of anew) take(nodeId, () => true);
+    for (const nodeId of closed) take(nodeId, isErrorEdge);
   }
-  return [...plan.nodes.keys()].filter((nodeId) => !redone.has(nodeId));
+  return [...plan.nodes.keys()].filter((nodeId) => !anew.has(nodeId) && !closed.has(nodeId));
+
+  function take(nodeId: string, leadsOn: (edge: PlannedEdge) => boolean): void {
+    const edges = plan.nodes.get(nodeId)?.outgoing ?? [];
+    for (const { target } of edges.filter(leadsOn)) anew.add(target);
+    for (const [id, other] of plan.nodes) {
+      // The body of a Loop, and what names the node.
+      if (other.loopId === nodeId || other.references.includes(nodeId)) anew.add(id);
+      if (other.tasks?.includes(nodeId)) closed.add(id);
+    }
+  }
 }
 
 /**
@@ -67,14 +82,4 @@ function outermost(plan: Plan, nodeId: string): string {
     throw new Fault('not_found', 'the flow has no such node', { reason: 'node_not_found' });
   }
   return planned.loopId === undefined ? nodeId : outermost(plan, planned.loopId);
-}
-
-/** Successors, the body of a Loop, and what gathers or names the node. */
-function* dependents(plan: Plan, nodeId: string): Generator<string> {
-  const planned = plan.nodes.get(nodeId);
-  yield* planned?.outgoing.map(({ target }) => target) ?? [];
-  for (const [id, other] of plan.nodes) {
-    const gathers = other.tasks?.includes(nodeId) || other.references.includes(nodeId);
-    if (other.loopId === nodeId || gathers) yield id;
-  }
 }

@@ -1,6 +1,8 @@
 import type { Log } from '../../kit/log.ts';
 import type { Tracer } from '../../kit/trace.ts';
+import type { Children } from './children.ts';
 import type { Clock } from './clock.ts';
+import type { EndFacts } from './ends.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import type { EventHub } from './events.ts';
 import type { StoredExecution } from './execution-row.ts';
@@ -9,7 +11,7 @@ import type { Turns } from './turns.ts';
 
 /** How this process's part in an execution ended. */
 export type RunOver =
-  | { readonly kind: 'ended'; readonly stored: StoredExecution }
+  | { readonly kind: 'ended'; readonly stored: StoredExecution; readonly facts: EndFacts }
   | { readonly kind: 'parked'; readonly wakeAtMs: number | undefined }
   /** Others have it, or `mustRelease`: it could not be written and has to be given back. */
   | { readonly kind: 'lost'; readonly mustRelease: boolean };
@@ -30,9 +32,6 @@ export interface RunEnvironment {
   readonly turns: Turns;
   readonly callerToken: (stored: StoredExecution) => Promise<string | undefined>;
   /** When the end of an execution is told again unless it was told; undefined: nobody has to know. */
-  readonly tellAtMs: (stored: StoredExecution) => number | undefined;
-  /** Tells a node that waits for an execution within if that has ended already. */
-  readonly settleChildren: (executionId: string) => void;
-  /** Cancels the executions within for which nodes waited that were ended. */
-  readonly cancelChildren: (executionId: string) => void;
+  readonly tellAtMs: (stored: StoredExecution, facts: EndFacts) => number | undefined;
+  readonly children: Pick<Children, 'settle' | 'drop'>;
 }

@@ -1,7 +1,7 @@
 import type { NodeDone, NodeParked } from '../components/component.ts';
 import type { StoredExecution } from './execution-row.ts';
 import type { ExecutionEvent, NodeError } from './execution.ts';
-import { nodeKey, type NodeBody, type NodeEntry, type StatusChange } from './journal-row.ts';
+import type { NodeBody, NodeEntry, StatusChange } from './journal-row.ts';
 import type { NodeFailure } from './node-failure.ts';
 import type { History } from './recovery.ts';
 import type { RunEnvironment } from './run-environment.ts';
@@ -23,7 +23,8 @@ type Begin = Pick<NodeBody, 'place' | 'startedAtMs' | 'reason' | 'detail'>;
 export class RunJournal {
   readonly #stored: StoredExecution;
   readonly #env: Pick<RunEnvironment, 'journal' | 'clock' | 'events' | 'log'>;
-  readonly #begins = new Map<string, Begin>();
+  readonly #begins = new Map<string, { readonly step: Step; readonly begin: Begin }>();
+  #hasCancelled = false;
   #nodes: NodeEntry[] = [];
   #events: ExecutionEvent[] = [];
   #seq: number;
@@ -48,10 +49,15 @@ export class RunJournal {
     return this.#unstoredEvents >= unstoredEventsMax || this.#unstoredBytes >= unstoredBytesMax;
   }
 
+  /** Whether nodes were ended with what ran them, in this life. */
+  get hasCancelled(): boolean {
+    return this.#hasCancelled;
+  }
+
   started(step: Step): void {
     this.#place += 1;
     const begin = { place: this.#place, startedAtMs: this.#env.clock.nowMs() };
-    this.#begins.set(nodeKey(step.nodeId, step.iteration), begin);
+    this.#begins.set(step.key, { step, begin });
     this.#tell('node-started', at(step));
   }
 
@@ -59,7 +65,14 @@ export class RunJournal {
   remember(step: Step, { place, startedAtMs, reason, detail }: NodeBody): void {
     // Fields that are undefined are not written as JSON.
     const begin = { place, startedAtMs, reason, detail } as Begin;
-    this.#begins.set(nodeKey(step.nodeId, step.iteration), begin);
+    this.#begins.set(step.key, { step, begin });
+  }
+
+  /** Keeps when a node began that an earlier life was running; one that has begun again is known. */
+  recall(step: Step, startedAtMs: number): void {
+    if (this.#begins.has(step.key)) return;
+    this.#place += 1;
+    this.#begins.set(step.key, { step, begin: { place: this.#place, startedAtMs } });
   }
 
   /** A Loop or a Parallel that has to be over at this time. */
@@ -70,12 +83,18 @@ export class RunJournal {
     this.remember(step, body);
   }
 
-  /** A node that began, and is ended with what ran it. */
-  cancelled(step: Step): void {
-    if (!this.#begins.has(nodeKey(step.nodeId, step.iteration))) return;
-    const body = this.#bodyOf(step, { isDropped: true });
+  /** A node that began, and is ended with what ran it: a Loop or a Parallel where it is dropped, else all. */
+  cancelled(step: Step, isDropped?: true): void {
+    if (!this.#begins.has(step.key)) return;
+    this.#hasCancelled = true;
+    const body = this.#bodyOf(step, { isDropped });
     this.#keep(step, { status: 'cancelled', output: undefined, body });
     this.#tell('node-cancelled', { ...at(step), duration: body.duration });
+  }
+
+  /** Of all that began and has not ended. */
+  cancelledAll(): void {
+    for (const { step } of this.#begins.values()) this.cancelled(step);
   }
 
   skipped(step: Step): void {
@@ -197,8 +216,8 @@ export class RunJournal {
 
   #bodyOf(step: Step, end: Given<Omit<NodeBody, 'place' | 'startedAtMs'>>): NodeBody {
     const nowMs = this.#env.clock.nowMs();
-    const begin = this.#begins.get(nodeKey(step.nodeId, step.iteration));
-    const known = begin ?? { place: (this.#place += 1), startedAtMs: nowMs };
+    const begun = this.#begins.get(step.key)?.begin;
+    const known = begun ?? { place: (this.#place += 1), startedAtMs: nowMs };
     const { attempt = 1, ...rest } = end;
     const duration = Math.max(0, nowMs - known.startedAtMs);
     // Fields that are undefined are not written as JSON.
@@ -207,7 +226,7 @@ export class RunJournal {
 
   #keep(step: Step, entry: Pick<NodeEntry, 'status' | 'output' | 'body'>): void {
     const { nodeId, iteration } = step;
-    this.#begins.delete(nodeKey(nodeId, iteration));
+    this.#begins.delete(step.key);
     this.#nodes.push({ nodeId, iteration, ...entry });
     this.#unstoredBytes += entry.output?.length ?? 0;
   }

@@ -6,7 +6,7 @@ import type { NodeEntry, Outcome } from './journal-row.ts';
 import { deadlock, overdueAt } from './node-failure.ts';
 import { NodeOutcomes } from './node-outcomes.ts';
 import { tellMove } from './move-outcomes.ts';
-import { pastOf, type History } from './recovery.ts';
+import { hasCancelled, walkAnew, type History } from './recovery.ts';
 import type { RunEnvironment, RunOver } from './run-environment.ts';
 import { RunJournal, type WriteState } from './run-journal.ts';
 import { RunLimits } from './run-limits.ts';
@@ -15,7 +15,7 @@ import { RunningNodes } from './running-nodes.ts';
 import { launchNode, startExecutionSpan } from './run-nodes.ts';
 import type { Step } from './walk-frame.ts';
 import { isBeginning, type Move } from './walk-moves.ts';
-import { Walk } from './walk.ts';
+import type { Walk } from './walk.ts';
 
 /** A wait this short is sat out in memory. */
 const lingerMs = 1_000;
@@ -33,10 +33,13 @@ export class Run {
   readonly #span: Span;
   readonly #running = new RunningNodes();
   #ready: Step[] = [];
+  /** From an earlier life. */
+  readonly #mayLeaveChildren: boolean;
   #signals: number;
   #holdCount = 0;
   #isOver = false;
   #isAdvancing = false;
+  #mustDropChildren = false;
   #callOffDeadline = () => {};
 
   constructor(
@@ -48,17 +51,11 @@ export class Run {
     this.#env = env;
     this.#onOver = onOver;
     this.#signals = stored.signals;
+    this.#mayLeaveChildren = hasCancelled(history);
     this.#limits = new RunLimits({ stored, plan, history }, env.nodeRunsMax);
     this.#journal = new RunJournal(stored, history, env);
     this.#span = startExecutionSpan(env.tracer, stored);
-    const { id, workflowId, request } = stored;
-    this.#walk = new Walk({
-      plan,
-      request,
-      execution: { id, workflowId },
-      secrets: history.secrets,
-      past: (nodeId, iteration) => pastOf(history, nodeId, iteration),
-    });
+    this.#walk = walkAnew({ stored, plan, history });
     this.#pace = new RunPace({
       journal: this.#journal,
       turns: env.turns,
@@ -72,7 +69,7 @@ export class Run {
       limits: this.#limits,
       journal: this.#journal,
       raiseBarrier: (onStored) => this.#pace.raiseBarrier(onStored),
-      children: { settle: () => env.settleChildren(id), cancel: () => env.cancelChildren(id) },
+      settleChildren: () => void env.children.settle(stored.id),
       endFailed: (error, isRetryable) => this.#endFailed(error, isRetryable),
       onWoken: () => this.#advance(),
     });
@@ -160,6 +157,9 @@ export class Run {
       this.#walk.goOn();
       this.#takeMoves();
     }
+    const hasCome = !this.#isOver && !this.#walk.hasDecided;
+    if (hasCome && this.#outcomes.catchUp()) return this.#walkOn();
+    this.#dropChildren();
   }
 
   #takeMoves(): void {
@@ -169,7 +169,7 @@ export class Run {
   #take(move: Move): void {
     const { step } = move;
     if (step.isDropped && move.kind !== 'cancelled') return;
-    if (isBeginning(move) && !this.#outcomes.isCounted(step)) return;
+    if (isBeginning(move) && !this.#outcomes.allowance.isCounted(step)) return;
     switch (move.kind) {
       case 'run':
         this.#ready.push(step);
@@ -178,10 +178,18 @@ export class Run {
         this.#ready = this.#ready.filter((ready) => ready !== step);
         this.#running.cancel(step);
         this.#outcomes.cancel(step);
+        this.#mustDropChildren = true;
         return;
       default:
         tellMove(this.#outcomes, move);
     }
+  }
+
+  /** Of nodes that were cancelled, once that is stored. */
+  #dropChildren(): void {
+    if (!this.#mustDropChildren) return;
+    this.#mustDropChildren = false;
+    this.#pace.raiseBarrier(() => void this.#env.children.drop(this.stored.id));
   }
 
   /** Whether a node is ready and has a place. */
@@ -193,7 +201,7 @@ export class Run {
   #startReady(): void {
     while (this.#mayStart && !this.#pace.mustPause) {
       const step = this.#ready.shift();
-      if (!step || !this.#outcomes.isWithinBudget(step)) return;
+      if (!step || !this.#outcomes.allowance.isWithinBudget(step)) return;
       void this.#run(step);
     }
   }
@@ -231,6 +239,7 @@ export class Run {
   #endFailed(error: NodeError, retryable: boolean): void {
     if (this.#isOver) return;
     failSpan(this.#span, new Error(error.message));
+    this.#outcomes.cancelAll(this.#ready);
     this.#journal.ending('workflow-failed', { error });
     this.#end('failed', { error, retryable });
   }
@@ -247,11 +256,12 @@ export class Run {
     const completedAtMs = clock.nowMs();
     this.stop(new Error('the execution has ended'));
     const change = { status, ...usage, signals: this.#signals, completedAtMs, outcome };
-    const tellAt = tellAtMs(this.stored);
+    const facts = { mayLeaveChildren: this.#mayLeaveChildren || this.#journal.hasCancelled };
+    const tellAt = tellAtMs(this.stored, facts);
     const stored = { ...this.stored, status, ...usage, completedAtMs, outcome };
     void this.#journal
       .write({ ...change, ...(tellAt === undefined ? {} : { tellAtMs: tellAt }) })
-      .then((state) => this.#leave(state, { kind: 'ended', stored }));
+      .then((state) => this.#leave(state, { kind: 'ended', stored, facts }));
   }
 
   /** Lets go of the memory; whoever wakes it builds it anew from the journal. */

@@ -1,7 +1,8 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Plan } from '../flow/plan.ts';
+import type { Children } from './children.ts';
 import type { Clock } from './clock.ts';
-import type { Ends } from './ends.ts';
+import type { EndFacts, Ends } from './ends.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import type { EventHub } from './events.ts';
@@ -12,7 +13,7 @@ import type { Journal } from './journal.ts';
 import { failureOf } from './node-failure.ts';
 import { Places } from './places.ts';
 import { Queue } from './queue.ts';
-import { hasChild, noHistory, type History } from './recovery.ts';
+import { hasCancelled, noHistory, waitsForChild, type History } from './recovery.ts';
 import { Replica } from './replica.ts';
 import { countOpen, deleteEnded, readHeld, type Beat } from './replicas-store.ts';
 import { callerTokenOf } from './requests.ts';
@@ -27,8 +28,7 @@ export interface RunsParts {
   readonly hub: EventHub;
   readonly metrics: EngineMetrics;
   readonly ends: Ends;
-  readonly settleChildren: (executionId: string) => void;
-  readonly cancelChildren: (executionId: string) => void;
+  readonly children: Children;
   readonly onEnded: (stored: StoredExecution) => void;
 }
 
@@ -72,7 +72,9 @@ export class Runs {
       log,
       replica: () => this.#replica.id,
       places: this.#places,
+      clock: parts.clock,
       take: (stored, history) => this.#takeUp(stored, history),
+      cancelAbandoned: (childIds) => parts.children.cancelAbandoned({ childIds }),
     });
     this.#replica = new Replica({
       sql,
@@ -170,7 +172,7 @@ export class Runs {
 
   #environment(): RunEnvironment {
     const { tracer, log, sealer, nodesMax = 32, nodeRunsMax = nodeRunsMaxDefault } = this.#options;
-    const { clock, journal, hub, metrics, ends, settleChildren, cancelChildren } = this.#parts;
+    const { clock, journal, hub, metrics, ends, children } = this.#parts;
     return {
       journal,
       clock,
@@ -182,9 +184,8 @@ export class Runs {
       nodeRunsMax,
       turns: new Turns(),
       callerToken: async (stored) => callerTokenOf(stored, sealer),
-      tellAtMs: (stored) => ends.tellAtMs(stored, clock.nowMs()),
-      settleChildren,
-      cancelChildren,
+      tellAtMs: (stored, facts) => ends.tellAtMs(stored, { ...facts, nowMs: clock.nowMs() }),
+      children,
     };
   }
 
@@ -196,12 +197,13 @@ export class Runs {
   }
 
   async #takeUp(stored: StoredExecution, history: History): Promise<void> {
+    const { children } = this.#parts;
     try {
       const { plan } = await this.#options.plans.load(stored.workflowId, stored.version);
       this.#begin(stored, plan, history);
       // One may have ended while this execution was over.
-      if (hasChild(history, 'waiting')) this.#parts.settleChildren(stored.id);
-      if (hasChild(history, 'cancelled')) this.#parts.cancelChildren(stored.id);
+      if (waitsForChild(history)) void children.settle(stored.id);
+      if (hasCancelled(history)) void children.drop(stored.id);
     } catch (error) {
       await this.#refuse(stored, history, error);
     }
@@ -228,11 +230,12 @@ export class Runs {
       error: failed,
     } as const;
     const change = { status: 'failed', tokensUsed, cost, signals, completedAtMs: nowMs } as const;
-    const tellAtMs = ends.tellAtMs(stored, nowMs);
+    const facts = { mayLeaveChildren: true };
+    const tellAtMs = ends.tellAtMs(stored, { ...facts, nowMs });
     const told = tellAtMs === undefined ? {} : { tellAtMs };
     const entry = { executionId: id, epoch, nodes: [], events: [event] };
     await journal.write({ ...entry, change: { ...change, outcome, ...told } });
-    this.#noteEnd({ ...stored, status: 'failed', completedAtMs: nowMs, outcome });
+    this.#noteEnd({ ...stored, status: 'failed', completedAtMs: nowMs, outcome }, facts);
   }
 
   /** A portion an hour or, while there is more, a beat. */
@@ -246,18 +249,18 @@ export class Runs {
   #end(run: Run, over: RunOver): void {
     const { id } = run.stored;
     if (this.#runs.get(id) === run) this.#runs.delete(id);
-    if (over.kind === 'ended') this.#noteEnd(over.stored);
+    if (over.kind === 'ended') this.#noteEnd(over.stored, over.facts);
     else if (over.kind === 'parked')
       this.#replica.lookAt(over.wakeAtMs ?? Number.POSITIVE_INFINITY);
     else if (over.mustRelease) this.#released.push(run.stored);
     this.#queue.nudge();
   }
 
-  #noteEnd(stored: StoredExecution): void {
+  #noteEnd(stored: StoredExecution, facts: EndFacts): void {
     const { metrics, ends, onEnded } = this.#parts;
     metrics.ended(stored.status);
     onEnded(stored);
-    ends.tell(stored);
+    ends.tell(stored, facts);
   }
 
   #dropAll(): void {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { bareBody } from './body-credentials.ts';
 import { bareDraft } from './draft-credentials.ts';
+import { keepSettings } from './kept-settings.ts';
 import { importN8n } from './n8n/import.ts';
 import { documentOf, hook } from './n8n/testing.ts';
 
@@ -60,4 +61,34 @@ test('the report names the secret of an imported body, and the flow has it no mo
   });
   expect(JSON.stringify(asked?.node)).not.toContain('s3cret');
   expect(draft.warnings).toContainEqual(expect.stringMatching(/^Ask: "client_secret" in its body/));
+});
+
+test('the report names every secret of a form', () => {
+  const body = 'client_secret=SEC1&x=1&password=SEC2&api_key=SEC3&sig=SEC4';
+  const parameters = {
+    method: 'POST',
+    url: 'https://h.test/token',
+    sendBody: true,
+    contentType: 'raw',
+    rawContentType: 'application/x-www-form-urlencoded',
+    body,
+  };
+  const steps = { Hook: hook, Ask: { type: 'httpRequest', parameters } };
+  const draft = bareDraft(importN8n(documentOf(steps, 'Hook > Ask')));
+  const asked = draft.steps.find(({ source }) => source === 'Ask');
+  expect(JSON.stringify(asked?.node)).not.toContain('SEC');
+  for (const name of ['client_secret', 'password', 'api_key']) {
+    expect(asked?.note).toContain(JSON.stringify(name));
+    expect(draft.warnings.join()).toContain(JSON.stringify(name));
+  }
+});
+
+test.each([
+  [{ jsonBody: '{"client_secret":"SEC1","password":"SEC2"}' }],
+  [{ jsonBody: '={"client_secret":"SEC1","x":{{ $json.items.map((one) => one.id) }}}' }],
+  [{ body: 'client_secret=SEC1&x=1&password=SEC2' }],
+  [{ body: '=client_secret=SEC1' }],
+  [{ jsonHeaders: '{"Authorization":"Bearer SEC1"}' }],
+])('a Placeholder keeps %j without the secrets', (settings) => {
+  expect(JSON.stringify(keepSettings({ parameters: settings }))).not.toContain('SEC');
 });

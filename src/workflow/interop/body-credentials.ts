@@ -45,10 +45,11 @@ function isSecret(value: unknown): boolean {
 // No two ways lead through the same characters, so that each takes time in proportion to the text.
 const pairs: readonly RegExp[] = [
   /(?<head>"(?<name>[^"\\\n]{1,100})"\s{0,20}:\s{0,20}")(?<value>(?:[^"\\]|\\.)*)(?=")/g,
-  /(?<head>(?<=^|&)(?<name>[^=&\s{}"]{1,100})=)(?<value>(?:\{\{[^{}]{0,1000}\}\}|[^&\s{]|\{(?!\{))*)/g,
+  /(?<head>(?<=^=?|&)(?<name>[^=&\s{}"]{1,100})=)(?<value>(?:\{\{[^{}]{0,1000}\}\}|[^&\s{]|\{(?!\{))*)/g,
 ];
 
-function bareText(text: string, names: Set<string>): string {
+/** A text that is JSON or a form without its secrets, as `bareBody` says; adds their names. */
+export function bareText(text: string, names = new Set<string>()): string {
   return pairs.reduce((bared, pair) => {
     return bared.replaceAll(pair, (whole, ...found) => {
       // The groups of a pair, which are always there.

@@ -7,6 +7,7 @@ test.each([
   ['https://{user}:secret@h/', 'https://h/'],
   ['https://h/?api_key=secret&token=secret&q=1#x', 'https://h/?api_key=&token=&q=1#x'],
   ['={{ $json.base }}/x?key=secret&a={{ $json.b }}', '={{ $json.base }}/x?key=&a={{ $json.b }}'],
+  ['https://h/cb#access_token=secret&state=1', 'https://h/cb#access_token=&state=1'],
   ['Server=h;Password=secret', 'Server=h;Password='],
   ['ask https://h/?sig=secret now', 'ask https://h/?sig= now'],
 ])('%s loses its credentials', (text, expected) => {

@@ -10,7 +10,7 @@ export function isSecretParameter(name: string): boolean {
 
 /**
  * A text whose addresses have lost their credentials: the user and password before the host, and the
- * values of parameters whose names say that they are secret. What placeholders fill in stays. Takes
+ * values of parameters, those behind `#` too, whose names say that they are secret. What placeholders fill in stays. Takes
  * time in proportion to the text.
  */
 export function withoutCredentials(text: string): string {
@@ -33,7 +33,7 @@ const placeholder = /\$?\{\{[^{}]{0,1000}\}\}|\$\{[^{}]{0,1000}\}|\{[A-Za-z_][\w
 const run = /(?:\$?\{\{?[^{}]{0,1000}\}|[^\s"'<>`])+/g;
 const userInfo =
   /(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30}:\/\/)((?:\$?\{\{[^{}]{0,1000}\}\}|\$?\{[^{}]{0,1000}\}|[^/?#{}$]|\$(?!\{)){1,1000})@/g;
-const parameter = /([?&;][^=&?;#{}]{1,100})=((?:\$?\{\{?[^{}%][^{}]{0,1000}\}|[^&;#{]|\{(?!%))*)/g;
+const parameter = /([?&;#][^=&?;#{}]{1,100})=((?:\$?\{\{?[^{}%][^{}]{0,1000}\}|[^&;#{]|\{(?!%))*)/g;
 
 function bared(address: string): string {
   return address

@@ -20,21 +20,13 @@ function bareStep(given: DraftStep): { readonly step: DraftStep; readonly warnin
   const said = given.note === undefined ? [] : [withoutCredentials(given.note)];
   const known = { ...given, note: said[0], settings: bare(settings) };
   if (!node) return { step: known };
-  const { data, names } = bareData(node);
-  const notes = notesOn(node.data, data, names);
+  const { data, names, notes } = bareData(node);
   if (notes.length === 0) return { step: known };
   const told = { ...known, node: { ...node, data } };
   // Of a Placeholder everybody knows that it is no more than a reminder.
   if (status === 'unsupported') return { step: told };
   const step = { ...told, status: 'adapted', note: [...said, ...notes].join('; ') } as const;
   return names.length > 0 ? { step, warning: `${source}: ${bodyNote(names)}` } : { step };
-}
-
-function notesOn(before: Fields, after: Fields, names: readonly string[]): readonly string[] {
-  const isBodyOnly = JSON.stringify({ ...before, body: after['body'] }) === JSON.stringify(after);
-  const isSameBody = JSON.stringify(before['body']) === JSON.stringify(after['body']);
-  const hasAddress = !isBodyOnly || (!isSameBody && names.length === 0);
-  return [...(hasAddress ? [addressNote] : []), ...(names.length > 0 ? [bodyNote(names)] : [])];
 }
 
 function bodyNote(names: readonly string[]): string {
@@ -47,15 +39,23 @@ function bareData({ type, data }: DraftNode): {
   readonly data: DraftNode['data'];
   /** Of the secrets in its body. */
   readonly names: readonly string[];
+  readonly notes: readonly string[];
 } {
-  const bared = Object.entries(data).map(([name, value]) => {
+  const hasBody = type === 'HttpRequest' && data['body'] !== undefined;
+  // Before what looks like an address: a form has no parameters, and each of its secrets is named.
+  const { body, names } = bareBody(hasBody ? data['body'] : undefined);
+  const known = hasBody ? { ...data, body } : data;
+  const bared = Object.entries(known).map(([name, value]) => {
     const isQuery = name === 'query' && isFields(value);
     return [name, isQuery ? bareQuery(value) : bare(value)] as const;
   });
   const fields = Object.fromEntries(bared);
-  if (type !== 'HttpRequest' || fields['body'] === undefined) return { data: fields, names: [] };
-  const { body, names } = bareBody(fields['body']);
-  return { data: { ...fields, body }, names };
+  const hasAddress = JSON.stringify(fields) !== JSON.stringify(known);
+  const notes = [
+    ...(hasAddress ? [addressNote] : []),
+    ...(names.length > 0 ? [bodyNote(names)] : []),
+  ];
+  return { data: fields, names, notes };
 }
 
 /** Parameters of an address by name. */

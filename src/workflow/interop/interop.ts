@@ -2,6 +2,7 @@ import type { Definitions } from '../definitions/definitions.ts';
 import { readShown, readShownVersion } from '../definitions/drafts.ts';
 import { invalidFlow } from '../definitions/refusals.ts';
 import type { FlowCompiler } from '../definitions/flow-compiler.ts';
+import type { FlowSecrets } from '../definitions/flow-secrets.ts';
 import type { FlowTest } from '../definitions/flow-test.ts';
 import { requireSound, type FlowTests } from '../definitions/flow-tests.ts';
 import type { Actor, Workflow } from '../definitions/workflow.ts';
@@ -13,6 +14,7 @@ import { exportOwn, readOwn, type OwnDocument } from './ennead/document.ts';
 import type { Fields } from './fields.ts';
 import { importFlowise } from './flowise/import.ts';
 import { importLangflow } from './langflow/import.ts';
+import { fillSecrets } from './left-secrets.ts';
 import { mendDraft } from './mending.ts';
 import { importN8n } from './n8n/import.ts';
 import { reportOn, type ImportReport, type InteropFormat } from './report.ts';
@@ -23,6 +25,7 @@ import { readOwnExport } from './serverless/own-export.ts';
 export interface InteropOptions {
   readonly definitions: Pick<Definitions, 'create' | 'read' | 'readVersion'>;
   readonly compiler: Pick<FlowCompiler, 'read'>;
+  readonly flowSecrets: Pick<FlowSecrets, 'fill'>;
   readonly tests: Pick<FlowTests, 'read' | 'write'>;
 }
 
@@ -72,17 +75,18 @@ export class Interop {
 
   /**
    * Makes a workflow of a foreign document: active when all of it is supported, else a draft whose
-   * Placeholders somebody has to replace. Fault `invalid` (`bad_document`, `unknown_format`,
+   * Placeholders somebody has to replace, or that has secrets to be filled in. Fault `invalid` (`bad_document`, `unknown_format`,
    * `invalid_flow`).
    */
   async import(request: ImportRequest, ownerId: string): Promise<Imported> {
     const document = await readDocument(request.document);
     const format = request.format ?? recogniseFormat(document);
     const reading = format === 'ennead' ? this.#own(document) : this.#foreign(format, document);
-    const { report, flow, description, category, tags, tests = [] } = reading;
+    const { description, category, tags, tests = [] } = reading;
+    const { report, flow, isOpen } = fillSecrets(reading, this.#options.flowSecrets);
     const name = oneLine(request.name ?? reading.name) || `Imported from ${format}`;
     if (request.isDryRun) return { report, name, flow };
-    const isPublished = report.unsupported.length === 0;
+    const isPublished = !isOpen && report.unsupported.length === 0;
     const labels = { name, description, category, tags };
     const { definitions } = this.#options;
     const workflow = await definitions.create({ ...labels, flow, isPublished }, ownerId);

@@ -1,3 +1,4 @@
+import { bareText } from './body-credentials.ts';
 import { forbiddenKeys } from '../flow/limits.ts';
 import { isSecretName, withoutCredentials } from './credentials.ts';
 import { isFields, textOf, type Fields } from './fields.ts';
@@ -21,7 +22,7 @@ export function keepSettings(value: unknown): unknown {
 function keep(value: unknown, depth: number): unknown {
   if (depth > depthMax) return '…';
   if (Array.isArray(value)) return value.map((one: unknown) => keep(one, depth + 1));
-  if (typeof value === 'string') return withoutCredentials(value);
+  if (typeof value === 'string') return withoutCredentials(bareText(value));
   if (!isFields(value)) return value;
   return keepFields(value, depth);
 }

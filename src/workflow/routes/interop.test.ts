@@ -90,6 +90,47 @@ test('our own export imported is the same workflow', async () => {
   expect(copy).toEqual(document);
 });
 
+test.each(['ennead', 'serverless-workflow'])(
+  'an export as %s of a flow with secrets is a draft that says which are to be filled in',
+  async (format) => {
+    const nodes = [
+      {
+        id: 'call',
+        type: 'HttpRequest',
+        data: { url: 'https://a.example', headers: { 'X-Api-Key': 's3cret', accept: 'a/b' } },
+      },
+      { id: 'login', type: 'UserLogin', data: { username: 'ada', password: 's3cret' } },
+    ];
+    const body = { name: 'With secrets', flow: { nodes, edges: [] } };
+    const { body: made } = await call('POST', '/api/v1/workflows', { body });
+    const path = `/api/v1/workflows/${made.id}/export?format=${format}`;
+    const { body: document } = await call('GET', path);
+    const { status, body: again } = await call('POST', importPath, { body: { document } });
+    expect([status, again.status]).toEqual([201, 'draft']);
+    expect(again.report).toMatchObject({
+      nodes: [
+        {
+          nodeId: 'call',
+          status: 'adapted',
+          note: expect.stringContaining('"X-Api-Key"') as string,
+        },
+        {
+          nodeId: 'login',
+          status: 'adapted',
+          note: expect.stringContaining('"password"') as string,
+        },
+      ],
+      unsupported: [],
+    });
+    expect(again.report.warnings).toHaveLength(2);
+    const { body: tried } = await call('POST', importPath, { body: { document, dryRun: true } });
+    expect(tried.flow.nodes).toMatchObject([
+      { data: { headers: { 'X-Api-Key': '{{ inputs.call_x_api_key }}', accept: 'a/b' } } },
+      { data: { password: '{{ inputs.login_password }}' } },
+    ]);
+  },
+);
+
 test('an export as Serverless Workflow is YAML that says what it cannot say', async () => {
   const path = '/api/v1/workflows/tpl_summarize_text/export?format=serverless-workflow';
   const { headers, body } = await call('GET', path);

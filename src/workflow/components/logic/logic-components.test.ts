@@ -209,6 +209,7 @@ describe('A SubWorkflow', () => {
           return execution;
         },
         find: async () => ({ ...execution, ...parent }),
+        cancelAbandoned: async () => {},
         list: async () => ({ executions: [...earlier], total: earlier.length }),
       }),
     });

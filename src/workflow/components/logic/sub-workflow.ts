@@ -8,7 +8,8 @@ import type { Component, NodeContext, Rest } from '../component.ts';
 import { defineComponent, type Marker } from '../schema.ts';
 
 /** What starts executions. */
-export type ChildStarter = Pick<Engine, 'start' | 'find'> & Pick<WorkflowEngine, 'list'>;
+export type ChildStarter = Pick<Engine, 'start' | 'find'> &
+  Pick<WorkflowEngine, 'list' | 'cancelAbandoned'>;
 
 export interface SubWorkflowDependencies {
   /** Asked when the first child is started: the engine needs the components before it can exist. */
@@ -108,6 +109,8 @@ export function createSubWorkflow({
         });
       };
       const child = (await findStarted(engine, context)) ?? (await start());
+      // What ran this node may have ended while it was started, and found no child yet.
+      if (context.signal.aborted) await engine.cancelAbandoned(context.executionId);
       if (!wait) return { kind: 'done', output: { executionId: child.id } };
       const detail = { executionId: child.id, workflowId };
       return { kind: 'parked', reason: 'child', detail };

@@ -33,6 +33,24 @@ test('what it cannot say stands in the head and in the report', () => {
   expect(tasks['ask']).toMatchObject({ call: 'ennead:LLMNode' });
 });
 
+test('timeouts are said, those of a Loop and a Parallel in the head', () => {
+  const { document, tasks, unsupported } = write({
+    nodes: [
+      { ...call, timeout: 5_000 },
+      { id: 'wait', type: 'Wait', data: { duration: 9_000 }, timeout: 2_000 },
+      { id: 'all', type: 'Parallel', data: {}, timeout: 3_000 },
+    ],
+    edges: [],
+    settings: { timeout: 60_000 },
+  });
+  const after = (milliseconds: number) => ({ timeout: { after: { milliseconds } } });
+  expect(document).toMatchObject(after(60_000));
+  expect(tasks['call']).toMatchObject({ try: [{ call_once: after(5_000) }] });
+  expect(tasks['wait']).toMatchObject(after(2_000));
+  expect(tasks['all']).not.toHaveProperty('timeout');
+  expect(unsupported).toContainEqual({ nodeId: 'all', reason: 'its timeout is not said' });
+});
+
 test('nodes are tasks that know what ran before, and which way was taken', () => {
   const { tasks, unsupported, document } = write({
     nodes: [

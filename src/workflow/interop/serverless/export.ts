@@ -41,16 +41,23 @@ export function exportServerless(
   const head = unsupported.map(({ nodeId, reason }) => `# ${nodeId}: ${oneLine(reason)}\n`);
   const note = head.length > 0 ? `# What this document cannot say:\n${head.join('')}` : '';
   return {
-    text: note + stringify({ document, do: tasks }, { lineWidth: 0, aliasDuplicateObjects: false }),
+    text:
+      note +
+      stringify(
+        { document, ...timeoutOf(flow.settings), do: tasks },
+        { lineWidth: 0, aliasDuplicateObjects: false },
+      ),
     unsupported,
   };
 }
 
 function taskOf(node: FlowNode, { task, output }: WrittenTask, flow: Flow) {
   const guard = guardOf(node, flow);
+  // Of each attempt; what a Loop and a Parallel run stands behind their task, and is not bounded by it.
+  const bounded = isContainer(node) ? task : { ...task, ...timeoutOf(node) };
   const body = node.retry?.enabled
-    ? { try: [{ [`${node.id}_once`]: task }], catch: { retry: retryOf(node) } }
-    : task;
+    ? { try: [{ [`${node.id}_once`]: bounded }], catch: { retry: retryOf(node) } }
+    : bounded;
   return {
     ...(guard === undefined ? {} : { if: `\${ ${guard} }` }),
     ...body,
@@ -84,8 +91,18 @@ function takenOf({ source, sourceHandle }: FlowEdge, nodes: readonly FlowNode[])
   return `${place} != null`;
 }
 
-function lossesOf({ id, onError }: FlowNode, { edges }: Flow): string[] {
+function isContainer({ type }: FlowNode): boolean {
+  return type === 'Loop' || type === 'Parallel';
+}
+
+function timeoutOf({ timeout }: { readonly timeout?: number } = {}) {
+  return timeout === undefined ? {} : { timeout: { after: { milliseconds: timeout } } };
+}
+
+function lossesOf(node: FlowNode, { edges }: Flow): string[] {
+  const { id, onError, timeout } = node;
   const losses: string[] = [];
+  if (timeout !== undefined && isContainer(node)) losses.push('its timeout is not said');
   if (onError === 'continue') losses.push('that it goes on after a failure is not said');
   if (edges.some(({ source, condition }) => source === id && condition !== undefined)) {
     losses.push('the conditions of its edges are not said');

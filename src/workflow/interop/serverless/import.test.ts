@@ -185,6 +185,20 @@ test('branches give a list of their outputs', async () => {
   expect(node('g')?.data['input']).toEqual({ r: '{{ f_join.merged[0].a | json | parse_json }}' });
 });
 
+test('timeouts of `for`, `fork`, `wait` and `run` are those of their nodes', async () => {
+  const { node, statuses, steps } = await convert(
+    documentOf(`  - l: {for: {in: '\${ .xs }'}, do: [{a: {set: {x: 1}}}], timeout: {after: PT2S}}
+  - f: {fork: {branches: [{b: {set: {x: 1}}}, {c: {do: [{c1: {set: {x: 1}}}]}}]}, timeout: {after: PT3S}}
+  - w: {try: [{v: {wait: PT5S, timeout: {after: PT4S}}}], catch: {errors: {with: {status: 408}}}}
+  - r: {run: {workflow: {name: other}}, timeout: {after: PT6S}}`),
+  );
+  const timeouts = ['l', 'f', 'v', 'r'].map((id) => node(id)?.timeout);
+  expect(timeouts).toEqual([2_000, 3_000, 4_000, 6_000]);
+  expect(statuses).not.toContain('unsupported');
+  const fork = steps.find(({ source, type }) => source === 'f' && type === 'fork');
+  expect(fork?.note).toContain('its timeout bounds the first');
+});
+
 test('input, timeouts and named retry policies are taken over', async () => {
   const { node, flow, statuses } = await convert(
     `${documentOf("  - a: {input: {from: '${ .o }'}, set: {x: '${ .v }'}, timeout: {after: {milliseconds: 200}}}\n  - t: {try: [{h: {call: http, with: {endpoint: 'https://a.example'}}}], catch: {retry: r1}}")}

@@ -1,5 +1,5 @@
 import type { Draft } from '../draft.ts';
-import { fieldsOf, textOf, type Fields } from '../fields.ts';
+import { fieldsOf, present, textOf, type Fields } from '../fields.ts';
 import { toIdentifier } from '../node-ids.ts';
 import { placeholderText, type DataPlace } from '../paths.ts';
 import { translateAs } from '../translation.ts';
@@ -8,6 +8,7 @@ import { conditionOfJq, placeOfJq, type JqSight } from './jq.ts';
 import {
   namedTasks,
   Sections,
+  waysOn,
   type NamedTask,
   type Section,
   type Tail,
@@ -135,18 +136,7 @@ class ServerlessImport {
     const own = from === undefined ? sight.own : translateAs(() => placeOfJq(textOf(from), sight));
     if (!own) return this.#refuse(given, 'what it takes from its input is more than a path');
     const seen = { ...given, sight: { ...sight, own } };
-    const rest = [
-      ...['output', 'export', 'timeout'].filter((word) => task[word] !== undefined),
-      ...schemasOf({ input: task['input'] }),
-    ];
-    if (composite.has(kind) && rest.length > 0) {
-      const note = `left out: ${rest.join(', ')}`;
-      this.#sections.note(`${name} (${rest.join(', ')})`, {
-        type: kind,
-        status: 'unsupported',
-        note,
-      });
-    }
+    this.#noteLeft(name, task);
     if (kind === 'do') return this.#list(task['do'], seen.sight);
     if (kind === 'switch') return this.#switch(seen);
     if (kind === 'for') return this.#loop(seen);
@@ -162,6 +152,21 @@ class ServerlessImport {
       return made.section;
     }
     return simpleSection(seen, { sections: this.#sections, use: this.#use });
+  }
+
+  /** Says what of a task that holds others is left out. */
+  #noteLeft(name: string, task: Fields): void {
+    const kind = kindOf(task);
+    const isBounded =
+      (kind === 'for' || kind === 'fork') && timeoutOf(task['timeout'], this.#use) !== undefined;
+    const words = isBounded ? ['output', 'export'] : ['output', 'export', 'timeout'];
+    const left = [
+      ...words.filter((word) => task[word] !== undefined),
+      ...schemasOf({ input: task['input'] }),
+    ].join(', ');
+    if (!composite.has(kind) || left === '') return;
+    const note = `left out: ${left}`;
+    this.#sections.note(`${name} (${left})`, { type: kind, status: 'unsupported', note });
   }
 
   #refuse({ id, name, task, sight }: TaskGiven, note: string): Section {
@@ -204,7 +209,11 @@ class ServerlessImport {
         const items = placeholderText(placeOfJq(textOf(list), sight));
         const note = 'its `while` is left out: every item has its round';
         return {
-          node: { type: 'Loop', data: { items } },
+          node: {
+            type: 'Loop',
+            data: { items },
+            ...present({ timeout: timeoutOf(task['timeout'], this.#use) }),
+          },
           status: isBounded ? 'unsupported' : 'adapted',
           note: isBounded ? note : 'rounds do not see what the round before made of the data',
         };
@@ -238,14 +247,21 @@ class ServerlessImport {
   #fork({ id, name, task, sight }: TaskGiven): Section {
     const { branches, compete } = fieldsOf(task['fork']);
     const isRace = compete === true;
+    const timeout = timeoutOf(task['timeout'], this.#use);
+    const notes = [
+      ...(isRace ? ['all branches run to their end; there is no race'] : []),
+      ...(timeout !== undefined && holdsLists(branches)
+        ? ['of a branch of several tasks its timeout bounds the first']
+        : []),
+    ];
     const join = this.#sections.ids.unused(`${name}_join`);
     this.#sections.add(
       id,
       { key: id, source: name, type: 'fork', settings: task },
       {
-        node: { type: 'Parallel', data: {} },
-        status: isRace ? 'adapted' : 'exact',
-        ...(isRace ? { note: 'all branches run to their end; there is no race' } : {}),
+        node: { type: 'Parallel', data: {}, ...present({ timeout }) },
+        status: notes.length > 0 ? 'adapted' : 'exact',
+        ...(notes.length > 0 ? { note: notes.join('; ') } : {}),
       },
     );
     const outputs = namedTasks(branches).map(({ name: branch, task: one }) => {
@@ -262,6 +278,11 @@ class ServerlessImport {
   }
 }
 
+/** Whether a branch may become more than one node. */
+function holdsLists(branches: unknown): boolean {
+  return namedTasks(branches).some(({ task }) => composite.has(kindOf(task)) || 'if' in task);
+}
+
 interface TaskGiven {
   readonly id: string;
   readonly name: string;
@@ -272,11 +293,4 @@ interface TaskGiven {
 interface Entered {
   readonly entry: string | undefined;
   readonly ways: readonly Way[];
-}
-
-/** The ways that go on, with `continue` as the name of what comes next. */
-function waysOn(ways: readonly Way[], next: string): readonly Way[] {
-  return ways
-    .map(({ tail, to }) => ({ tail, to: to === 'continue' ? next : to }))
-    .filter(({ to }) => to !== 'end');
 }

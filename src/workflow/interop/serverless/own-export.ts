@@ -30,10 +30,14 @@ function keptOf({ metadata }: Fields): Fields {
 
 /** Without what we keep there ourselves, and without prototypes, which differ with the reader. */
 function tasksOf(document: unknown): unknown {
-  const text = JSON.stringify(fieldsOf(document)['do'] ?? null, (key, value: unknown) =>
+  const text = JSON.stringify(pick(fieldsOf(document)), (key, value: unknown) =>
     isOurs(key, value) ? undefined : value,
   );
   return JSON.parse(text);
+}
+
+function pick({ do: tasks = null, timeout = null }: Fields): Fields {
+  return { tasks, timeout };
 }
 
 function isOurs(key: string, value: unknown): boolean {

@@ -124,3 +124,10 @@ export function namedTasks(value: unknown): readonly NamedTask[] {
     .flatMap((one) => Object.entries(one).slice(0, 1))
     .map(([name, task]) => ({ name, task: fieldsOf(task) }));
 }
+
+/** The ways that go on, with `continue` as the name of what comes next. */
+export function waysOn(ways: readonly Way[], next: string): readonly Way[] {
+  return ways
+    .map(({ tail, to }) => ({ tail, to: to === 'continue' ? next : to }))
+    .filter(({ to }) => to !== 'end');
+}

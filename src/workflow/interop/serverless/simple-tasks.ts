@@ -73,6 +73,9 @@ function outputOf(task: Fields, { mapped, place, sight }: OutputGiven): Fields |
   return { mode: 'first', inputs: [placeholderText(found)] };
 }
 
+/** Kinds of tasks whose nodes end when their time is over. */
+const bounded = new Set(['call', 'set', 'wait', 'run']);
+
 /** A task with its timeout, and with what is left out of it. */
 // Each case is one line.
 // oxlint-disable-next-line complexity
@@ -80,7 +83,7 @@ function boundTask(task: Fields, mapped: MappedTask, use: Fields): Made {
   const { node, status, note } = mapped;
   const kind = kindOf(task);
   const after = timeoutOf(task['timeout'], use);
-  const isBounded = after !== undefined && (kind === 'call' || kind === 'set');
+  const isBounded = after !== undefined && bounded.has(kind);
   const lost = [
     ...(task['export'] === undefined ? [] : ['export']),
     ...(task['timeout'] === undefined || isBounded ? [] : ['timeout']),
@@ -88,7 +91,7 @@ function boundTask(task: Fields, mapped: MappedTask, use: Fields): Made {
   ];
   const said = [note ?? [], lost.length > 0 ? `left out: ${lost.join(', ')}` : []].flat();
   return {
-    ...(node ? { node: isBounded ? { ...node, timeout: Math.max(1, after) } : node } : {}),
+    ...(node ? { node: isBounded ? { ...node, timeout: after } : node } : {}),
     status: status === 'exact' && lost.length > 0 ? 'adapted' : status,
     ...(said.length > 0 ? { note: said.join('; ') } : {}),
   };

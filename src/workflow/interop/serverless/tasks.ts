@@ -87,11 +87,12 @@ function policyOf(given: unknown, use: Fields): Fields {
   return typeof given === 'string' ? fieldsOf(fieldsOf(use['retries'])[given]) : fieldsOf(given);
 }
 
-/** Milliseconds of a timeout, which may be named; undefined where it is none, or no fixed one. */
+/** Milliseconds of a timeout, at least 1, which may be named; undefined where it is none, or no fixed one. */
 export function timeoutOf(given: unknown, use: Fields): number | undefined {
   const timeout = typeof given === 'string' ? fieldsOf(use['timeouts'])[given] : given;
   const { after } = fieldsOf(timeout);
-  return after === undefined ? undefined : durationMs(after);
+  const ms = after === undefined ? undefined : durationMs(after);
+  return ms === undefined ? undefined : Math.max(1, ms);
 }
 
 const simple: Readonly<Record<string, (task: Fields, sight: JqSight) => MappedTask>> = {
