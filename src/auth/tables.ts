@@ -48,6 +48,14 @@ export interface SessionRow {
 
 export type ApiKeyKind = 'user' | 'service';
 
+/** A secret that a key had before. */
+export interface FormerSecret {
+  /** Its SHA-256, in hexadecimal digits. */
+  readonly hash: string;
+  /** Until when it is good, ISO 8601. */
+  readonly expiresAt: string;
+}
+
 export interface ApiKeyRow {
   id: string;
   name: string;
@@ -58,8 +66,8 @@ export interface ApiKeyRow {
   permissions: string[];
   /** SHA-256 of the secret. */
   hash: Buffer;
-  previous_hash: Buffer | null;
-  previous_expires_at: Date | null;
+  /** The newest first. */
+  former_secrets: readonly FormerSecret[];
   created_at: Date;
   expires_at: Date | null;
   last_used_at: Date | null;

@@ -192,22 +192,26 @@ interface SecretUse {
   readonly expiresAt: Date | null;
 }
 
-type KeySecrets = Pick<ApiKeyRow, 'id' | 'hash' | 'previous_hash' | 'previous_expires_at'>;
+type KeySecrets = Pick<ApiKeyRow, 'id' | 'hash' | 'former_secrets'>;
 
 /** What stands for a key that there is not: its hash is random, so that no secret has it. */
 const noKey: KeySecrets = {
   id: '',
   hash: hashApiKeySecret(newApiKeySecret()),
-  previous_hash: null,
-  previous_expires_at: null,
+  former_secrets: [],
 };
 
 /** Undefined for what is no secret of the key, or no longer. */
 function findSecret(key: KeySecrets, secret: string, now: Date): SecretUse | undefined {
-  const { id, hash, previous_hash: previous, previous_expires_at: until } = key;
+  const { id, hash, former_secrets: former } = key;
   if (isSecretOf(hash, secret)) return { sessionId: secretSessionId(id, hash), expiresAt: null };
-  if (!previous || !until || until <= now || !isSecretOf(previous, secret)) return undefined;
-  return { sessionId: secretSessionId(id, previous), expiresAt: until };
+  for (const one of former) {
+    const expiresAt = new Date(one.expiresAt);
+    const formerHash = Buffer.from(one.hash, 'hex');
+    if (expiresAt <= now || !isSecretOf(formerHash, secret)) continue;
+    return { sessionId: secretSessionId(id, formerHash), expiresAt };
+  }
+  return undefined;
 }
 
 /** Seconds: no token outlives what it was traded for. */

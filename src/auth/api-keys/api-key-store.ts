@@ -2,7 +2,13 @@ import { sql as raw } from 'kysely';
 import type { ApiKeyRow, Sql } from '../tables.ts';
 
 export async function insertApiKey(sql: Sql, key: ApiKeyRow): Promise<void> {
-  await sql.insertInto('api_keys').values(key).execute();
+  await sql.insertInto('api_keys').values(columnsOf(key)).execute();
+}
+
+/** As they are written: the driver would make an array of SQL of an array of JSON. */
+function columnsOf<Row extends Partial<ApiKeyRow>>(row: Row): Row {
+  const { former_secrets: former } = row;
+  return former ? { ...row, former_secrets: JSON.stringify(former) } : row;
 }
 
 export function findApiKey(sql: Sql, id: string): Promise<ApiKeyRow | undefined> {
@@ -49,7 +55,7 @@ export function updateApiKey(
 ): Promise<ApiKeyRow | undefined> {
   return sql
     .updateTable('api_keys')
-    .set(changes)
+    .set(columnsOf(changes))
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst();

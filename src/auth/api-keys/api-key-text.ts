@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { ApiKeyRow } from '../tables.ts';
 
 /** An API key taken apart. */
 export interface ApiKeyText {
@@ -48,13 +49,13 @@ export function secretSessionId(keyId: string, hash: Buffer): string {
 }
 
 /** What every token of the key is issued under. */
-export function secretSessionIds(key: {
-  readonly id: string;
-  readonly hash: Buffer;
-  readonly previous_hash: Buffer | null;
-}): string[] {
-  const hashes = key.previous_hash ? [key.hash, key.previous_hash] : [key.hash];
-  return hashes.map((hash) => secretSessionId(key.id, hash));
+export function secretSessionIds({
+  id,
+  hash,
+  former_secrets: former,
+}: Pick<ApiKeyRow, 'id' | 'hash' | 'former_secrets'>): string[] {
+  const hashes = [hash, ...former.map((secret) => Buffer.from(secret.hash, 'hex'))];
+  return hashes.map((one) => secretSessionId(id, one));
 }
 
 /** Whether a secret has the hash, in a time that does not depend on how much of it is right. */

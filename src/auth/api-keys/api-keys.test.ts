@@ -28,7 +28,7 @@ async function createKey(changes: Record<string, unknown> = {}) {
     body: { ...wanted, ...changes },
   });
   expect(status).toBe(201);
-  return body as { id: string; api_key: string; prefix: string };
+  return body as { id: string; api_key: string; prefix: string; expiresAt: string };
 }
 
 async function createUser(roles: string[]) {
@@ -301,8 +301,10 @@ describe('rotating a key', () => {
     expect((await exchange(api_key)).status).toBe(200);
     expect((await exchange(body.api_key)).status).toBe(200);
     await ground.database.query(
-      'update auth.api_keys set previous_expires_at = now() where id = $1',
-      [id],
+      `update auth.api_keys
+       set former_secrets = jsonb_set(former_secrets, '{0,expiresAt}', to_jsonb($2::text))
+       where id = $1`,
+      [id, new Date().toISOString()],
     );
     expect((await exchange(api_key)).status).toBe(401);
     expect((await exchange(body.api_key)).status).toBe(200);
@@ -348,11 +350,36 @@ describe('rotating a key', () => {
     }
   });
 
-  test('twice ends the first secret', async () => {
+  test('again keeps what was promised of the secrets before, until a rotation without an overlap', async () => {
     const { id, api_key } = await createKey();
-    const second = (await rotate(id)).body.api_key;
-    await rotate(id);
-    expect((await exchange(api_key)).status).toBe(401);
-    expect((await exchange(second)).status).toBe(200);
+    const first = (await rotate(id)).body;
+    const second = (await rotate(id, { overlapSeconds: 100 })).body;
+    expect(second.previousExpiresAt).toBe(first.previousExpiresAt);
+    const all = [api_key, first.api_key, second.api_key];
+    for (const key of all) expect((await exchange(key)).status).toBe(200);
+    expect((await exchange(first.api_key)).body.expires_in).toBeLessThanOrEqual(100);
+    const tokens = await Promise.all(all.map(async (key) => (await exchange(key)).body));
+    const last = (await rotate(id, { overlapSeconds: 0 })).body.api_key;
+    for (const key of all) expect((await exchange(key)).status).toBe(401);
+    for (const { access_token: token } of tokens)
+      expect((await validate(token)).error).toBe('token_revoked');
+    expect((await exchange(last)).status).toBe(200);
+  });
+
+  test('is refused while eight old secrets are good', async () => {
+    const { id, api_key } = await createKey();
+    const rotations = await Promise.all(Array.from({ length: 10 }, () => rotate(id)));
+    const taken = rotations.filter(({ status }) => status === 200);
+    expect(taken).toHaveLength(8);
+    const refused = rotations.find(({ status }) => status !== 200);
+    expect([refused?.status, refused?.body.error.code]).toEqual([409, 'too_many_secrets']);
+    for (const key of [api_key, ...taken.map(({ body }) => body.api_key)])
+      expect((await exchange(key)).status).toBe(200);
+  });
+
+  test('tells of no old secret that outlives its key', async () => {
+    const { id, expiresAt } = await createKey({ expiresInDays: 1 });
+    const { body } = await rotate(id, { overlapSeconds: 30 * 86_400 });
+    expect(body.previousExpiresAt).toBe(expiresAt);
   });
 });

@@ -21,7 +21,7 @@ import { isDelegate, isDelegatedBy, requireDelegable } from './delegation.ts';
 import type { Revoker, Target } from '../tokens/revoker.ts';
 import type { RoleTable } from '../roles/roles.ts';
 import { inTransaction } from '../store.ts';
-import type { ApiKeyRow, Sql } from '../tables.ts';
+import type { ApiKeyRow, FormerSecret, Sql } from '../tables.ts';
 import { findUser } from '../accounts/user-store.ts';
 
 export interface ApiKeysOptions {
@@ -52,6 +52,8 @@ const dayMs = 86_400_000;
 /** Longer than any token lives that such a key was traded for. */
 const endedKeptMs = 7 * dayMs;
 const overlapSecondsDefault = 86_400;
+/** So many secrets that a key had before may be good at once. */
+const formerSecretsMax = 8;
 
 /** Administration of API keys; a delegate's are those that it made, the rest do not exist for it. */
 export class ApiKeys {
@@ -115,8 +117,9 @@ export class ApiKeys {
   }
 
   /**
-   * Gives a key a new secret. The old one is good for the overlap, a day unless told; of several
-   * rotations only the last secret but one is. The tokens of a secret end with it.
+   * Gives a key a new secret. The old one is good for the overlap, a day unless told, also when the key
+   * is rotated again meanwhile; without an overlap all old ones end at once. The tokens of a secret end
+   * with it. A Fault `conflict` (`too_many_secrets`) when eight old ones are still good.
    */
   async rotate(
     id: string,
@@ -129,21 +132,11 @@ export class ApiKeys {
       requireHeld(by, key.permissions);
       if (key.kind === 'user') await this.#requireManageableUser(key.owner_id, by, trx);
       requireLive(key);
-      const kept = overlapSeconds > 0 ? key.hash : null;
-      const keptUntilMs = Date.now() + overlapSeconds * 1000;
-      await updateApiKey(trx, id, {
-        hash: hashApiKeySecret(secret),
-        previous_hash: kept,
-        previous_expires_at: kept && new Date(keptUntilMs),
-      });
+      const { former, ended } = succeed(key, overlapSeconds);
+      await updateApiKey(trx, id, { hash: hashApiKeySecret(secret), former_secrets: former });
       const facts = { ...factsOf(key), overlapSeconds };
       await this.#record(trx, administrationEvent(by, 'api_key_rotated', facts));
-      const end: Target = sessionTarget(secretSessionId(id, key.hash));
-      const dropped = key.previous_hash ? [secretSessionId(id, key.previous_hash)] : [];
-      return [
-        kept ? { ...end, startsAt: Math.ceil(keptUntilMs / 1000) } : end,
-        ...dropped.map(sessionTarget),
-      ];
+      return ended;
     });
     return { key: await this.read(id, by), text: formatApiKey({ id, secret }) };
   }
@@ -182,14 +175,35 @@ export function issueApiKey(
     owner_id: wanted.ownerId,
     permissions: [...new Set(wanted.permissions)].toSorted(),
     hash: hashApiKeySecret(secret),
-    previous_hash: null,
-    previous_expires_at: null,
+    former_secrets: [],
     created_at: new Date(),
     expires_at: wanted.expiresAt,
     last_used_at: null,
     revoked_at: null,
   };
   return { key, text: formatApiKey({ id, secret }) };
+}
+
+/** The old secrets of a key once it has another one, and which tokens end, now or with the overlap. */
+function succeed(
+  key: ApiKeyRow,
+  overlapSeconds: number,
+): { readonly former: readonly FormerSecret[]; readonly ended: readonly Target[] } {
+  if (overlapSeconds === 0) return { former: [], ended: secretSessionIds(key).map(sessionTarget) };
+  const nowMs = Date.now();
+  const good = key.former_secrets.filter(({ expiresAt }) => Date.parse(expiresAt) > nowMs);
+  if (good.length >= formerSecretsMax) {
+    const message = `${good.length} old secrets are still good: end them by a rotation without an overlap`;
+    throw new Fault('conflict', message, { reason: 'too_many_secrets' });
+  }
+  const keyEndMs = key.expires_at?.getTime() ?? Number.POSITIVE_INFINITY;
+  const untilMs = Math.min(nowMs + overlapSeconds * 1000, keyEndMs);
+  const old = { hash: key.hash.toString('hex'), expiresAt: new Date(untilMs).toISOString() };
+  const end = sessionTarget(secretSessionId(key.id, key.hash));
+  return {
+    former: [old, ...good],
+    ended: [{ ...end, startsAt: Math.ceil(untilMs / 1000) }],
+  };
 }
 
 function sessionTarget(id: string): Target {

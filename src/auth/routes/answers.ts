@@ -33,8 +33,14 @@ export function toApiKey(key: ApiKeyRow) {
     ...optionalTime('expiresAt', key.expires_at),
     ...optionalTime('lastUsedAt', key.last_used_at),
     ...optionalTime('revokedAt', key.revoked_at),
-    ...optionalTime('previousExpiresAt', key.previous_expires_at),
+    ...optionalTime('previousExpiresAt', lastEndOf(key)),
   };
+}
+
+/** When no old secret is good any more; null when there is none. */
+function lastEndOf({ former_secrets: former }: ApiKeyRow): Date | null {
+  const ends = former.map(({ expiresAt }) => Date.parse(expiresAt));
+  return ends.length > 0 ? new Date(Math.max(...ends)) : null;
 }
 
 /** An audit event as the interface shows it. */

@@ -96,7 +96,7 @@ const apiKeyProperties = {
   previousExpiresAt: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'until when the secret before the last rotation is good',
+      description: 'until when a secret from before a rotation is good, at the longest',
     }),
   ),
 };
