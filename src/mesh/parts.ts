@@ -103,7 +103,7 @@ interface GrpcParts extends Pick<MeshParts, 'registry' | 'metrics'> {
 
 function openGrpc(host: Host<MeshConfig>, parts: GrpcParts): Promise<MeshGrpcServer> {
   const { registry, metrics, operations, identity } = parts;
-  const { address, ports, limiter, revocations, log } = host;
+  const { address, ports, limiter, revocations, database, log } = host;
   return MeshGrpcServer.open({
     address,
     port: ports[meshGrpc] ?? 0,
@@ -112,6 +112,11 @@ function openGrpc(host: Host<MeshConfig>, parts: GrpcParts): Promise<MeshGrpcSer
     limiter,
     revocations,
     ownerOf: (agentId) => registry.ownerOf(agentId),
+    isWorking: () =>
+      database.ping().then(
+        () => true,
+        () => false,
+      ),
     onCall: (operation, code) => metrics.grpcCall(operation, code),
     log,
   });

@@ -14,17 +14,27 @@ interface HealthAnswer {
 
 const known = new Set(['', ...serviceNames.map((name) => `${meshPackage}.${name}`)]);
 
+/** How often the health is looked at that somebody watches. */
+const watchMs = 2_000;
+
 /** `grpc.health.v1.Health`, for the server as a whole and for each of its services. */
 export class GrpcHealth {
   readonly #stopping = new Cancellation();
+  readonly #isWorking: () => Promise<boolean>;
 
+  /** `isWorking`: whether what calls need answers. */
+  constructor(isWorking: () => Promise<boolean>) {
+    this.#isWorking = isWorking;
+  }
+
+  /** Whether it is not about to stop. */
   get isServing(): boolean {
     return !this.#stopping.isCancelled;
   }
 
   addTo<Peer>(server: GrpcServer<Peer>, { health }: Pick<MeshDefinition, 'health'>): void {
-    server.addUnary(methodOf(health, 'Check'), (request) => {
-      const answer = this.#answer(request);
+    server.addUnary(methodOf(health, 'Check'), async (request) => {
+      const answer = await this.#answer(request);
       if (answer.status !== 'SERVICE_UNKNOWN') return answer;
       throw new Fault('not_found', 'there is no such service');
     });
@@ -39,19 +49,35 @@ export class GrpcHealth {
   }
 
   async *#watch<Peer>(request: HealthRequest, { cancellation }: GrpcCall<Peer>) {
-    yield this.#answer(request);
-    await new Promise<void>((resolve) => {
-      this.#stopping.onCancel(resolve);
-      cancellation.onCancel(() => {
-        this.#stopping.offCancel(resolve);
-        resolve();
-      });
-    });
-    yield this.#answer(request);
+    let told = await this.#answer(request);
+    yield told;
+    while (this.isServing && !cancellation.isCancelled) {
+      await this.#pause(cancellation);
+      const answer = await this.#answer(request);
+      if (answer.status === told.status) continue;
+      told = answer;
+      yield told;
+    }
   }
 
-  #answer({ service = '' }: HealthRequest): HealthAnswer {
+  /** Until it is time to look again, or nobody waits for that. */
+  async #pause(cancellation: Cancellation): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#stopping.offCancel(end);
+        cancellation.offCancel(end);
+        resolve();
+      };
+      const timer = setTimeout(end, watchMs);
+      this.#stopping.onCancel(end);
+      cancellation.onCancel(end);
+    });
+  }
+
+  async #answer({ service = '' }: HealthRequest): Promise<HealthAnswer> {
     if (!known.has(service)) return { status: 'SERVICE_UNKNOWN' };
-    return { status: this.isServing ? 'SERVING' : 'NOT_SERVING' };
+    const isServing = this.isServing && (await this.#isWorking());
+    return { status: isServing ? 'SERVING' : 'NOT_SERVING' };
   }
 }

@@ -43,6 +43,8 @@ export interface MeshServerOptions extends AdmissionOptions {
   readonly connectionMsMax?: number;
   /** The most that any call but ExecuteTask may take; 30 s. */
   readonly callMsMax?: number;
+  /** Whether what calls need answers, for who asks for the health. */
+  readonly isWorking?: () => Promise<boolean>;
   /** Told of every call that a method has ended; the code is that of the Fault, or `ok`. */
   readonly onCall?: (operation: OperationName, code: string) => void;
 }
@@ -65,11 +67,12 @@ export class MeshGrpcServer implements AsyncDisposable {
   readonly #statuses: GrpcStatuses;
   readonly #server: GrpcServer<Peer>;
   readonly #listener: TlsListener;
-  readonly #health = new GrpcHealth();
+  readonly #health: GrpcHealth;
   #port = 0;
 
   private constructor(options: MeshServerOptions, definition: MeshDefinition) {
     this.#options = options;
+    this.#health = new GrpcHealth(options.isWorking ?? (() => Promise.resolve(true)));
     this.#statuses = new GrpcStatuses(definition);
     this.#server = new GrpcServer({
       requestBytesMax: messageBytesMax,

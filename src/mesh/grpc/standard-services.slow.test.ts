@@ -24,15 +24,17 @@ const require = createRequire(import.meta.url);
 
 let mesh: Awaited<ReturnType<typeof startMeshGrpc>>;
 let channel: ChannelCredentials;
+let isWorking: boolean;
 
 beforeEach(async () => {
-  mesh = await startMeshGrpc();
+  isWorking = true;
+  mesh = await startMeshGrpc({ isWorking: () => Promise.resolve(isWorking) });
   channel = fixedCredentials(await issueFor(mesh.authority, 'a1', 'usr_1'));
 });
 
 afterEach(() => mesh[Symbol.asyncDispose]());
 
-test('who watches the health is told at once, and when the server is about to stop', async () => {
+async function openWatcher() {
   const { health } = await loadDefinition();
   const { path, requestSerialize, responseDeserialize } = health['Watch']!;
   expect(path).toBe(methodOf(health, 'Watch').path);
@@ -47,6 +49,11 @@ test('who watches the health is told at once, and when the server is about to st
     const ended = new Promise((resolve) => stream.on('status', ({ code }) => resolve(code)));
     return { seen, stream, ended };
   };
+  return { client, watch };
+}
+
+test('who watches the health is told at once, and when the server is about to stop', async () => {
+  const { client, watch } = await openWatcher();
   const whole = watch('');
   const unknown = watch('other');
   const left = watch('ennead.mesh.v1.ACAPProtocol');
@@ -58,6 +65,18 @@ test('who watches the health is told at once, and when the server is about to st
   await mesh.server[Symbol.asyncDispose]();
   expect(await whole.ended).toBe(status.OK);
   expect(whole.seen).toEqual([{ status: 'SERVING' }, { status: 'NOT_SERVING' }]);
+  client.close();
+});
+
+test('who watches the health is told when what calls need does not answer, and when it does again', async () => {
+  const { client, watch } = await openWatcher();
+  const { seen } = watch('');
+  const [up, down] = [{ status: 'SERVING' }, { status: 'NOT_SERVING' }];
+  await expect.poll(() => seen).toEqual([up]);
+  isWorking = false;
+  await expect.poll(() => seen).toEqual([up, down]);
+  isWorking = true;
+  await expect.poll(() => seen).toEqual([up, down, up]);
   client.close();
 });
 
