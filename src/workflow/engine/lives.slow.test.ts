@@ -223,9 +223,11 @@ describe('an execution that is resumed', () => {
     let mood: 'bad' | 'good' = 'bad';
     let gates = 0;
     const fickle = makeComponent('Fickle', {
-      run: () => {
-        if (mood === 'bad') throw new Fault('upstream', 'not now');
-        return { kind: 'done', output: mood };
+      run: async () => {
+        if (mood === 'good') return { kind: 'done', output: mood };
+        // Its siblings wait for theirs by then.
+        await expect.poll(() => gates).toBe(2);
+        throw new Fault('upstream', 'not now');
       },
     });
     const gated = makeComponent('Gated', {
