@@ -7,7 +7,14 @@ import { Ends } from './ends.ts';
 import { engineMetrics, type EngineMetrics } from './engine-metrics.ts';
 import { EventHub } from './events.ts';
 import { toExecution, type StoredExecution } from './execution-row.ts';
-import type { Engine, Execution, ExecutionEvent, NodeRun, StartRequest } from './execution.ts';
+import type {
+  Engine,
+  Execution,
+  ExecutionEvent,
+  GoingOn,
+  NodeRun,
+  StartRequest,
+} from './execution.ts';
 import {
   listExecutions,
   readExecution,
@@ -48,12 +55,14 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
   readonly #ends: Ends;
   readonly #children: Children;
   readonly #notices: Notices;
+  readonly #reopening: Reopening;
   readonly #waiters = new EndWaiters();
 
   constructor(options: EngineOptions) {
     const { sql, log, bus, metrics, sealer, isAlone, silenceMs = 10_000 } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#reopening = new Reopening({ ...options, clock: this.#clock });
     this.#notices = new Notices(bus, log, (notice) => this.#hear(notice));
     this.#journal = new Journal({ sql, log, patienceMs: silenceMs * 0.8, isAlone });
     const signal: ChildrenParts['signal'] = (at, answer) => this.signal(at, answer);
@@ -169,10 +178,19 @@ export class WorkflowEngine implements Engine, AsyncDisposable {
   ): Promise<Execution> {
     // One that it leaves behind must not be cancelled once it waits for it again.
     await this.cancelAbandoned(executionId);
-    const reopening = new Reopening({ ...this.#options, clock: this.#clock });
-    const stored = await reopening.reopen(executionId, asker);
+    const stored = await this.#reopening.reopen(executionId, asker);
     this.#runs.nudge();
     return toExecution(stored);
+  }
+
+  /**
+   * Has a failed or cancelled execution within another go on. It was left behind at its start, so that
+   * nothing of it was counted yet. False when it has to be started anew.
+   */
+  async goOn(executionId: string, going: GoingOn): Promise<boolean> {
+    const goesOn = await this.#reopening.goOn(executionId, going);
+    if (goesOn) this.#runs.nudge();
+    return goesOn;
   }
 
   async rerun(executionId: string, options: Parameters<Engine['rerun']>[1]): Promise<Execution> {

@@ -1,4 +1,4 @@
-import type { Usage } from '../components/component.ts';
+import type { Rest, Usage } from '../components/component.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { NodePage, NodeWindow } from './node-pages.ts';
 
@@ -178,6 +178,11 @@ export interface Resumption {
   /** In place of the former budget, within that of the flow. */
   readonly maxTokens?: number;
   readonly maxCost?: number;
+}
+
+/** With what an execution within another goes on: the rest of the bounds around it. */
+export interface GoingOn extends Rest {
+  readonly callerToken?: string;
 }
 
 /** Durable executions: what `start` has answered runs to its end, whatever dies meanwhile. */

@@ -1,9 +1,10 @@
 import { Fault } from '../../kit/errors.ts';
+import type { Rest } from '../components/component.ts';
 import type { Plan } from '../flow/plan.ts';
 import { readChildren } from './children-store.ts';
 import type { Clock } from './clock.ts';
 import type { StoredExecution, StoredRequest } from './execution-row.ts';
-import type { PlanSource, Resumption } from './execution.ts';
+import type { GoingOn, PlanSource, Resumption } from './execution.ts';
 import { readExecution } from './executions-store.ts';
 import { executionNotFound } from './follow.ts';
 import { nodeKey, type NodeEntry } from './journal-row.ts';
@@ -34,6 +35,8 @@ interface Around extends Pick<Again, 'callerToken'> {
   readonly deadlineAtMs: number | undefined;
 }
 
+const nothing = { tokens: 0, cost: 0 };
+
 /** Queues executions again that failed or were cancelled. */
 export class Reopening {
   readonly #options: ReopeningOptions;
@@ -46,6 +49,20 @@ export class Reopening {
   reopen(executionId: string, asker: Resumption): Promise<StoredExecution> {
     const { callerToken, ...changes } = asker;
     return this.#reopen(executionId, { callerToken, changes });
+  }
+
+  /**
+   * Has a lost execution within another go on with the rest of the bounds around it; false where it has to
+   * be started anew.
+   */
+  async goOn(executionId: string, { callerToken, ...rest }: GoingOn): Promise<boolean> {
+    const child = await readExecution(this.#options.sql, executionId);
+    if (!child) return false;
+    const counted = child.request.counted ?? nothing;
+    return this.#reopenChild(child, {
+      callerToken,
+      changes: { counted, ...beyond(counted, rest) },
+    });
   }
 
   async #reopen(executionId: string, { callerToken, changes }: Again): Promise<StoredExecution> {
@@ -98,21 +115,21 @@ export class Reopening {
     if (body.reason !== 'child' || body.isDropped) return [];
     if (!isOver(child)) return status === 'waiting' ? [{ nodeId, iteration }] : [];
     const isOpen = status === 'completed' || status === 'continued';
-    if (isOpen || !(await this.#reopenChild(entry, child, around))) return [];
+    const again = {
+      callerToken: around.callerToken,
+      changes: this.#changesFor(entry, child, around),
+    };
+    if (isOpen || !(await this.#reopenChild(child, again))) return [];
     const { place, startedAtMs, reason, detail, usage } = body;
     const known = { place, startedAtMs, attempt: 1, reason, ...(detail ? { detail } : {}) };
     return [{ nodeId, iteration, body: { ...known, ...(usage ? { usage } : {}) } }];
   }
 
   /** False where it has to be started anew: in another version it may end better. */
-  async #reopenChild(entry: NodeEntry, child: StoredExecution, around: Around): Promise<boolean> {
+  async #reopenChild(child: StoredExecution, again: Again): Promise<boolean> {
     if (child.status === 'failed' && child.outcome?.retryable !== true) return false;
-    const { callerToken } = around;
     try {
-      await this.#reopen(child.id, {
-        callerToken,
-        changes: this.#changesFor(entry, child, around),
-      });
+      await this.#reopen(child.id, again);
       return true;
     } catch (error) {
       // Somebody else has it go on, or its flow or its budget is no more.
@@ -130,8 +147,7 @@ export class Reopening {
   ): Again['changes'] {
     // What the node came to was counted when it failed, and not before.
     const own = { tokens: child.tokensUsed, cost: child.cost };
-    const counted = status === 'failed' ? own : (child.request.counted ?? { tokens: 0, cost: 0 });
-    const { maxTokens, maxCost } = restOfBudget(stored, plan);
+    const counted = status === 'failed' ? own : (child.request.counted ?? nothing);
     const timeoutMs = leastOf(
       deadlineAtMs === undefined ? undefined : deadlineAtMs - this.#options.clock.nowMs(),
       ...timeoutsOf(plan, nodeId),
@@ -140,10 +156,18 @@ export class Reopening {
       counted,
       // Without one around it, it has its own time only.
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(maxTokens === undefined ? {} : { maxTokens: counted.tokens + maxTokens }),
-      ...(maxCost === undefined ? {} : { maxCost: counted.cost + maxCost }),
+      ...beyond(counted, restOfBudget(stored, plan)),
     };
   }
+}
+
+/** Bounds that leave the given rest to what has been counted already. */
+function beyond(counted: typeof nothing, { maxTokens, maxCost, ...rest }: Rest): Rest {
+  return {
+    ...rest,
+    ...(maxTokens === undefined ? {} : { maxTokens: counted.tokens + maxTokens }),
+    ...(maxCost === undefined ? {} : { maxCost: counted.cost + maxCost }),
+  };
 }
 
 /** What a node allows the execution that it waits for. */

@@ -1,6 +1,7 @@
+import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
-import { createSubWorkflow } from '../components/logic/sub-workflow.ts';
+import { createSubWorkflow, type ChildStarter } from '../components/logic/sub-workflow.ts';
 import { createWait } from '../components/logic/wait.ts';
 import type { WorkflowEngine } from './engine.ts';
 import { makeComponent, makePlan, openEngineGround, openTestEngine, startOf } from './testing.ts';
@@ -38,9 +39,25 @@ beforeEach(() => {
   failures = 0;
 });
 
-/** A flow of one node that runs another workflow. */
-function around(workflowId: string, node: object = {}, settings: object = {}): void {
-  const component = createSubWorkflow({ starter: () => engine, requireNameable: async () => {} });
+/** A flow of one node that runs another workflow, and is told of its start when `onStarted` has settled. */
+function around(
+  workflowId: string,
+  node: object = {},
+  settings: object = {},
+  onStarted: () => Promise<void> = async () => {},
+): void {
+  const starter = (): ChildStarter => ({
+    start: async (request) => {
+      const child = await engine.start(request);
+      await onStarted();
+      return child;
+    },
+    find: async (id) => engine.find(id),
+    list: async (filter, page) => engine.list(filter, page),
+    cancelAbandoned: async (id) => engine.cancelAbandoned(id),
+    goOn: async (id, going) => engine.goOn(id, going),
+  });
+  const component = createSubWorkflow({ starter, requireNameable: async () => {} });
   const sub = { component, data: { workflowId }, ...node };
   ground.plans.set('around', makePlan({ nodes: { sub, z: noop }, edges: ['sub>z'], settings }));
 }
@@ -176,6 +193,27 @@ describe('a workflow within one that is resumed', () => {
     expect(await childrenOf({ id })).toHaveLength(1);
     expect(firsts).toBe(1);
     await engine.cancel(id, 'usr_test');
+  });
+
+  it('goes on though the one around it was cancelled while it was started', async () => {
+    ground.plans.set('halves', makePlan({ nodes: { a: first, s: shaky }, edges: ['a>s'] }));
+    const told = new EventEmitter();
+    around('halves', {}, { maxTokens: 4_000 }, async () => {
+      await once(told, 'told');
+    });
+    firsts = 0;
+    failures = 1;
+    const { id } = await engine.start(startOf('around'));
+    await expect
+      .poll(async () => (await childrenOf({ id }))[0])
+      .toMatchObject({ status: 'failed', tokensUsed: 1_500 });
+    await engine.cancel(id, 'usr_test');
+    told.emit('told');
+    await engine.resume(id);
+    const ended = await engine.wait(id, { timeoutMs: 20_000 });
+    expect(ended).toMatchObject({ status: 'completed', tokensUsed: 3_000 });
+    expect(await childrenOf({ id })).toMatchObject([{ status: 'completed', tokensUsed: 3_000 }]);
+    expect(firsts).toBe(1);
   });
 
   it('has no more than the rest of the budget around it', async () => {

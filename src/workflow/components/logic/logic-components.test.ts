@@ -210,6 +210,7 @@ describe('A SubWorkflow', () => {
         },
         find: async () => ({ ...execution, ...parent }),
         cancelAbandoned: async () => {},
+        goOn: async () => false,
         list: async () => ({ executions: [...earlier], total: earlier.length }),
       }),
     });

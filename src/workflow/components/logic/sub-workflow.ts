@@ -9,7 +9,7 @@ import { defineComponent, type Marker } from '../schema.ts';
 
 /** What starts executions. */
 export type ChildStarter = Pick<Engine, 'start' | 'find'> &
-  Pick<WorkflowEngine, 'list' | 'cancelAbandoned'>;
+  Pick<WorkflowEngine, 'list' | 'cancelAbandoned' | 'goOn'>;
 
 export interface SubWorkflowDependencies {
   /** Asked when the first child is started: the engine needs the components before it can exist. */
@@ -88,6 +88,7 @@ export function createSubWorkflow({
     typicalMs: 5_000,
     run: async ({ workflowId, version, inputs = {}, wait = true, timeout }, context) => {
       const engine = starter();
+      const bounds = boundsOf(context, wait, timeout);
       const start = async () => {
         if (version !== undefined) {
           await requireNameable({ workflowId, version }, context.workflowId);
@@ -103,12 +104,12 @@ export function createSubWorkflow({
           idempotencyKey: keyOf(context),
           traceparent: formatTraceparent(context.span.spanContext()),
           ...(version !== undefined && { version }),
-          ...boundsOf(context, wait, timeout),
+          ...bounds,
           ...(callerToken !== undefined && { callerToken }),
           ...(context.permissions && { permissions: context.permissions }),
         });
       };
-      const child = (await findStarted(engine, context)) ?? (await start());
+      const child = (await findStarted(engine, context, bounds)) ?? (await start());
       // What ran this node may have ended while it was started, and found no child yet.
       if (context.signal.aborted) await engine.cancelAbandoned(context.executionId);
       if (!wait) return { kind: 'done', output: { executionId: child.id } };
@@ -133,16 +134,21 @@ function boundsOf(
 
 /**
  * What an earlier life of a resumed execution started at this node and did not come to store, because it
- * failed at another node meanwhile.
+ * failed at another node meanwhile or was cancelled. What it started ends with it, and goes on with it.
  */
-async function findStarted(engine: ChildStarter, context: NodeContext) {
-  const { executionId, nodeId, iteration, resumes = 0 } = context;
+async function findStarted(engine: ChildStarter, context: NodeContext, bounds: Rest) {
+  const { executionId, nodeId, iteration, resumes = 0, attempt } = context;
   if (resumes === 0) return undefined;
   const parent = { executionId, nodeId, iteration };
   const { executions } = await engine.list({ parent }, { limit: 1, offset: 0 });
   const [newest] = executions;
   const isLost = newest?.status === 'failed' || newest?.status === 'cancelled';
-  return isLost ? undefined : newest;
+  if (!newest || !isLost) return newest;
+  // A further attempt is meant to start anew.
+  if (attempt > 1) return undefined;
+  const callerToken = await context.callerToken();
+  const going = { ...bounds, ...(callerToken !== undefined && { callerToken }) };
+  return (await engine.goOn(newest.id, going)) ? newest : undefined;
 }
 
 /**
