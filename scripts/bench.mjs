@@ -42,8 +42,10 @@ function arePeersCurrent() {
   if (!existsSync(installed)) return false;
   const locked = readPackages(at('bench', 'peers', 'package-lock.json'));
   const present = readPackages(installed);
-  return Object.keys(locked).every(
-    (path) => path === '' || present[path]?.version === locked[path].version,
+  // What is optional may be for another platform.
+  return Object.entries(locked).every(
+    ([path, { version, optional }]) =>
+      path === '' || present[path]?.version === version || (optional && !present[path]),
   );
 }
 

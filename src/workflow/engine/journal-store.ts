@@ -52,10 +52,14 @@ type Give = (rows: readonly object[]) => string;
 function heldPart({ entries, isAlone }: JournalWrite, give: Give): string {
   const epochs = new Map(entries.map(({ executionId, epoch }) => [executionId, epoch]));
   const rows = give([...epochs].map(([id, epoch]) => ({ id, epoch })));
+  // Each by its index, whatever the planner takes the table for.
   return `held as (
     select e.id from ${rows} as g(id text, epoch integer)
-    join workflow.executions e on e.id = g.id
-    where e.epoch = g.epoch and e.status = 'running' ${isAlone ? '' : 'for share of e'})`;
+    cross join lateral (
+      select e.id, e.epoch from workflow.executions e where e.id = g.id and e.status = 'running'
+      limit 1 ${isAlone ? '' : 'for share'}
+    ) e
+    where e.epoch = g.epoch)`;
 }
 
 function entryParts(entries: readonly JournalEntry[], give: Give): string[] {
