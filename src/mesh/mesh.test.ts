@@ -224,6 +224,28 @@ it('takes a proof of a key from whoever sent it first, and from nobody else', as
   expect([replayed.status, replayed.body.error.code]).toEqual([400, 'KEY_PROOF_INVALID']);
 });
 
+it('does not take a key back that another has replaced, by the proof it came with', async () => {
+  const agentId = 'rekeyed';
+  const [first, second] = [createKeyPair(), createKeyPair()].map(({ publicKey, secretKey }) => ({
+    publicKey,
+    keyProof: proveKey(secretKey, agentId),
+  }));
+  const call = await mesh.callAs('usr_rekeyed');
+  const body = { agentId, capabilities: ['x'] };
+  const register = (key: unknown) =>
+    call('POST', '/api/v1/agents/register', { ...body, ...(key as object) });
+  const setKey = (key: unknown) => call('PUT', `/api/v1/agents/${agentId}/key`, key);
+  expect((await register(first)).status).toBe(201);
+  expect((await setKey(second)).status).toBe(200);
+  const refusals = [await setKey(first), await register(first)];
+  await call('DELETE', `/api/v1/agents/${agentId}`);
+  refusals.push(await register(first));
+  for (const { status: code, body: said } of refusals) {
+    expect([code, said.error.code]).toEqual([400, 'KEY_PROOF_INVALID']);
+  }
+  expect((await register(second)).status).toBe(201);
+});
+
 it('trusts nothing that a compromised key has signed', async () => {
   const token = await mesh.tokenOf('usr_signed');
   const agentId = 'signed-1';

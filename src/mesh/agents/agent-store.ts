@@ -114,18 +114,38 @@ export async function updatePublicKey(
   return row;
 }
 
-/** Notes who sent a proof first; false when that was somebody else. */
-export async function claimKeyProof(
-  sql: AgentSql,
-  proof: { readonly commitment: string; readonly ownerId: string },
-): Promise<boolean> {
-  const rows = await sql.query<{ owner_id: string }>(
-    `insert into mesh.key_proofs (commitment, owner_id) values ($1, $2)
-     on conflict (commitment) do update set owner_id = mesh.key_proofs.owner_id
-     returning owner_id`,
-    [proof.commitment, proof.ownerId],
+/** Who sends the proof of which agent's key. */
+export interface SentKeyProof {
+  readonly commitment: string;
+  readonly agentId: string;
+  readonly ownerId: string;
+  readonly publicKey: string;
+}
+
+/**
+ * Notes who sent a proof first, and that the agent's other keys are replaced; false when somebody else
+ * sent it before, or when it is of a key that another has replaced.
+ */
+export async function claimKeyProof(sql: AgentSql, proof: SentKeyProof): Promise<boolean> {
+  const rows = await sql.query(
+    `with sent as (
+       insert into mesh.key_proofs as k (commitment, owner_id, agent_id, public_key)
+       values ($1, $2, $3, $4)
+       on conflict (commitment) do update set agent_id = coalesce(k.agent_id, excluded.agent_id),
+         public_key = coalesce(k.public_key, excluded.public_key)
+       returning owner_id, is_replaced
+     ), claimed as (
+       select from sent where owner_id = $2 and (not is_replaced or exists (
+         select from mesh.agents a where a.agent_id = $3 and a.public_key = $4))
+     ), replaced as (
+       update mesh.key_proofs set is_replaced = true
+       where agent_id = $3 and owner_id = $2 and public_key <> $4 and not is_replaced
+         and exists (select from claimed)
+     )
+     select true as is_claimed from claimed`,
+    [proof.commitment, proof.ownerId, proof.agentId, proof.publicKey],
   );
-  return rows[0]?.owner_id === proof.ownerId;
+  return rows.length > 0;
 }
 
 /** Removes an agent as it was registered under this id; undefined when it is not there. */

@@ -236,8 +236,9 @@ export class AgentRegistry implements AsyncDisposable {
     if (publicKey === undefined) return;
     const { checkKeyProof, sql } = this.#options;
     if (keyProof && (await checkKeyProof(agentId, publicKey, keyProof))) {
-      // A proof that somebody else sent before shows nothing of who sends it now.
-      if (await claimKeyProof(sql, { commitment: keyProof.commitment, ownerId })) return;
+      const { commitment } = keyProof;
+      // A proof that was seen before shows nothing of who sends it now.
+      if (await claimKeyProof(sql, { commitment, agentId, ownerId, publicKey })) return;
     }
     throw new Fault('invalid', 'keyProof does not show that you hold publicKey', {
       reason: 'key_proof_invalid',
