@@ -261,9 +261,9 @@ test('whoever waits gets a task as soon as the lease of another has ended', asyn
   expect(again).toMatchObject([{ taskId, attempt: 2 }]);
 });
 
-test('who waits gets a task of a process whose signals do not come here', async () => {
-  // As it is with PostgreSQL and without NATS.
-  await using bus = await openBus({ log: silentLog });
+/** A replica that hears of nothing, as it is on PostgreSQL without NATS; `looks` counts its statements. */
+async function startDeaf() {
+  const bus = await openBus({ log: silentLog });
   let looks = 0;
   const query: typeof ground.database.query = async (text, ...rest) => {
     const rows = await ground.database.query<never>(text, ...rest);
@@ -271,12 +271,21 @@ test('who waits gets a task of a process whose signals do not come here', async 
     return rows;
   };
   const database = Object.assign(Object.create(ground.database), { dialect: 'postgres', query });
-  await using deaf = await startTasks({ ...ground, bus, database });
+  const deaf = await startTasks({ ...ground, bus, database });
+  const stop = async () => {
+    await deaf[Symbol.asyncDispose]();
+    await bus[Symbol.asyncDispose]();
+  };
+  return { ...deaf, looks: () => looks, [Symbol.asyncDispose]: stop };
+}
+
+test('who waits gets a task of a process whose signals do not come here', async () => {
+  await using deaf = await startDeaf();
   const agentId = putAgent();
   const path = `/api/v1/agents/${agentId}/inbox`;
   const startMs = Date.now();
   const taking = deaf.call('GET', `${path}?wait=14`, owner);
-  await expect.poll(() => looks).toBeGreaterThan(0);
+  await expect.poll(deaf.looks).toBeGreaterThan(0);
   const asked = mesh.execute({ targetAgent: agentId, task: taskOf({ timeout: 30_000 }) });
   const { body } = await taking;
   expect(body.tasks).toHaveLength(1);
@@ -284,4 +293,45 @@ test('who waits gets a task of a process whose signals do not come here', async 
   expect(Date.now() - startMs).toBeLessThan(14_000);
   await deaf.call('POST', `${path}/${body.tasks[0].taskId}`, { ...owner, body: { result: 1 } });
   expect((await asked).status).toBe(200);
+});
+
+test('an answer that came in time counts, though who asked has not heard of it', async () => {
+  await using deaf = await startDeaf();
+  const agentId = putAgent();
+  const inbox = `/api/v1/agents/${agentId}/inbox`;
+  const answerOne = async (body: object) => {
+    const [task] = (await mesh.call('GET', `${inbox}?limit=1`, owner)).body.tasks;
+    await mesh.call('POST', `${inbox}/${task.taskId}`, { ...owner, body });
+  };
+  const task = taskOf({ timeout: 1_500 });
+  const headers = { 'idempotency-key': 'deaf' };
+  const asked = [
+    deaf.execute({ targetAgent: agentId, task }),
+    deaf.execute({ targetAgent: agentId, task }, { headers }),
+  ];
+  await waiting(agentId, 2);
+  await answerOne({ result: 1 });
+  await answerOne({ result: 1 });
+  for (const { status, body } of await Promise.all(asked))
+    expect([status, body.result]).toEqual([200, 1]);
+  const failing = deaf.execute({ targetAgent: agentId, task });
+  await waiting(agentId, 3);
+  await answerOne({ error: { message: 'out of ink' } });
+  const { status, body } = await failing;
+  expect([status, body.error.details.agentError]).toEqual([502, 'out of ink']);
+});
+
+test('a task that its agent has answered is called off no more', async () => {
+  await using deaf = await startDeaf();
+  const agentId = putAgent();
+  const inbox = `/api/v1/agents/${agentId}/inbox`;
+  const asked = deaf.execute({ targetAgent: agentId, task: taskOf({ timeout: 60_000 }) });
+  await waiting(agentId, 1);
+  const [task] = (await mesh.call('GET', inbox, owner)).body.tasks;
+  await mesh.call('POST', `${inbox}/${task.taskId}`, { ...owner, body: { result: 1 } });
+  const path = `/api/v1/tasks/${task.taskId}`;
+  expect((await deaf.call('GET', path)).body).toMatchObject({ status: 'completed', result: 1 });
+  const late = await deaf.call('DELETE', path);
+  expect([late.status, late.body.error.code]).toEqual([409, 'TASK_FINISHED']);
+  expect((await asked).body).toMatchObject({ status: 'completed', result: 1 });
 });

@@ -46,9 +46,10 @@ export class TaskAccess {
       });
     }
     if (isFinished(record) || !(await this.#options.tasks.cancel(taskId))) {
+      const { status } = (await this.#options.tasks.read(taskId)) ?? record;
       throw new Fault('conflict', 'the task has ended', {
         reason: 'task_finished',
-        detail: { taskId, status: record.status },
+        detail: { taskId, status },
       });
     }
     return (await this.#options.tasks.read(taskId)) ?? record;

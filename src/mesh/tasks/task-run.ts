@@ -177,6 +177,15 @@ export class TaskRun {
     return !(error instanceof Fault && ['not_found', 'unavailable'].includes(error.code));
   }
 
+  /**
+   * Whether a task that was accepted and that no agent was asked for waits on: for the next process, or for
+   * its agent, which may come back as this process did.
+   */
+  isLeftToOthers({ code }: Fault, isProcessStopping: boolean): boolean {
+    const isHandedOn = isProcessStopping || this.isTakenOver;
+    return this.isDurable && !this.isBegun && isHandedOn && code === 'unavailable';
+  }
+
   #facts() {
     const { taskId, askedBy, idempotencyKey, requestHash, agentId, ownerId } = this;
     const { createdAtMs, deadlineAtMs, task } = this;

@@ -5,7 +5,7 @@ import { formatTraceparent } from '../../kit/trace-context.ts';
 import type { AgentDirectory } from '../agents/agent.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { RunOptions, Task, TaskOutcome, TaskRunner, TaskTarget } from './task.ts';
-import { tellEnd, type EndWatchers } from './task-end.ts';
+import { answerBefore, endOf, tellEnd, wasCalledOff, type EndWatchers } from './task-end.ts';
 import { TaskCare } from './task-care.ts';
 import type { TaskJournal } from './task-journal.ts';
 import {
@@ -95,7 +95,10 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   /** The record of a task as it is now. */
   async read(taskId: string): Promise<TaskRecord | undefined> {
     const run = this.#runs.get(taskId);
-    return run ? run.openRecord('running') : this.#options.journal.read(taskId);
+    if (!run) return this.#options.journal.read(taskId);
+    // An inbox is answered at any process, and the run hears of it later.
+    const stored = run.isInbox ? await this.#options.journal.read(taskId) : undefined;
+    return stored && isFinished(stored) ? stored : run.openRecord('running');
   }
 
   /** The record once the task has ended, or as it is when the time is up. */
@@ -120,15 +123,14 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     const run = this.#runs.get(taskId);
     if (run) {
       run.abort(cancelledFault(taskId));
-      await run.outcome?.catch(() => {});
-      return true;
+      return wasCalledOff(run.outcome);
     }
-    const isCancelled = await this.#options.journal.cancel(taskId);
-    if (isCancelled) {
+    const isOff = await this.#options.journal.cancel(taskId);
+    if (isOff) {
       this.#options.signals.tell({ kind: 'cancelled', taskId });
       this.#options.signals.tell({ kind: 'finished', taskId });
     }
-    return isCancelled;
+    return isOff;
   }
 
   /**
@@ -229,8 +231,9 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     } catch (error) {
       if (error instanceof TaskTakenOver) return await this.#awaitHeld(run.openRecord('running'));
       const fault = run.faultOf(error);
+      const answered = await this.#fail(run, fault, run.mayHaveActed(error));
+      if (answered) return outcomeOf(answered);
       failSpan(span, fault);
-      await this.#fail(run, fault, run.mayHaveActed(error));
       throw fault;
     } finally {
       span.setAttribute('agent.id', run.agentId);
@@ -264,30 +267,29 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
     return outcome;
   }
 
-  async #fail(run: TaskRun, fault: Fault, isStarted: boolean): Promise<void> {
-    if (this.#isStopping && run.isInbox && fault.code === 'unavailable') return;
-    if (this.#isLeftToOthers(run, fault)) return this.#options.journal.release(run.taskId);
+  /** Records why a run ends; or answers the record that its agent's answer has made meanwhile. */
+  async #fail(run: TaskRun, fault: Fault, isStarted: boolean): Promise<TaskRecord | undefined> {
+    if (this.#isStopping && run.isInbox && fault.code === 'unavailable') return undefined;
+    if (run.isLeftToOthers(fault, this.#isStopping)) {
+      await this.#options.journal.release(run.taskId);
+      return undefined;
+    }
     const record = run.failedRecord(fault, isStarted);
     await this.#record(run, record);
+    const answered = await answerBefore(run, this.#options.journal);
     // A target that does not exist is no event of an agent.
-    if (fault.code === 'not_found') return;
-    const status = record.status === 'cancelled' ? 'cancelled' : 'failed';
+    if (fault.code === 'not_found') return undefined;
+    const status = endOf(answered ?? record);
     tellEnd(this.#options, run, { status, durationMs: Date.now() - run.createdAtMs });
-  }
-
-  /**
-   * Whether a task that was accepted and that no agent was asked for waits on: for the next process, or for
-   * its agent, which may come back as this process did.
-   */
-  #isLeftToOthers({ isDurable, isBegun, isTakenOver }: TaskRun, { code }: Fault): boolean {
-    return isDurable && !isBegun && (this.#isStopping || isTakenOver) && code === 'unavailable';
+    return answered;
   }
 
   /** What can be asked for by its key must be durable before anybody knows; the rest soon is. */
   async #record(run: TaskRun, record: TaskRecord): Promise<void> {
     const { journal, signals, log } = this.#options;
     const { taskId } = run;
-    if (!run.isDurable) return journal.note(record);
+    const isGivenUp = run.isInbox && run.signal.aborted;
+    if (!run.isDurable && !isGivenUp) return journal.note(record);
     await journal
       .store(record)
       .catch((err: unknown) => log.error({ err, taskId }, 'the end of a task was not recorded'));
