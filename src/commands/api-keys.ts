@@ -57,7 +57,7 @@ function addRenewal(group: Command): void {
     .description('give an API key a new secret; it is printed this once')
     .option(
       '--overlap <seconds>',
-      'seconds for which the old secret stays good; a day when absent',
+      'seconds for which the old secret stays good; a day when absent, 0 ends all old ones',
       parseWhole,
     )
     .action((id: string, options: RotateOptions) =>

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 /** What starts an orchestration: any one of them. */
 export const orchestrating = ['agent:execute', 'mesh:communicate'] as const;
@@ -30,7 +31,7 @@ const request = Type.Object(
         'each the id of an agent, a capability, or an agent’s name; each is a part of its own, in this order, also where it names an agent again',
     }),
     context: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'goes to each agent' }),
+      Type.Record(AnyKey, Type.Unknown(), { description: 'goes to each agent' }),
     ),
     options: Type.Optional(
       Type.Object({

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { healthRoute, type Route } from '../../kit/contract.ts';
 import { metricsRoute } from '../../kit/metrics.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const ChangeAnswer = {
   success: Type.Boolean({ description: 'false when a service is not as was asked for' }),
@@ -27,7 +28,7 @@ export const suiteRoutes = {
   health: healthRoute('/health', {
     service: Type.String(),
     timestamp: Type.String({ format: 'date-time' }),
-    ecosystem: Type.Record(Type.String(), Type.String(), {
+    ecosystem: Type.Record(AnyKey, Type.String(), {
       description: 'where each service of the suite that answers is reached, by name',
     }),
     voice: Type.Object({
@@ -51,7 +52,7 @@ export const suiteRoutes = {
       },
       { description: 'what else of the suite works behind chat, measured in the last seconds' },
     ),
-    consumers: Type.Record(Type.String(), Type.Boolean(), {
+    consumers: Type.Record(AnyKey, Type.Boolean(), {
       description: 'whether the services that use chat, by name, are there now',
     }),
     rocketship: Type.Object(
@@ -77,7 +78,7 @@ export const suiteRoutes = {
           description: Type.String(),
           version: Type.String(),
           features: Type.Array(Type.String(), { description: 'what works now' }),
-          endpoints: Type.Record(Type.String(), Type.String(), {
+          endpoints: Type.Record(AnyKey, Type.String(), {
             description: 'paths that answer, by the name of their area',
           }),
         }),

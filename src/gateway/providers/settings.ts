@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import { Fault } from '../../kit/errors.ts';
 import { findFlaws } from '../../kit/schema-flaws.ts';
 import { capabilityNames } from './provider.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const Price = Type.Number({ minimum: 0, maximum: 1_000_000, description: 'US dollars' });
 const Tokens = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
@@ -77,7 +78,7 @@ export const ProviderSettings = Type.Object(
     rateLimit: Type.Optional(RateLimit),
     timeouts: Type.Optional(TimeoutSettings),
     headers: Type.Optional(
-      Type.Record(Type.String(), Type.String({ maxLength: 4096 }), {
+      Type.Record(AnyKey, Type.String({ maxLength: 4096 }), {
         maxProperties: 32,
         description: 'sent besides; values never come back, and `***` keeps the stored one',
       }),

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { healthRoute, type Route } from '../../kit/contract.ts';
 import { metricsRoute } from '../../kit/metrics.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const ProviderHealth = Type.Object({
   status: Type.Union([Type.Literal('healthy'), Type.Literal('degraded')]),
@@ -16,7 +17,7 @@ export type ProviderHealth = Static<typeof ProviderHealth>;
 /** What tells how the gateway and its providers do. */
 export const healthRoutes = {
   health: healthRoute('/api/health', {
-    providers: Type.Record(Type.String(), ProviderHealth),
+    providers: Type.Record(AnyKey, ProviderHealth),
     cache: Type.Object({
       hitRate: Type.Number({ description: 'since the start, 0..1' }),
       size: Type.String({ description: 'in memory, such as `12.3 MB`' }),

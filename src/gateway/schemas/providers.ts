@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { capabilityNames } from '../providers/provider.ts';
 import { ProviderSettings } from '../providers/settings.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const administration = 'gateway:configure';
 const api = '/api/v1/providers';
@@ -79,7 +80,7 @@ const ConfiguredProvider = Type.Object(
       idleMs: Type.Integer(),
       totalMs: Type.Integer(),
     }),
-    headers: Type.Record(Type.String(), Type.String(), { description: 'every value is `***`' }),
+    headers: Type.Record(AnyKey, Type.String(), { description: 'every value is `***`' }),
   },
   { $id: 'ConfiguredProvider' },
 );

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { agentStatuses } from '../agents/agent.ts';
 import { reportedStatuses } from '../agents/agent-row.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const idPattern = '^[A-Za-z0-9._:-]{1,128}$';
 const idWords = '1 to 128 letters, digits or any of . _ : -';
@@ -17,7 +18,7 @@ const Epoch = Type.Integer({
   maximum: 2_147_483_647,
   description: 'refused with 409 when it was replaced since',
 });
-const AnyObject = Type.Record(Type.String(), Type.Unknown());
+const AnyObject = Type.Record(AnyKey, Type.Unknown());
 const Hex = Type.String({ pattern: '^0x[0-9a-fA-F]{1,256}$' });
 
 const PublicKey = Type.String({
@@ -51,7 +52,7 @@ const registration = Type.Object({
   ),
   capabilities: Type.Optional(Capabilities),
   metadata: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), {
+    Type.Record(AnyKey, Type.Unknown(), {
       description: 'at most 16 KiB; discovery looks at `region`',
     }),
   ),
@@ -69,7 +70,7 @@ const registration = Type.Object({
     }),
   ),
   agentCard: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'an A2A agent card, 1.0 or 0.3' }),
+    Type.Record(AnyKey, Type.Unknown(), { description: 'an A2A agent card, 1.0 or 0.3' }),
   ),
   agentCardUrl: Type.Optional(
     Type.String({ maxLength: 2_048, description: 'where the card lies; redirects are refused' }),

@@ -4,6 +4,7 @@ import { voteValues } from '../swarms/ballot.ts';
 import { consensusType, timeoutMsMax } from '../swarms/request.ts';
 import { membersMax, swarmStatuses } from '../swarms/swarm.ts';
 import { swarmAnswer, swarmStatus, swarmSummary, swarmVoteReceipt } from './swarm-answers.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const swarmsPath = '/api/v1/swarms';
 const communication = 'mesh:communicate';
@@ -61,7 +62,7 @@ const newSwarm = Type.Object(
           maxLength: 128,
           pattern: '^[^\\u0000-\\u001f\\u007f]+$',
         }),
-        input: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        input: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
       },
       { description: 'what is voted on' },
     ),

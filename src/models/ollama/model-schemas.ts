@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { nullable } from '../optional-fields.ts';
 import { KeepAlive, ModelName } from './schemas.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const name = nullable(ModelName);
 
@@ -87,7 +88,7 @@ export const ShowAnswer = Type.Object(
     template: Type.String({ description: 'the chat template of the file (Jinja)' }),
     system: Type.String(),
     details: Details,
-    model_info: Type.Record(Type.String(), Type.Unknown(), {
+    model_info: Type.Record(AnyKey, Type.Unknown(), {
       description: 'the keys of the file; of long lists only the length',
     }),
     capabilities: Type.Array(Type.String(), {

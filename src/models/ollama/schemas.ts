@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox';
 import { nullable } from '../optional-fields.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 export const ModelName = Type.String({ minLength: 1, maxLength: 256 });
 
-const Json = Type.Record(Type.String(), Type.Unknown());
+const Json = Type.Record(AnyKey, Type.Unknown());
 
 export const KeepAlive = nullable(
   Type.Union([Type.Number(), Type.String({ maxLength: 64 })], {

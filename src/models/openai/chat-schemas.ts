@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { nullable } from '../optional-fields.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 128 });
 
@@ -38,7 +39,7 @@ export const ChatMessage = Type.Object(
 );
 export type ChatMessage = Static<typeof ChatMessage>;
 
-const Json = Type.Record(Type.String(), Type.Unknown());
+const Json = Type.Record(AnyKey, Type.Unknown());
 
 const Tool = Type.Object(
   {

@@ -2,12 +2,13 @@ import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { strategies } from '../balancing/choice.ts';
 import { virtualServerRoutes } from './virtual-servers.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 /** Whoever holds one of these may call what servers offer. */
 export const callPermissions = ['registry:call', 'agent:execute'] as const;
 
 const input = Type.Optional(
-  Type.Record(Type.String(), Type.Unknown(), { description: 'what the tool takes' }),
+  Type.Record(AnyKey, Type.Unknown(), { description: 'what the tool takes' }),
 );
 const timeout = Type.Optional(
   Type.Integer({

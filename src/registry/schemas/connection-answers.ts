@@ -6,6 +6,7 @@ import {
   protocols,
 } from '../connections/connection.ts';
 import { listNames } from '../links/link.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 /** Of a connection. */
 export const Status = Type.Enum([...connectionStatuses]);
@@ -17,9 +18,9 @@ export const Protocol = Type.Enum([...protocols]);
 export const Time = Type.String({ format: 'date-time' });
 const rate = { minimum: 0, maximum: 1 };
 /** Any JSON object. */
-export const AnyObject = Type.Record(Type.String(), Type.Unknown());
+export const AnyObject = Type.Record(AnyKey, Type.Unknown());
 /** Texts by name. */
-export const Texts = Type.Record(Type.String(), Type.String());
+export const Texts = Type.Record(AnyKey, Type.String());
 
 /** Between two checks. */
 export const Interval = Type.Integer({ minimum: 1, maximum: 86_400, description: 'seconds' });
@@ -31,7 +32,7 @@ export const capability = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 128 }),
   description: Type.Optional(Type.String({ maxLength: 4_096 })),
   schema: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of the input' }),
+    Type.Record(AnyKey, Type.Unknown(), { description: 'JSON Schema of the input' }),
   ),
 });
 const health = {

@@ -14,6 +14,7 @@ import {
   Time,
   Timeout,
 } from './connection-answers.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const write = 'registry:write';
 
@@ -45,7 +46,7 @@ const endpointRequest = Type.Object(
   },
 );
 
-const metadata = Type.Record(Type.String(), Type.Unknown(), { description: 'at most 16 KiB' });
+const metadata = Type.Record(AnyKey, Type.Unknown(), { description: 'at most 16 KiB' });
 
 const healthCheckRequest = Type.Object(
   {

@@ -4,10 +4,11 @@ import { connectionTypes, protocols } from '../connections/connection.ts';
 import { syncModes } from '../exchange/sync-result.ts';
 import { exportFormats } from '../exchange/export-formats.ts';
 import { importFormats } from '../exchange/import-documents.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const write = 'registry:write';
 
-const json = Type.Record(Type.String(), Type.Unknown());
+const json = Type.Record(AnyKey, Type.Unknown());
 const address = Type.String({
   maxLength: 2048,
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
@@ -97,7 +98,7 @@ const pastSync = Type.Object({
   errors: Type.Integer(),
 });
 
-const inputs = Type.Record(Type.String({ maxLength: 256 }), Type.String({ maxLength: 8192 }), {
+const inputs = Type.Record(AnyKey, Type.String({ maxLength: 8192 }), {
   description: 'values for what the document asks for, by the names in `needs`',
   maxProperties: 200,
 });
@@ -187,7 +188,7 @@ const exportAnswer = Type.Object(
         name: Type.String(),
         type: Type.Enum(connectionTypes),
         protocol: Type.Enum(protocols),
-        endpoint: Type.Record(Type.String(), Type.Unknown()),
+        endpoint: Type.Record(AnyKey, Type.Unknown()),
         capabilities: Type.Array(Type.String()),
         declared: Type.Optional(Type.Array(json)),
         metadata: Type.Optional(json),

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { healthRoute, type Route } from '../../kit/contract.ts';
 import { metricsRoute } from '../../kit/metrics.ts';
 import { flaws } from './connection-answers.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const ConnectionId = Type.String({ minLength: 1, maxLength: 128 });
 const Milliseconds = Type.Number({ description: 'milliseconds' });
@@ -37,7 +38,7 @@ const diagnostics = Type.Object({
   processes: Type.Optional(Type.Integer()),
   startedAt: Type.Optional(Type.String()),
   sandbox: Type.Optional(Type.String({ description: '`none` says so where nothing is done' })),
-  limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
+  limits: Type.Optional(Type.Record(AnyKey, Type.Number())),
   stderrTail: Type.Optional(
     Type.String({ description: 'the end of what the process wrote to standard error' }),
   ),

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const ms = (description: string) => Type.Integer({ description: `milliseconds ${description}` });
 const percentOfTrace = Type.Number({ description: 'percent of the trace’s duration' });
@@ -56,7 +57,7 @@ const shape = Type.Object(
     spans: Type.Integer({ description: 'how many there are' }),
     savingMs: ms('that the trace would be shorter without it, at most'),
     percentOfTrace,
-    evidence: Type.Record(Type.String(), Type.Unknown(), {
+    evidence: Type.Record(AnyKey, Type.Unknown(), {
       description: 'the figures by which it was recognised; those in `…Ms` are milliseconds',
     }),
     recommendation: Type.String(),

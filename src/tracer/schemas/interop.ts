@@ -1,6 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { documentBytesMax } from '../interop/document.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const reading = 'tracer:read';
 const writing = 'tracer:write';
@@ -59,10 +60,7 @@ const jaegerTrace = Type.Object(
         warnings: Type.Union([Type.Array(Type.String()), Type.Null()]),
       }),
     ),
-    processes: Type.Record(
-      Type.String(),
-      Type.Object({ serviceName: Type.String(), tags: jaegerTags }),
-    ),
+    processes: Type.Record(AnyKey, Type.Object({ serviceName: Type.String(), tags: jaegerTags })),
     warnings: Type.Null(),
   },
   { $id: 'JaegerTrace' },

@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const timestamp = Type.String({ format: 'date-time' });
 const durationMs = Type.Integer({ description: 'milliseconds' });
 const status = Type.Enum(['success', 'error', 'timeout']);
-const attributes = Type.Record(Type.String(), Type.Unknown());
+const attributes = Type.Record(AnyKey, Type.Unknown());
 const percent = Type.Number({ description: 'percent of the trace’s duration' });
 
 /** What a trace failed of: its deepest failing span. */

@@ -1,6 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import type { Component, ComponentTable } from '../components/component.ts';
 import type { Flow, FlowEdge, FlowNode, Scope } from './flow.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 function component(name: string, input: TSchema, extra: Partial<Component> = {}): Component {
   return {
@@ -36,7 +37,7 @@ export const testComponents: ComponentTable = new Map(
       'Join',
       Type.Object({
         inputs: Type.Union([
-          Type.Record(Type.String(), Type.Unknown()),
+          Type.Record(AnyKey, Type.Unknown()),
           Type.Array(Type.Unknown(), { 'x-ennead': 'dense' }),
         ]),
       }),

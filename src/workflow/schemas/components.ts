@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const jsonSchema = Type.Object({}, { additionalProperties: true, description: 'a JSON Schema' });
-const fields = (description: string) => Type.Record(Type.String(), jsonSchema, { description });
+const fields = (description: string) => Type.Record(AnyKey, jsonSchema, { description });
 
 export const componentGroups = ['ai', 'cms', 'tools', 'logic', 'data'] as const;
 const group = Type.Enum(componentGroups);

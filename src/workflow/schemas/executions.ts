@@ -13,6 +13,7 @@ import {
   nodeStatuses,
   timestamp,
 } from './execution-answers.ts';
+import { AnyKey } from '../../kit/any-key.ts';
 
 const id = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,128}$',
@@ -131,7 +132,7 @@ export const executionRoutes = {
       body: Type.Object({
         fromNode: Type.String({ minLength: 1, maxLength: 64 }),
         inputs: Type.Optional(
-          Type.Record(Type.String(), Type.Unknown(), {
+          Type.Record(AnyKey, Type.Unknown(), {
             description: 'in place of the former ones, by key',
           }),
         ),
@@ -157,7 +158,7 @@ export const executionRoutes = {
       body: Type.Object({
         ...approval.properties,
         output: Type.Optional(
-          Type.Record(Type.String(), Type.Unknown(), { description: 'further fields' }),
+          Type.Record(AnyKey, Type.Unknown(), { description: 'further fields' }),
         ),
       }),
       response: { 200: approvalAnswer },

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Envelope } from '../../../kit/envelope.ts';
 import type { Code, Fault } from '../../../kit/errors.ts';
 import { isRecord, type Json } from '../../dialects/untrusted.ts';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 const types: Readonly<Record<Code, string>> = {
   invalid: 'invalid_request_error',
@@ -28,7 +29,7 @@ export const anthropicEnvelope: Envelope = {
         type: Type.Enum([...new Set(Object.values(types)), 'billing_error']),
         message: Type.String(),
         details: Type.Optional(
-          Type.Record(Type.String(), Type.Unknown(), {
+          Type.Record(AnyKey, Type.Unknown(), {
             description: "`error_code` and what belongs to it, for the API's own clients",
           }),
         ),

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 const Count = Type.Optional(Type.Number({ minimum: 0 }));
 
@@ -24,7 +25,7 @@ export type Tag = Static<typeof Tags>['models'][number];
 
 export const Shown = Type.Object({
   capabilities: Type.Optional(Type.Array(Type.String())),
-  model_info: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  model_info: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
 });
 export type Shown = Static<typeof Shown>;
 
@@ -53,7 +54,7 @@ export const Line = Type.Object({
             id: Type.Optional(Type.String()),
             function: Type.Object({
               name: Type.String(),
-              arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+              arguments: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
             }),
           }),
         ),

@@ -6,6 +6,7 @@ import type { Component, NodeContext } from '../component.ts';
 import { defineComponent } from '../schema.ts';
 import { callOptions } from '../call-options.ts';
 import { textOf, textSetting } from './text-setting.ts';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 /** Searches the chats of whoever the execution belongs to. */
 export type SearchConversations = (search: Search, context: NodeContext) => Promise<readonly Hit[]>;
@@ -34,7 +35,7 @@ export function createVectorSearch(dependencies: VectorSearchDependencies): Comp
           Type.Number({ minimum: -1, maximum: 1, description: 'leaves out what is less close' }),
         ),
         filter: Type.Optional(
-          Type.Record(Type.String(), Type.Unknown(), {
+          Type.Record(AnyKey, Type.Unknown(), {
             description: 'fields that the metadata must have, with these values',
           }),
         ),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 const machineName = '^[a-z][a-z0-9_]{0,63}$';
 const machineNameWords = 'a machine name of the CMS: lower case, digits and underscores';
@@ -15,7 +16,7 @@ export const nid = Type.Union(
   { description: 'the number of the entity in the CMS' },
 );
 /** The values of an entity's fields. */
-export const fields = Type.Record(Type.String(), Type.Unknown(), {
+export const fields = Type.Record(AnyKey, Type.Unknown(), {
   description:
     'values by field; `{value, format}` for formatted text, `{data: {type, id}}` for references',
 });

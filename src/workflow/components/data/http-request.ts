@@ -3,6 +3,7 @@ import type { Egress, EgressRequest, EgressResponse } from '../../../kit/egress/
 import { Fault, type Code } from '../../../kit/errors.ts';
 import type { Component, NodeContext } from '../component.ts';
 import { defineComponent } from '../schema.ts';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 const bytesDefault = 256 * 1024;
 const bytesMax = 1024 * 1024;
@@ -25,12 +26,12 @@ const input = Type.Object(
       'x-ennead': 'address',
     }),
     headers: Type.Optional(
-      Type.Record(Type.String({ maxLength: 256 }), scalar, {
+      Type.Record(AnyKey, scalar, {
         'x-ennead': 'headers',
       }),
     ),
     query: Type.Optional(
-      Type.Record(Type.String(), Type.Union([scalar, Type.Array(scalar)]), {
+      Type.Record(AnyKey, Type.Union([scalar, Type.Array(scalar)]), {
         description: 'added to the address; a list repeats its name',
       }),
     ),
@@ -77,7 +78,7 @@ export function createHttpRequest(egress: Pick<Egress, 'fetch'>): Component {
     input,
     output: Type.Object({
       status: Type.Integer(),
-      headers: Type.Record(Type.String(), Type.String()),
+      headers: Type.Record(AnyKey, Type.String()),
       body: Type.Unknown({ description: 'null where there is none' }),
     }),
     effect: 'once',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Fault } from '../../../kit/errors.ts';
 import { defineComponent, type Marker } from '../schema.ts';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Present = Fields | readonly unknown[];
@@ -17,7 +18,7 @@ export const merge = defineComponent({
   input: Type.Object(
     {
       inputs: Type.Optional(
-        Type.Union([Type.Record(Type.String(), Type.Unknown()), list, Type.Null()], {
+        Type.Union([Type.Record(AnyKey, Type.Unknown()), list, Type.Null()], {
           'x-ennead': 'nullable' satisfies Marker,
           description:
             'an object gives an object, a list a list; the outputs of the nodes before, by id, where this is not given; nothing where its placeholder finds nothing',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Fault } from '../../../kit/errors.ts';
 import { defineComponent } from '../schema.ts';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 const input = Type.Object(
   {
@@ -33,7 +34,7 @@ export const placeholder = defineComponent({
   description:
     'Stands for a step of an imported workflow that has no counterpart here. It keeps the step’s settings for whoever replaces it, and fails as `NOT_SUPPORTED` when it is run.',
   input,
-  output: Type.Record(Type.String(), Type.Unknown(), { description: 'it never gives any' }),
+  output: Type.Record(AnyKey, Type.Unknown(), { description: 'it never gives any' }),
   handles: ({ handles }) =>
     Array.isArray(handles) ? handles.filter((one): one is string => typeof one === 'string') : [],
   handleOf: ({ handle }) => (typeof handle === 'string' ? handle : undefined),

@@ -6,6 +6,7 @@ import type { Engine } from '../../engine/execution.ts';
 import type { WorkflowEngine } from '../../engine/engine.ts';
 import type { Component, NodeContext, Rest } from '../component.ts';
 import { defineComponent, type Marker } from '../schema.ts';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 /** What starts executions. */
 export type ChildStarter = Pick<Engine, 'start' | 'find'> &
@@ -40,7 +41,7 @@ const input = Type.Object(
       }),
     ),
     inputs: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
+      Type.Record(AnyKey, Type.Unknown(), {
         description:
           'by node id of that workflow, or by any name, which is read there as `inputs.<name>`; what comes out of a placeholder here is never rendered again there',
       }),
@@ -77,7 +78,7 @@ export function createSubWorkflow({
         Type.String({ description: '`completed`; absent where it does not wait' }),
       ),
       result: Type.Optional(
-        Type.Record(Type.String(), Type.Unknown(), {
+        Type.Record(AnyKey, Type.Unknown(), {
           description: 'the outputs of its ends by node id; absent where it does not wait',
         }),
       ),

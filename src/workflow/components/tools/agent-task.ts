@@ -5,6 +5,7 @@ import type { meshContract } from '../../../mesh/contract.ts';
 import { callOptions } from '../call-options.ts';
 import type { Component, NodeContext, Usage } from '../component.ts';
 import { defineComponent } from '../schema.ts';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 /** What has agents do tasks. */
 export type TaskClient = Pick<Client<typeof meshContract>, 'executeTask'>;
@@ -23,7 +24,7 @@ const settings = Type.Object(
     type: Type.Optional(
       Type.Union([name], { description: 'of the task; the capability when absent' }),
     ),
-    input: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    input: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
     timeout: Type.Optional(
       Type.Integer({
         minimum: 1,

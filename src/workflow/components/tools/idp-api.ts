@@ -5,6 +5,7 @@ import { OperatorCalls, refusalOf, type OperatorAnswer } from '../operator-calls
 import { defineComponent } from '../schema.ts';
 import { idpActions, type IdpAction } from './idp-actions.ts';
 import type { ReadIdpToken } from './idp-token.ts';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 export interface IdpOptions {
   /** `IDP_API_URL`, without `/api/v4`; absent where there is none. */
@@ -39,7 +40,7 @@ const input = Type.Object(
       }),
     ),
     params: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
+      Type.Record(AnyKey, Type.Unknown(), {
         description: 'of the path, then of the query (GET, DELETE) or the body',
       }),
     ),

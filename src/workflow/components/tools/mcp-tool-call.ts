@@ -4,6 +4,7 @@ import type { Component } from '../component.ts';
 import { defineComponent } from '../schema.ts';
 import type { RegistryPort } from './registry-port.ts';
 import { callOptions } from '../call-options.ts';
+import { AnyKey } from '../../../kit/any-key.ts';
 
 /** Between a server's name, which has none, and its tool's. */
 const separator = '__';
@@ -24,7 +25,7 @@ export function createMcpToolCall(registry: Pick<RegistryPort, 'callTool'>): Com
           description: '`server__tool`, or a bare name',
         }),
         params: Type.Optional(
-          Type.Record(Type.String(), Type.Unknown(), { description: 'what the tool takes' }),
+          Type.Record(AnyKey, Type.Unknown(), { description: 'what the tool takes' }),
         ),
         timeout: Type.Optional(
           Type.Integer({ minimum: 1, maximum: 600_000, description: 'milliseconds' }),
