@@ -32,3 +32,21 @@ export function refuseAsked(body: object, fields: readonly string[]): void {
   const named = fields.find((field) => isAsked(values[field]));
   if (named) throw unsupported(named);
 }
+
+/**
+ * Refuses by name the first field that has another value than the one beside it, which asks nothing;
+ * `null` is the same as absent. `prefix` stands before the name in the refusal.
+ */
+export function refuseChanged(
+  body: object,
+  neutralValues: Readonly<Record<string, unknown>>,
+  prefix = '',
+): void {
+  // Bodies are parsed JSON, so every field can be read by its name.
+  const values = body as Readonly<Record<string, unknown>>;
+  for (const [name, neutral] of Object.entries(neutralValues)) {
+    if ((values[name] ?? neutral) === neutral) continue;
+    const param = `${prefix}${name}`;
+    throw unsupported(param, `${param} other than ${String(neutral)}`);
+  }
+}

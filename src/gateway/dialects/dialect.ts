@@ -82,5 +82,9 @@ export interface ErrandDialect<Request, Made> {
   read(body: unknown, request: Request): Made;
 }
 
-export type EmbeddingDialect = ErrandDialect<EmbeddingRequest, Embeddings>;
+export interface EmbeddingDialect extends ErrandDialect<EmbeddingRequest, Embeddings> {
+  /** The most inputs that the API takes in one call; absent: as many as a caller may send. */
+  readonly inputsMax?: number;
+}
+
 export type ImageDialect = ErrandDialect<ImageRequest, Images>;

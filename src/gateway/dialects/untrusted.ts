@@ -1,3 +1,4 @@
+import { parseExact } from './exact-json.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -35,11 +36,15 @@ export function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The JSON object that a piece of a stream holds; throws `UpstreamError` (`broken`) for all else. */
-export function parsePiece(text: string): Json {
+/**
+ * The JSON object that a piece of a stream holds; throws `UpstreamError` (`broken`) for all else.
+ * Where the name stands in it under which this dialect has calls, numbers keep their texts.
+ */
+export function parsePiece(text: string, callName?: string): Json {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    const holdsCall = callName !== undefined && text.includes(callName);
+    value = holdsCall ? parseExact(text) : JSON.parse(text);
   } catch (cause) {
     throw UpstreamError.of('broken', 'the provider sent a piece that is no JSON', { cause });
   }

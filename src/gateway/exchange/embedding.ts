@@ -1,5 +1,6 @@
 import type { Usage } from '../conversation/answer.ts';
 import type { Embeddings, EmbeddingRequest } from '../conversation/embedding.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import { guardTexts } from '../guardrails/guarding.ts';
 import { textTokens } from '../routing/tokens.ts';
 import type { Errand } from './errand.ts';
@@ -11,6 +12,7 @@ export const embeddingErrand: Errand<EmbeddingRequest, Embeddings> = {
   made: 'embeddings',
   textField: 'input',
   wordsOf: ({ embeddings }) => embeddings,
+  batches: { cut, join },
   guard(guardrails, request) {
     const { model, input, extras } = request;
     const texts = input.map((text) => (typeof text === 'string' ? text : ''));
@@ -24,6 +26,25 @@ export const embeddingErrand: Errand<EmbeddingRequest, Embeddings> = {
   likely: ({ input }) => readingOf(input.reduce((sum, one) => sum + tokensOf(one), 0)),
   usageOf: ({ inputTokens }) => readingOf(inputTokens),
 };
+
+function cut(request: EmbeddingRequest, { embeddings }: Dialect): readonly EmbeddingRequest[] {
+  const { input } = request;
+  const inputsMax = embeddings?.inputsMax ?? input.length;
+  if (input.length <= inputsMax) return [request];
+  const count = Math.ceil(input.length / inputsMax);
+  return Array.from({ length: count }, (_, at) => ({
+    ...request,
+    input: input.slice(at * inputsMax, (at + 1) * inputsMax),
+  }));
+}
+
+function join(made: readonly Embeddings[], { model }: EmbeddingRequest): Embeddings {
+  return {
+    model: made[0]?.model ?? model,
+    vectors: made.flatMap(({ vectors }) => vectors),
+    inputTokens: made.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+  };
+}
 
 function tokensOf(input: EmbeddingRequest['input'][number]): number {
   return typeof input === 'string' ? textTokens(input) : input.length;

@@ -1,17 +1,13 @@
 import { Fault } from '../../kit/errors.ts';
-import { failSpan } from '../../kit/trace.ts';
 import type { ProviderList } from '../providers/provider.ts';
-import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
-import { fetchWhole } from '../upstream/whole-answer.ts';
 import { attemptOptions } from './asking.ts';
-import { startAttemptSpan, withOrigin, type Attempt } from './attempt-span.ts';
 import type { Won } from './attempts.ts';
 import { LikelyMost, openBill } from './bill.ts';
 import { Course } from './course.ts';
 import type { Brought, Errand, ErrandAnswer, ErrandAsk, ErrandRequest } from './errand.ts';
+import { attemptErrand } from './errand-attempt.ts';
 import { ErrandTargets } from './errand-targets.ts';
-import { usageOfPrompt } from './estimated-usage.ts';
-import { billLost, type Books } from './lost-attempts.ts';
+import type { Books } from './lost-attempts.ts';
 import type { ExchangeParts } from './parts.ts';
 
 /** Takes errands of one kind to providers that can run them, and brings back what they made. */
@@ -50,7 +46,8 @@ export class ErrandExchange<Request extends ErrandRequest, Made> {
         attemptOptions(ask, this.#parts),
         (target, trip, cancellation) => {
           course.ask(target);
-          return this.#receive(ask, { target, trip, cancellation }, { bill, course });
+          const place = { errand: this.#errand, parts: this.#parts, books: { bill, course } };
+          return attemptErrand(ask, { target, trip, cancellation }, place);
         },
       );
     } catch (error) {
@@ -72,46 +69,6 @@ export class ErrandExchange<Request extends ErrandRequest, Made> {
     course.count();
     await written;
     return { ...value, target, usage, cost, attempts: course.attempts };
-  }
-
-  async #receive(
-    { request, payer, span: parent, cancellation: caller }: ErrandAsk<Request>,
-    attempt: Attempt,
-    books: Books,
-  ): Promise<Brought<Made>> {
-    const { tracer, upstreams, dialects, headers: book, remoteLimits } = this.#parts;
-    const { target, trip, cancellation } = attempt;
-    const { provider, model } = target;
-    const dialect = dialects[provider.dialect];
-    const words = this.#errand.wordsOf(dialect);
-    if (!words) throw new RangeError(`this dialect makes no ${this.#errand.made}`);
-    const { headers, secrets } = await book.of(provider, trip.key, dialect);
-    const span = startAttemptSpan(tracer, parent, { target, operation: this.#errand.operation });
-    let isSent = false;
-    const onSent = () => {
-      isSent = true;
-    };
-    try {
-      const { path, body } = words.write(request, model.name);
-      const written = { target, path, headers, body: JSON.stringify(body) };
-      const outgoing = withOrigin(written, { span, payer });
-      const timeoutMs = provider.timeouts.totalMs;
-      const whole = await fetchWhole(upstreams, outgoing, { cancellation, timeoutMs, onSent });
-      remoteLimits.note(provider, whole.headers);
-      requireSuccess(dialect, whole);
-      const { bytes } = whole;
-      // An answer that does not name its model is of the one that was asked.
-      const asked = { ...request, model: model.name };
-      return { made: words.read(parseAnswer(provider.name, bytes), asked), bytes };
-    } catch (error) {
-      const usage = usageOfPrompt(this.#errand.likely(request).inputTokens);
-      if (isSent) billLost(books, caller, { attempt, error, usage });
-      const shown = secrets.hideIn(error);
-      failSpan(span, shown);
-      throw shown;
-    } finally {
-      span.end();
-    }
   }
 }
 

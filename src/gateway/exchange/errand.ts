@@ -18,12 +18,22 @@ export interface Errand<Request extends ErrandRequest, Made> {
   readonly textField: string;
   /** How a dialect says it; undefined where it has no words for it. */
   wordsOf(dialect: Dialect): ErrandDialect<Request, Made> | undefined;
+  /** How it goes in several calls; absent where one call is always enough. */
+  readonly batches?: Batches<Request, Made>;
   /** The request as it may be sent; throws `invalid` (`guardrail_refused`) where it may not be. */
   guard(guardrails: readonly Guardrail[], request: Request): Request;
   /** What it is likely to take. */
   likely(request: Request): Usage;
   /** What it took. */
   usageOf(made: Made, request: Request): Usage;
+}
+
+/** Errands that are too large for one call to some providers. */
+export interface Batches<Request, Made> {
+  /** The requests to be sent in place of one, at least one, in the order of what is asked. */
+  cut(request: Request, dialect: Dialect): readonly Request[];
+  /** What was made of each, in their order, as if it were made of the one. */
+  join(made: readonly Made[], request: Request): Made;
 }
 
 export interface ErrandRequest {
@@ -40,10 +50,11 @@ export interface ErrandAsk<Request> {
   readonly startedAt: number;
 }
 
-/** What a provider made, and the bytes in which it said so. */
+/** What a provider made. */
 export interface Brought<Made> {
   readonly made: Made;
-  readonly bytes: Buffer;
+  /** In which it said so; absent where it took more than one call. */
+  readonly bytes: Buffer | undefined;
 }
 
 export interface ErrandAnswer<Made> extends Brought<Made> {

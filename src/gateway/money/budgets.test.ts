@@ -101,6 +101,22 @@ test('a request that does not fit is refused until the period ends, and named', 
   await granted(money, 'usr_a', { dollars: 0.005 });
 });
 
+test.each<[BudgetLimit['unit'], object]>([
+  ['dollars', { dollars: 0 }],
+  ['tokens', { tokens: 0, dollars: 0 }],
+])('an overrun of %s leaves room for what takes none', async (unit, nothing) => {
+  const subject = `usr_over_${unit}`;
+  const amount = unit === 'dollars' ? 0.005 : 20;
+  await money.budgets.put(subject, [limit(unit, amount), limit('requests', 2)]);
+  void money.ledger.append(spendOf(subject));
+  await money.ledger.flush();
+  expect(await tryReserve(money, subject)).toMatchObject({ detail: { unit } });
+  void (await granted(money, subject, nothing)).settle(spendOf(subject, { dollars: 0 }));
+  await money.ledger.flush();
+  const last = await tryReserve(money, subject, nothing);
+  expect(last).toMatchObject({ detail: { unit: 'requests', needed: 1 } });
+});
+
 test('a monthly budget ends with the month', async () => {
   await money.budgets.put('usr_m', [{ unit: 'tokens', amount: 29, period: 'month' }]);
   const refusal = await tryReserve(money, 'usr_m');
@@ -174,8 +190,8 @@ test('a held request may overrun its estimate; the next is refused then', async 
   await money.budgets.put('usr_f', [limit('dollars', 1)]);
   void (await granted(money, 'usr_f')).settle(spendOf('usr_f', { dollars: 3 }));
   await money.ledger.flush();
-  expect(await tryReserve(money, 'usr_f', { dollars: 0 })).toMatchObject({
-    detail: { used: 3, needed: 0 },
+  expect(await tryReserve(money, 'usr_f', { dollars: 0.01 })).toMatchObject({
+    detail: { used: 3, needed: 0.01 },
   });
 });
 

@@ -24,7 +24,8 @@ export function imageHandlers({ images }: Pick<GatewayParts, 'images'>): ImageHa
     images: async (call) => new WrittenJson(withProvenance(await make(call))),
     openAiImages: async (call) => {
       const { made, bytes, target } = await make(call);
-      return new WrittenJson(target.provider.dialect === 'openai' ? bytes : made.said);
+      const isAsSaid = target.provider.dialect === 'openai' && bytes;
+      return new WrittenJson(isAsSaid ? bytes : made.said);
     },
   };
 }

@@ -12,6 +12,8 @@ export interface WholeAnswer {
 export interface WholeAnswerLimits {
   readonly cancellation: Cancellation;
   readonly timeoutMs: number;
+  /** From when that is reckoned, milliseconds of `performance.now()`; from the call when absent. */
+  readonly startedAt?: number;
   /** Called when the request goes out: from then on it may cost something. */
   readonly onSent: () => void;
 }
@@ -51,7 +53,9 @@ class Collector implements UpstreamListener {
     this.#provider = provider;
     this.#limits = limits;
     this.#settle = settle;
-    this.#timer = setTimeout(this.#late, limits.timeoutMs);
+    const { timeoutMs, startedAt } = limits;
+    const goneMs = startedAt === undefined ? 0 : performance.now() - startedAt;
+    this.#timer = setTimeout(this.#late, Math.max(0, timeoutMs - goneMs));
   }
 
   start(ongoing: Ongoing): void {

@@ -35,6 +35,10 @@ export class WithEmbedder implements Inference {
     return isMeant ? this.#describe() : this.#inner.find(name);
   }
 
+  defaultName(): Promise<string | undefined> {
+    return this.#inner.defaultName();
+  }
+
   /** Without the in-box embedder, which nothing can take out of memory. */
   running(): Promise<readonly RunningModel[]> {
     return this.#inner.running();

@@ -260,6 +260,8 @@ test('a default that is not there is nobody’s fault who names none', async () 
     code: 'unavailable',
     message: 'the default model gone is not there',
   });
+  expect(await ground.backends.defaultName()).toBe('gone');
+  expect(await ground.backends.list()).not.toEqual([]);
   await expect(ground.backends.find('gone')).rejects.toMatchObject({ code: 'not_found' });
 });
 

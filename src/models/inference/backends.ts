@@ -69,14 +69,7 @@ export class Backends implements Inference {
     const wanted = name ?? this.#options.defaultName;
     const bounded = waiting && { ...waiting, ...this.#boundOf(waiting) };
     for (const kind of [known, current]) {
-      const read = await this.#read(kind);
-      const models = this.#arrange(read);
-      const found =
-        wanted === undefined
-          ? await this.#defaults.first(models, bounded)
-          : (findNamed(models, wanted) ??
-            (await this.#findPulled(wanted)) ??
-            findOffered(read.entries, wanted)?.model);
+      const found = await this.#seek(wanted, kind, bounded);
       if (!found) continue;
       return name === undefined ? this.#defaults.mark(found, performance.now() - startedAt) : found;
     }
@@ -85,6 +78,11 @@ export class Backends implements Inference {
       throw new Fault('unavailable', message, { reason: 'model_not_found', retryAfter: 1 });
     }
     throw this.#missing(wanted, await this.list());
+  }
+
+  async defaultName(): Promise<string | undefined> {
+    const { defaultName } = this.#options;
+    return (await this.#seek(defaultName, known))?.name ?? defaultName;
   }
 
   async running(): Promise<readonly RunningModel[]> {
@@ -128,6 +126,22 @@ export class Backends implements Inference {
   async unload(model: ModelInfo): Promise<void> {
     const entry = await this.#entryOf(model);
     return entry ? entry.runtime.unload(entry.offer) : this.#options.local.unload(model);
+  }
+
+  /** The model of that name, or the first that callers who name none may get, where there is one. */
+  async #seek(
+    wanted: string | undefined,
+    ask: Ask,
+    waiting?: Waiting,
+  ): Promise<ModelInfo | undefined> {
+    const read = await this.#read(ask);
+    const models = this.#arrange(read);
+    if (wanted === undefined) return this.#defaults.first(models, waiting);
+    return (
+      findNamed(models, wanted) ??
+      (await this.#findPulled(wanted)) ??
+      findOffered(read.entries, wanted)?.model
+    );
   }
 
   /** Files of our own are found by what they were pulled as, too. */

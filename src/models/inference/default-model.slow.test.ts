@@ -131,3 +131,13 @@ test('a request that asks for more time than that gets no more', async () => {
   }
   expect(local.requests.map(({ deadlineMs }) => deadlineMs)).toEqual([5000, 4000, 5000]);
 });
+
+test('the models are listed though the default is missing', async () => {
+  await using service = await startService(models, { environment: { MODELS_DEFAULT: 'ghost' } });
+  expect(await post(service, '/invoke', { tool: 'list_models' })).toMatchObject({
+    status: 200,
+    body: {
+      result: { model: 'ghost', output: [{ name: 'ennead-tiny' }, { name: 'ennead-embed' }] },
+    },
+  });
+});

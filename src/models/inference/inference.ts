@@ -59,6 +59,11 @@ export interface Inference {
    * was never loaded is, where a caller waits for it, so that a broken one gives way to the next.
    */
   find(name: string | undefined, waiting?: Waiting): Promise<ModelInfo>;
+  /**
+   * The name of the model for callers that name none, also while it is missing or broken; undefined
+   * where none is set and none writes. Loads nothing.
+   */
+  defaultName(): Promise<string | undefined>;
   running(): Promise<readonly RunningModel[]>;
   /** Nothing happens before the first event is asked for; leaving the loop frees the place. */
   generate(

@@ -23,6 +23,12 @@ export class LocalInference implements Inference {
     return this.#library.find(name);
   }
 
+  async defaultName(): Promise<string | undefined> {
+    if (this.#library.defaultName !== undefined) return this.#library.defaultName;
+    const models = await this.#library.list();
+    return models.find(({ capabilities }) => capabilities.includes('completion'))?.name;
+  }
+
   async running(): Promise<readonly RunningModel[]> {
     const installed = await this.#library.list();
     return this.#runtime.loaded().flatMap(({ path, memoryBytes, contextTokens, expiresAt }) => {

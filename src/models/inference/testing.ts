@@ -58,6 +58,10 @@ export class ScriptedInference implements Inference {
     return Promise.reject(new Fault('not_found', `there is no model ${name}`, options));
   }
 
+  defaultName(): Promise<string | undefined> {
+    return Promise.resolve(this.models[0]?.name);
+  }
+
   running(): Promise<readonly RunningModel[]> {
     const expiresAt = new Date('2026-01-02T03:09:05.000Z');
     const shared = { memoryBytes: 2_000_000, contextTokens: 1024 };

@@ -77,6 +77,11 @@ export class ModelLibrary implements AsyncDisposable {
     );
   }
 
+  /** What the operator chose for callers that name none; it may be missing. */
+  get defaultName(): string | undefined {
+    return this.#options.defaultName;
+  }
+
   /**
    * The model of that name, or of what it was pulled by, or the default when no name is given;
    * throws `not_found`.

@@ -70,8 +70,8 @@ describe('what a model here does not know is refused by name', () => {
     ['/api/chat', 'think', { think: 'high' }],
     ['/api/chat', 'logprobs', { logprobs: true }],
     ['/api/chat', 'messages[0].images', { messages: [{ role: 'user', images: ['aGk='] }] }],
-    ['/api/chat', 'options.mirostat', { options: { mirostat: 2 } }],
-    ['/api/generate', 'options.typical_p', { options: { typical_p: 0.5 } }],
+    ['/api/chat', 'options.mirostat other than 0', { options: { mirostat: 2 } }],
+    ['/api/generate', 'options.typical_p other than 1', { options: { typical_p: 0.5 } }],
   ])('%s %s', async (path, named, fields) => {
     const messages = [{ role: 'user', content: 'Hello' }];
     const answer = await post(path, { model: 'tiny', prompt: 'Hello', messages, ...fields });

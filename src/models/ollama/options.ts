@@ -2,12 +2,12 @@ import type { ModelInfo } from '../inference/inference.ts';
 import type { AnswerFormat, GenerateRequest } from '../inference/request.ts';
 import { toTopP } from '../nucleus.ts';
 import { present } from '../optional-fields.ts';
-import { invalidField, unsupported } from '../unsupported.ts';
+import { invalidField, refuseChanged } from '../unsupported.ts';
 import { readKeepAlive } from './keep-alive.ts';
 import type { ChatBody, GenerateBody, Options } from './schemas.ts';
 
 /** Options that change the answer and that no runtime here knows, with the value that asks nothing. */
-const unsupportedOptions: Readonly<Record<string, unknown>> = {
+const unsupportedOptions = {
   mirostat: 0,
   tfs_z: 1,
   typical_p: 1,
@@ -20,7 +20,7 @@ export function toRequestOptions(
   model: ModelInfo,
 ): Partial<GenerateRequest> {
   const options = body.options ?? {};
-  refuseUnsupported(options);
+  refuseChanged(options, unsupportedOptions, 'options.');
   requireContext(options, model);
   const { seed, stop, num_predict: predict } = options;
   return present({
@@ -37,16 +37,6 @@ export function toRequestOptions(
     seed: seed === -1 ? undefined : seed,
     stop: typeof stop === 'string' ? [stop] : stop,
   });
-}
-
-function refuseUnsupported(options: Options): void {
-  // Options beyond the schema come as they were sent.
-  const given = options as Readonly<Record<string, unknown>>;
-  for (const [name, neutral] of Object.entries(unsupportedOptions)) {
-    const value = given[name];
-    if (value === undefined || value === null || value === neutral) continue;
-    throw unsupported(`options.${name}`);
-  }
 }
 
 /** A prompt is never cut to fit a smaller context, so only one that is too large can be wrong. */

@@ -4,32 +4,23 @@ import { invalidField, refuseAsked, unsupported } from '../unsupported.ts';
 import type { ChatRequest } from './chat-schemas.ts';
 import { toMessages } from './messages.ts';
 import { toSampling } from './sampling.ts';
+import { refuseUnsupported } from './unsupported-fields.ts';
 
-/** Fields of OpenAI's chat API that change the answer and that the runtimes do not know. */
-const unsupportedFields = [
+/** Fields of OpenAI's chat API alone that change the answer and that the runtimes do not know. */
+const unsupportedByChats = [
   'functions',
   'function_call',
-  'logit_bias',
   'logprobs',
   'top_logprobs',
   'audio',
   'prediction',
   'web_search_options',
-  // What other runtimes add to it.
-  'grammar',
-  'json_schema',
-  'structured_outputs',
-  'guided_json',
-  'guided_regex',
-  'guided_choice',
-  'guided_grammar',
-  'min_tokens',
-  'ignore_eos',
+  'echo',
 ];
 
 /** The request in the runtime's words; throws `invalid` naming what it cannot say. */
 export function toGenerateRequest(body: ChatRequest): GenerateRequest {
-  refuseUnsupported(body);
+  refuseOfChats(body);
   const tools = body.tools?.length ? body.tools.map(toTool) : undefined;
   return {
     prompt: { messages: toMessages(body.messages) },
@@ -43,11 +34,11 @@ export function toGenerateRequest(body: ChatRequest): GenerateRequest {
   };
 }
 
-function refuseUnsupported(body: ChatRequest): void {
-  refuseAsked(body, unsupportedFields);
+function refuseOfChats(body: ChatRequest): void {
+  refuseUnsupported(body);
+  refuseAsked(body, unsupportedByChats);
   // Fields beyond the schema come as they were sent.
-  const { n = 1, modalities } = body as { n?: unknown; modalities?: unknown };
-  if (n !== null && n !== 1) throw unsupported('n', 'n other than 1');
+  const { modalities } = body as { modalities?: unknown };
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== 'text')) {
     throw unsupported('modalities', 'modalities other than text');
   }

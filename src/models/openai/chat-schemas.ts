@@ -100,7 +100,7 @@ export const TokenCount = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 });
 /** A chat completion as OpenAI's API words it. */
 export const ChatRequest = Type.Object(
   {
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    model: nullable(Type.String({ minLength: 1, maxLength: 256 })),
     messages: Type.Array(ChatMessage, { minItems: 1, maxItems: 2048 }),
     max_tokens: nullable(TokenCount),
     max_completion_tokens: nullable(TokenCount),

@@ -9,7 +9,7 @@ export async function embedTexts(
   { inference, caller }: { readonly inference: Inference; readonly caller: Caller },
 ): Promise<EmbeddingList> {
   const texts = readTexts(body);
-  const model = await findEmbedder(inference, body.model);
+  const model = await findEmbedder(inference, body.model ?? undefined);
   const { embeddingDimensions } = model;
   requireDimensions(body, embeddingDimensions);
   const { vectors, dimensions, isNormalised, tokens } = await inference.embed(model, texts, caller);

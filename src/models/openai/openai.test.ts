@@ -61,6 +61,10 @@ describe('what a chat cannot have is refused by name', () => {
     ['functions', { functions: [{ name: 'f' }] }],
     ['audio', { audio: { voice: 'alloy', format: 'wav' } }],
     ['n', { n: 2 }, 'n other than 1'],
+    ['think', { think: true }],
+    ['mirostat', { mirostat: 2 }, 'mirostat other than 0'],
+    ['repeat_last_n', { repeat_last_n: 0 }, 'repeat_last_n other than 64'],
+    ['repetition_penalty', { repetition_penalty: 1.8 }, 'repetition_penalty other than 1'],
     ['modalities', { modalities: ['text', 'audio'] }, 'modalities other than text'],
     [
       'messages[0].content[0].type',
@@ -406,7 +410,15 @@ describe('chat completions', () => {
         format: { type: 'json', schema },
       },
     ]);
-    const nulls = { temperature: null, max_tokens: null, stop: null, tools: null, stream: null };
+    const nulls = {
+      model: null,
+      mirostat: 0,
+      temperature: null,
+      max_tokens: null,
+      stop: null,
+      tools: null,
+      stream: null,
+    };
     const { status } = await post('/v1/chat/completions', { messages, ...nulls, top_k: 7 });
     expect(status).toBe(200);
     expect(inference.requests.at(-1)).toEqual({ prompt: { messages: [...messages] }, topK: 7 });

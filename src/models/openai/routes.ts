@@ -29,13 +29,13 @@ export function openAiHandlers({ inference, contextTokensMax }: OpenAiParts): Op
   return {
     chatCompletions: async (call) => {
       const { body } = call;
-      const asked = await ask(body.model, call);
+      const asked = await ask(body.model ?? undefined, call);
       if (!body.stream) return completeChat(body, asked);
       return new EventStream(toEvents(streamChat(body, asked)));
     },
     textCompletions: async (call) => {
       const { body } = call;
-      const asked = await ask(body.model, call);
+      const asked = await ask(body.model ?? undefined, call);
       if (!body.stream) return completeText(body, asked);
       return new EventStream(toEvents(streamText(body, asked)));
     },

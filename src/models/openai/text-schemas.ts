@@ -7,7 +7,7 @@ const Text = Type.String();
 /** A text completion as OpenAI's older API words it. */
 export const TextRequest = Type.Object(
   {
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    model: nullable(Type.String({ minLength: 1, maxLength: 256 })),
     prompt: Type.Union([Text, Type.Array(Type.Unknown(), { minItems: 1, maxItems: 65_536 })], {
       description: 'a text, or a list of one text',
     }),
@@ -46,7 +46,7 @@ export type TextCompletion = Static<typeof TextCompletion>;
 /** Texts to be turned into vectors. */
 export const EmbeddingRequest = Type.Object(
   {
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    model: nullable(Type.String({ minLength: 1, maxLength: 256 })),
     input: Type.Union([Text, Type.Array(Type.Unknown(), { minItems: 1, maxItems: 2048 })], {
       description: 'a text, or a list of texts',
     }),

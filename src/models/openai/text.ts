@@ -1,10 +1,11 @@
 import type { GenerateEnd, GenerateEvent, GenerateRequest } from '../inference/request.ts';
 import { present } from '../optional-fields.ts';
-import { invalidField, refuseAsked, unsupported } from '../unsupported.ts';
+import { invalidField, unsupported } from '../unsupported.ts';
 import { headOf, usageOf } from './answers.ts';
 import type { Asked } from './chat.ts';
 import { toSampling } from './sampling.ts';
 import type { TextCompletion, TextRequest } from './text-schemas.ts';
+import { refuseUnsupported } from './unsupported-fields.ts';
 
 /** What OpenAI's API says when the caller does not. */
 const maxTokensDefault = 16;
@@ -52,11 +53,9 @@ function generate(
 }
 
 function toGenerateRequest(body: TextRequest): GenerateRequest {
-  refuseAsked(body, ['suffix', 'logit_bias']);
+  refuseUnsupported(body);
   // Fields beyond the schema come as they were sent; `logprobs: 0` asks for those of the text itself.
-  const { n, best_of: bestOf, logprobs } = body as Record<string, unknown>;
-  if ((n ?? 1) !== 1) throw unsupported('n', 'n other than 1');
-  if ((bestOf ?? 1) !== 1) throw unsupported('best_of', 'best_of other than 1');
+  const { logprobs } = body as Record<string, unknown>;
   if (typeof logprobs === 'number' || logprobs === true) throw unsupported('logprobs');
   const maxTokens = body.max_tokens ?? maxTokensDefault;
   return { prompt: { text: readPrompt(body) }, ...toSampling(body), ...present({ maxTokens }) };

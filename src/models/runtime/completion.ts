@@ -71,7 +71,10 @@ function measureRoom({ context }: GenerativeModel, prompt: PreparedPrompt): numb
 }
 
 function promptTooLong(promptTokens: number, contextTokens: number, how = ''): Fault {
-  const message = `the prompt has ${how}${promptTokens} tokens, the context ${contextTokens}`;
+  const most = contextTokens - 2;
+  const message =
+    `the prompt has ${how}${promptTokens} tokens, the context ${contextTokens}, ` +
+    `of which a prompt may take ${most}`;
   const detail = { promptTokens, contextTokens };
   return new Fault('invalid', message, { reason: 'context_length_exceeded', detail });
 }

@@ -18,11 +18,13 @@ export const listModels = defineTool({
   inputSchema: Type.Object({}),
   outputSchema: Type.Object({
     output: Type.Array(ListedModel),
-    model: Type.String({ description: 'the default model' }),
+    model: Type.String({
+      description: 'the default model; not among the others while it is missing, empty without any',
+    }),
   }),
   run: async (_input, { inference }) => {
-    const { name } = await inference.find(undefined);
-    return { output: (await inference.list()).map(toListedModel), model: name };
+    const [models, model = ''] = await Promise.all([inference.list(), inference.defaultName()]);
+    return { output: models.map(toListedModel), model };
   },
 });
 

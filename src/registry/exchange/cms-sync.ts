@@ -31,6 +31,7 @@ export interface SyncRequest {
   readonly syncMode: SyncMode;
   readonly dryRun: boolean;
   readonly allowMassRemoval: boolean;
+  readonly restoreRemoved: boolean;
 }
 
 const syncMaxMs = 5 * 60_000;
@@ -115,8 +116,10 @@ export class CmsSyncs implements AsyncDisposable {
     // Whoever syncs did not read the commands of the CMS: somebody has to approve each.
     const author: Identity = { ...identity, permissions: ['registry:write'] };
     const parts = { sql, directory, registrar, client, signal, author };
-    const { syncMode: direction, dryRun: isDryRun, allowMassRemoval: mayRemoveMany } = request;
-    return new SyncRun(parts, { syncId, cms, direction, isDryRun, mayRemoveMany }).run();
+    const { syncMode: direction, dryRun: isDryRun } = request;
+    const { allowMassRemoval: mayRemoveMany, restoreRemoved: isRestoring } = request;
+    const options = { syncId, cms, direction, isDryRun, mayRemoveMany, isRestoring };
+    return new SyncRun(parts, options).run();
   }
 }
 

@@ -40,6 +40,8 @@ export interface PlanInput {
   readonly unread: readonly UnreadRecord[];
   readonly connections: readonly Connection[];
   readonly mayRemoveMany: boolean;
+  /** What the CMS no longer lists is made there anew, where the CMS may be changed. */
+  readonly isRestoring: boolean;
 }
 
 export interface Plan {
@@ -59,6 +61,7 @@ export function planSync(input: PlanInput): Plan {
 class Planner {
   readonly #input: PlanInput;
   readonly #may: MayChange;
+  readonly #isRestoring: boolean;
   readonly #records: ReadonlyMap<string, CmsRecord>;
   readonly #connections: ReadonlyMap<string, Connection>;
   readonly #names: ReadonlyMap<string, Connection>;
@@ -75,6 +78,7 @@ class Planner {
     const servers = connections.filter(isLiveServer);
     this.#input = input;
     this.#may = { registry: mode !== 'push', cms: mode !== 'pull' };
+    this.#isRestoring = input.isRestoring && this.#may.cms;
     this.#records = new Map(records.map((record) => [record.id, record]));
     this.#connections = new Map(servers.map((connection) => [connection.id, connection]));
     this.#names = new Map(servers.map((connection) => [connection.name, connection]));
@@ -89,7 +93,7 @@ class Planner {
     // What was pushed to a CMS that had lost all does not make its loss a small one.
     const believedCount = live.filter(({ isBelieved }) => isBelieved === true).length;
     const isMany = lost.length > believedCount / 2;
-    const isDoubted = isMany && !this.#input.mayRemoveMany;
+    const isDoubted = isMany && !this.#input.mayRemoveMany && !this.#isRestoring;
     for (const link of live) this.#compareLinked(link, isDoubted);
     for (const link of dead) this.#compareRemoved(link);
     for (const record of this.#records.values()) this.#takeRecord(record);
@@ -97,7 +101,7 @@ class Planner {
     return {
       actions: this.#actions,
       conflicts: this.#conflicts,
-      refusedRemovals: isDoubted && this.#may.registry ? lost.length : 0,
+      refusedRemovals: isDoubted ? lost.length : 0,
       heldBack: this.#heldBack,
     };
   }
@@ -140,8 +144,7 @@ class Planner {
     link: CmsLink,
     { connection, isDoubted }: { connection: Connection | undefined; isDoubted: boolean },
   ): void {
-    // A push changes nothing here, and makes anew at the CMS what it has lost.
-    if (connection && (!this.#may.registry || this.#remade.has(connection.id))) {
+    if (connection && (this.#isRestoring || this.#remade.has(connection.id))) {
       this.#linked.delete(connection.id);
       this.#actions.push({ do: 'forget', link, by: 'cms' });
     } else if (isDoubted) {
@@ -149,7 +152,8 @@ class Planner {
     } else if (!connection) {
       this.#actions.push({ do: 'forget', link, by: 'cms' });
     } else if (isSame(localFields(connection), link.base.local)) {
-      this.#actions.push({ do: 'disconnect', link, connection });
+      // A push leaves it to a sync that may change the registry; it does not undo it.
+      if (this.#may.registry) this.#actions.push({ do: 'disconnect', link, connection });
     } else {
       const sides = { owner: 'cms', registry: 'changed', cms: 'removed' } as const;
       this.#presence(link, connection.name, sides);
@@ -157,9 +161,8 @@ class Planner {
   }
 
   #connectionGone(link: CmsLink, record: CmsRecord): void {
-    if (!this.#may.cms) return;
     if (isUnchanged(record, link.base.remote)) {
-      this.#actions.push({ do: 'remove-record', link, name: record.name });
+      if (this.#may.cms) this.#actions.push({ do: 'remove-record', link, name: record.name });
       return;
     }
     const sides = { owner: 'registry', registry: 'removed', cms: 'changed' } as const;

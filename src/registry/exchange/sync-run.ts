@@ -40,6 +40,7 @@ export interface SyncRunOptions {
   readonly direction: SyncMode;
   readonly isDryRun: boolean;
   readonly mayRemoveMany: boolean;
+  readonly isRestoring: boolean;
 }
 
 /** Changes that are under way at a time. */
@@ -64,13 +65,13 @@ export class SyncRun {
 
   async run(): Promise<SyncResult> {
     const { sql, directory } = this.#parts;
-    const { cms, direction, isDryRun, mayRemoveMany } = this.#options;
+    const { cms, direction: mode, isDryRun, mayRemoveMany, isRestoring } = this.#options;
     const links = await readLinks(sql, cms);
     const listed = await readListing(this.#parts, { cms, links, report: this.#report });
     const { records, isComplete, unread } = listed;
     const connections = [...directory.all()];
-    const input = { links, records, isComplete, unread, connections, mayRemoveMany };
-    const plan = planSync({ mode: direction, ...input });
+    const may = { mayRemoveMany, isRestoring };
+    const plan = planSync({ mode, links, records, isComplete, unread, connections, ...may });
     this.#noteRefusals(plan);
     try {
       await this.#doAll(plan.actions);
@@ -91,7 +92,7 @@ export class SyncRun {
       this.#report.fail({ stage: 'create', side: 'cms', name }, fault);
     }
     if (refusedRemovals === 0) return;
-    const sentence = `the CMS no longer lists ${refusedRemovals} of what is linked: "allowMassRemoval" removes it here too`;
+    const sentence = `the CMS no longer lists ${refusedRemovals} of what is linked, and is not believed: "allowMassRemoval" has it count as removed`;
     const fault = new Fault('conflict', sentence, { reason: 'mass_removal' });
     this.#report.fail({ stage: 'remove', side: 'registry' }, fault);
   }

@@ -61,6 +61,7 @@ export function useSyncGround(): SyncGround {
         syncMode: 'bidirectional',
         dryRun: false,
         allowMassRemoval: false,
+        restoreRemoved: false,
         ...request,
       },
       identity,

@@ -29,7 +29,7 @@ const sentences: Readonly<Record<string, string>> = {
   authorization_required: 'the server asks for an authorization',
   insufficient_scope: 'the server asks for an authorization with a wider scope',
   egress_blocked: 'the address is one that must not be called',
-  // The same for a closed port, a filtered one and one that keeps silent: nobody scans with this.
+  // The same for a closed port and an unknown name, as `timeout` is for a filtered port and a silent one.
   unreachable: 'no MCP server answered there',
   timeout: 'the server did not answer in time',
   not_mcp: 'what answered there is no MCP server',
@@ -67,15 +67,13 @@ export function failureOf(reason: string): Failure {
 }
 
 /**
- * Why an exchange failed. `wasOpen`: there was a server at the other end already; without that, silence
- * and a closed port look alike, so that nobody learns from checks which ports are open.
+ * Why an exchange failed; `wasOpen`: there was a server at the other end already. Silence is `timeout`
+ * whether a server hangs or a port is filtered, so that it tells no more than how long the check took.
  */
 export function explain(error: unknown, wasOpen: boolean): Failure {
   const { code, reason } = Fault.from(error);
-  if (reason !== undefined && reason in sentences && reason !== 'timeout') return failureOf(reason);
-  if (code === 'deadline' || code === 'cancelled') {
-    return failureOf(wasOpen ? 'timeout' : 'unreachable');
-  }
+  if (reason !== undefined && reason in sentences) return failureOf(reason);
+  if (code === 'deadline' || code === 'cancelled') return failureOf('timeout');
   if (code === 'upstream' && wasOpen) return failureOf('server_error');
   return failureOf(code === 'upstream' ? 'not_mcp' : 'unreachable');
 }

@@ -96,6 +96,13 @@ test('a server that is down answers 200 all the same, with the reason, and moves
   expect(body).toMatchObject({ status: 'error', health: { status: 'error' } });
 });
 
+test('a server that takes the question and never answers is told as a timeout', async () => {
+  const healthCheck = { enabled: true, interval: 3_600, timeout: 200 };
+  const id = await register('hanging', at('/hangs'), { healthCheck });
+  const { body } = await call('POST', `/connections/${id}/health-check`);
+  expect(body.health).toMatchObject({ reason: 'timeout' });
+});
+
 test('what is no MCP server, and what wants an authorization, is named so', async () => {
   const [html, locked] = [
     await register('html', at('/html')),

@@ -19,7 +19,7 @@ export class ChildTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport['onmessage'];
-  /** Resolves when the process and all its descendants are gone; with the Fault unless closed. */
+  /** Resolves when the process and all its descendants are gone; with the Fault unless it was closed first. */
   readonly ended: Promise<Fault | undefined>;
   readonly #process: RunningProcess;
   readonly #splitter: LineSplitter;
@@ -28,6 +28,8 @@ export class ChildTransport implements Transport {
   #resolveEnded: (fault: Fault | undefined) => void = () => {};
   #isStarted = false;
   #isOpen = true;
+  /** Whether it has exited, or closed its input or output, while nobody here had ended it. */
+  #hasLeft = false;
   #fault: Fault | undefined;
   #strayLines = 0;
   #strayBytes = 0;
@@ -43,7 +45,7 @@ export class ChildTransport implements Transport {
     this.#watchEnd();
   }
 
-  /** What ended it; undefined while it is open and when it was closed. */
+  /** What ended it; undefined while it is open and when it was closed first. */
   get fault(): Fault | undefined {
     return this.#fault;
   }
@@ -70,8 +72,9 @@ export class ChildTransport implements Transport {
     }
     await new Promise<void>((resolve, reject) => {
       const hasRoom = stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-        if (error) reject(this.#closedFault());
-        else resolve();
+        if (!error) return resolve();
+        this.#noteLeft();
+        reject(this.#closedFault());
       });
       if (hasRoom) resolve();
     });
@@ -82,7 +85,7 @@ export class ChildTransport implements Transport {
     if (this.#isOpen) {
       this.#isOpen = false;
       this.#call(() => this.onclose?.());
-      await this.#settle(async () => this.#process.end());
+      await this.#settle(() => this.#end());
     }
     await this.ended;
   }
@@ -100,9 +103,12 @@ export class ChildTransport implements Transport {
 
   #watchEnd(): void {
     const { child } = this.#process;
-    const end = () => this.#endedByItself();
+    const end = () => this.fail(this.#exitFault());
     // The last answer may still lie in the pipe, and a descendant may keep the pipe open for ever.
-    const endSoon = () => setTimeout(end, drainMs).unref();
+    const endSoon = () => {
+      this.#noteLeft();
+      setTimeout(end, drainMs).unref();
+    };
     child.once('close', end);
     child.once('exit', endSoon);
     child.stdout.once('end', endSoon);
@@ -110,11 +116,20 @@ export class ChildTransport implements Transport {
     if (this.#process.hasExited) endSoon();
   }
 
-  #endedByItself(): void {
+  #noteLeft(): void {
+    if (this.#isOpen) this.#hasLeft = true;
+  }
+
+  /** Who talks to a process that leaves often closes before all is read: that is no ending of ours. */
+  async #end(): Promise<boolean> {
+    const isGone = await this.#process.end();
+    if (this.#hasLeft) this.#fault = this.#explain(this.#exitFault());
+    return isGone;
+  }
+
+  #exitFault(): Fault {
     const how = this.#process.exitText ?? 'closed its input or output';
-    this.fail(
-      new Fault('unavailable', `the server's process ${how}`, { reason: 'process_exited' }),
-    );
+    return new Fault('unavailable', `the server's process ${how}`, { reason: 'process_exited' });
   }
 
   /** Never rejects: whatever happens, who waits for the end is let go. */

@@ -59,6 +59,7 @@ export class RunningProcess {
   readonly #exited: Promise<void>;
   #end: Promise<boolean> | undefined;
   #isEnding = false;
+  #isSignalled = false;
 
   private constructor(started: Started, order: StartOrder, name: ProcessName) {
     this.child = started.child;
@@ -90,8 +91,9 @@ export class RunningProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** How it ended, in words; undefined while it runs. */
+  /** How it ended, in words; undefined while it runs, and when it had to be ended. */
   get exitText(): string | undefined {
+    if (this.#isSignalled) return undefined;
     const { exitCode, signalCode } = this.child;
     if (signalCode !== null) return `was ended by ${signalCode}`;
     return exitCode === null ? undefined : `ended with exit code ${exitCode}`;
@@ -159,7 +161,9 @@ export class RunningProcess {
 
   /** At once and without a gap, but only while the group's number is certainly its own. */
   #signalGroup(signal: NodeJS.Signals): void {
-    if (!this.hasExited) signalAll([{ ...this.name, pid: -this.name.pid }], signal);
+    if (this.hasExited) return;
+    this.#isSignalled = true;
+    signalAll([{ ...this.name, pid: -this.name.pid }], signal);
   }
 
   async #untilGone(limitMs: number): Promise<void> {

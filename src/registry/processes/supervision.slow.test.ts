@@ -1,5 +1,6 @@
 import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SpawnedServer } from './spawned.ts';
 import { isAlive, listen, openProcessGround, type ProcessGround } from './testing.ts';
@@ -153,6 +154,36 @@ test('a process that ends before anybody listens is told of to who listens', asy
   const server = await ground.supervision.spawn(order);
   expect(await server.ended).toMatchObject({ detail: { exitCode: 7 } });
   await expect(server.transport.start()).rejects.toMatchObject({ reason: 'process_exited' });
+});
+
+test.each([0, 7])(
+  'a process that left with %i before it was closed ended by itself',
+  async (code) => {
+    const args = ['-c', `exit ${code}`];
+    const order = await ground.write('', { endpoint: { command: 'sh', args } });
+    const server = await ground.supervision.spawn(order);
+    await expect.poll(async () => (await server.diagnostics()).processRunning).toBe(false);
+    await server.transport.close();
+    expect(await server.ended).toMatchObject({ reason: 'process_exited' });
+    expect(await ground.supervision.diagnostics(order.id)).toEqual({
+      processRunning: false,
+      lastEnd: `the server's process ended with exit code ${code}`,
+    });
+  },
+);
+
+test('a process that leaves while it is spoken to ended by itself, and waits after the second time', async () => {
+  const order = await ground.write('process.exit(0);');
+  for (const _ of [1, 2]) {
+    const { transport } = await ground.supervision.spawn(order);
+    const client = new Client({ name: 'test', version: '1' });
+    await expect(client.connect(transport)).rejects.toThrow();
+    await transport.close();
+  }
+  await expect(ground.supervision.spawn(order)).rejects.toMatchObject({
+    reason: 'restarting_too_often',
+    detail: { crashes: 2, lastEnd: "the server's process ended with exit code 0" },
+  });
 });
 
 test('a second spawn for a connection ends the first process', async () => {

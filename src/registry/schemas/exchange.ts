@@ -28,7 +28,13 @@ const syncRequest = Type.Object(
     dryRun: Type.Boolean({ default: false, description: 'only say what would be done' }),
     allowMassRemoval: Type.Boolean({
       default: false,
-      description: 'let a CMS that lists less than half of what it had disconnect the rest',
+      description:
+        'believe a CMS that lists less than half of what it had: the rest counts as removed there',
+    }),
+    restoreRemoved: Type.Boolean({
+      default: false,
+      description:
+        'make anew at the CMS what it no longer lists, in place of taking it for removed; for `bidirectional` and `push`',
     }),
   },
   { $id: 'CmsSyncRequest' },

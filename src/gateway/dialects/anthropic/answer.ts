@@ -1,6 +1,7 @@
 import type { Answer, Finish, Usage } from '../../conversation/answer.ts';
 import { estimateUsage } from '../../conversation/collect.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
+import { writeExact } from '../exact-json.ts';
 import { countIn, isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readStreamFailure } from './failure.ts';
@@ -92,5 +93,5 @@ function readBlock(block: Json): AssistantPart[] {
 function readCall({ id, name, input }: Json): AssistantPart {
   if (typeof id !== 'string' || typeof name !== 'string')
     throw UpstreamError.of('broken', 'a tool call in the answer has no id or no name');
-  return { type: 'tool-call', id, name, arguments: JSON.stringify(input ?? {}) };
+  return { type: 'tool-call', id, name, arguments: writeExact(input ?? {}) };
 }

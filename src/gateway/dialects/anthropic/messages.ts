@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type {
   AssistantPart,
   CacheMark,
@@ -129,10 +130,16 @@ function writeAssistantPart(part: AssistantPart): Block[] {
   return [part.type === 'text' ? writeText(part) : { type: 'text', text: part.text }];
 }
 
-/** Anthropic takes only letters, digits, `_` and `-`; other providers make ids with more. */
+/**
+ * Anthropic takes only letters, digits, `_` and `-`; other providers make ids with more. What such an
+ * id was before is a part of what it becomes, so that two of them stay two, the same in every turn.
+ */
 function writeCallId(id: string): string {
-  return /^[\w-]+$/.test(id) ? id : id.replaceAll(/[^\w-]/g, '_') || '_';
+  if (/^[\w-]+$/.test(id)) return id;
+  return `${id.replaceAll(/[^\w-]/g, '_')}_${hash('sha256', id, 'hex').slice(0, hashDigits)}`;
 }
+
+const hashDigits = 12;
 
 /** An answer to go on with may not end with white space. */
 function trimEnd(turn: Turn | undefined): void {

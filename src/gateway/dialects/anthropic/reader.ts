@@ -1,6 +1,7 @@
 import type { ServerEvent } from '../../../kit/sse.ts';
 import type { AnswerEvent } from '../../conversation/answer.ts';
 import type { AnswerReader } from '../dialect.ts';
+import { writeExact } from '../exact-json.ts';
 import { isRecord, parsePiece, recordIn, textIn, type Json } from '../untrusted.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { cutOff, readFinish, readUsage } from './answer.ts';
@@ -18,7 +19,7 @@ export class MessageReader implements AnswerReader {
   #isFinished = false;
 
   read({ data }: ServerEvent): readonly AnswerEvent[] {
-    const event = parsePiece(data);
+    const event = parsePiece(data, 'tool_use');
     switch (event.type) {
       case 'message_start':
         return this.#start(recordIn(event.message));
@@ -66,7 +67,7 @@ export class MessageReader implements AnswerReader {
     // Providers that only look like Anthropic send the whole input at once.
     const hasArguments = Object.keys(recordIn(input)).length > 0;
     this.#calls.set(index, { call, hasArguments });
-    const text = hasArguments ? JSON.stringify(input) : '';
+    const text = hasArguments ? writeExact(input) : '';
     return { type: 'tool-call', choice: 0, call, id, name, arguments: text };
   }
 

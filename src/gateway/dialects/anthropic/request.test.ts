@@ -214,25 +214,27 @@ describe('a request to Anthropic', () => {
     });
   });
 
-  test('makes ids of calls that Anthropic takes, the same for a call and its result', () => {
-    const messages: Message[] = [
+  test('makes ids of calls that Anthropic takes, one of each, the same for a call and its result', () => {
+    const ids = ['functions.weather:0', 'functions:weather.0', 'functions_weather_0'];
+    const turns = (callIds: readonly string[]): Message[] => [
       ask('a'),
       {
         role: 'assistant',
-        parts: [{ type: 'tool-call', id: 'functions.weather:0', name: 'weather', arguments: '' }],
+        parts: callIds.map((id) => ({ type: 'tool-call', id, name: 'weather', arguments: '' })),
       },
       {
         role: 'tool',
-        parts: [{ type: 'tool-result', callId: 'functions.weather:0', content: [] }],
+        parts: callIds.map((callId) => ({ type: 'tool-result', callId, content: [] })),
       },
     ];
-    expect(write({ messages })).toMatchObject({
-      messages: [
-        {},
-        { content: [{ id: 'functions_weather_0', input: {} }] },
-        { content: [{ tool_use_id: 'functions_weather_0' }] },
-      ],
-    });
+    const written = JSON.stringify(write({ messages: turns(ids) }));
+    const made = [...written.matchAll(/"id":"([\w-]+)"/g)].map(([, id]) => id);
+    expect(made[0]).toMatch(/^functions_weather_0_/);
+    expect(made[2]).toBe('functions_weather_0');
+    expect(new Set(made).size).toBe(3);
+    expect([...written.matchAll(/"tool_use_id":"([^"]*)"/g)].map(([, id]) => id)).toEqual(made);
+    const later = JSON.stringify(write({ messages: turns(ids.toReversed()) }));
+    for (const id of made) expect(later).toContain(`"id":"${id}"`);
   });
 
   test('ends an answer to go on with without white space', () => {

@@ -2,6 +2,7 @@ import type { Answer, Choice, Finish, Usage } from '../../conversation/answer.ts
 import { estimateUsage } from '../../conversation/collect.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import { newId } from '../../../kit/ids.ts';
+import { writeExact } from '../exact-json.ts';
 import { markSignature } from '../signatures.ts';
 import { countIn, isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
 import { UpstreamError } from '../upstream-error.ts';
@@ -97,7 +98,7 @@ function readCall({ id, name, args }: Json, signature: string | undefined): Assi
     type: 'tool-call',
     id: textIn(id) ?? newId('call'),
     name,
-    arguments: JSON.stringify(args ?? {}),
+    arguments: writeExact(args ?? {}),
     ...(signature === undefined ? {} : { signature: markSignature('gemini', signature) }),
   };
 }

@@ -4,7 +4,13 @@ import { readVectors, findUnsupported, estimateTokens } from '../vectors.ts';
 import { countIn, recordIn } from '../untrusted.ts';
 
 /** `:batchEmbedContents`, which says what it took only for the newest models. */
-export const geminiEmbeddings: EmbeddingDialect = { unsupported: findUnsupported, write, read };
+export const geminiEmbeddings: EmbeddingDialect = {
+  unsupported: findUnsupported,
+  // Above it Google answers 400: "at most 100 requests can be in one batch".
+  inputsMax: 100,
+  write,
+  read,
+};
 
 function write({ input, dimensions }: EmbeddingRequest, model: string) {
   const size = dimensions === undefined ? {} : { outputDimensionality: dimensions };

@@ -15,7 +15,7 @@ export class ContentReader implements AnswerReader {
   #hasEnded = false;
 
   read({ data }: ServerEvent): readonly AnswerEvent[] {
-    const response = expectResponse(parsePiece(data));
+    const response = expectResponse(parsePiece(data, 'functionCall'));
     if (this.#hasEnded) return usageOf(response);
     const events: AnswerEvent[] = [];
     if (!this.#hasStarted) {

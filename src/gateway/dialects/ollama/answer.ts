@@ -2,6 +2,7 @@ import type { Answer, Finish, Usage } from '../../conversation/answer.ts';
 import { estimateUsage } from '../../conversation/collect.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import { newId } from '../../../kit/ids.ts';
+import { writeExact } from '../exact-json.ts';
 import { countIn, isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readFailure } from './failure.ts';
@@ -80,7 +81,7 @@ export function readMessage(response: Json): AssistantPart[] {
 function readCall(call: Json): AssistantPart {
   const { name, arguments: input } = recordIn(call.function);
   if (typeof name !== 'string') throw UpstreamError.of('broken', 'a tool call has no name');
-  const text = typeof input === 'string' ? input : JSON.stringify(input ?? {});
+  const text = typeof input === 'string' ? input : writeExact(input ?? {});
   return { type: 'tool-call', id: textIn(call.id) ?? newId('call'), name, arguments: text };
 }
 

@@ -18,7 +18,7 @@ export class LineReader implements AnswerReader {
   #hasStarted = false;
 
   read({ data }: ServerEvent): readonly AnswerEvent[] {
-    const line = expectResponse(parsePiece(data));
+    const line = expectResponse(parsePiece(data, 'tool_calls'));
     const events: AnswerEvent[] = [];
     if (!this.#hasStarted) {
       this.#hasStarted = true;

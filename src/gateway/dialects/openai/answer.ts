@@ -3,6 +3,7 @@ import type { Answer, Choice, Usage } from '../../conversation/answer.ts';
 import type { AssistantPart, Citation, ToolCallPart } from '../../conversation/request.ts';
 import { estimateUsage } from '../../conversation/collect.ts';
 import { citationsIn } from './citations.ts';
+import { writeExact } from '../exact-json.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readFailure } from './failure.ts';
 import { finishOf } from './finish.ts';
@@ -70,7 +71,7 @@ export function newCallId(): string {
 /** Arguments as JSON text: some servers send the object itself. */
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value;
-  return isObject(value) ? JSON.stringify(value) : '';
+  return isObject(value) ? writeExact(value) : '';
 }
 
 /** The calls of a message or delta; the one of OpenAI's old `function_call` has no id. */

@@ -1,6 +1,7 @@
 import type { ServerEvent } from '../../../kit/sse.ts';
 import type { AnswerEvent } from '../../conversation/answer.ts';
 import type { AnswerReader } from '../dialect.ts';
+import { parseExact } from '../exact-json.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import {
   argumentsText,
@@ -16,13 +17,16 @@ import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-v
 import { providedSignature, providedThoughts, thinkingText } from './reasoning.ts';
 import { usageIn } from './usage.ts';
 
+/** Arguments that are no text, as some servers send them. */
+const argumentsObject = /"arguments"\s*:\s*\{/;
+
 /** The chunk of an event; undefined for `[DONE]` and for an event that holds nothing. */
 export function parseChunk(data: string): Json | undefined {
   const text = data.trim();
   if (text === '' || text === '[DONE]') return undefined;
   let chunk: unknown;
   try {
-    chunk = JSON.parse(text);
+    chunk = argumentsObject.test(text) ? parseExact(text) : JSON.parse(text);
   } catch (cause) {
     throw UpstreamError.of('broken', 'the provider sent an event that is not JSON', { cause });
   }
