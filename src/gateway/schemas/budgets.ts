@@ -78,7 +78,7 @@ export const budgetRoutes = {
     url: `${budgetsPath}/:subject`,
     summary: 'Limit what a user or an API key’s service may take',
     description:
-      'Replaces the budget there was (200; 201 when there was none); what was used in the period counts. A request that does not fit is refused with 429 and the code `budget_exceeded`. While the database is away, those who have a budget are refused with 503. A single request may overrun its estimate; the next one is then refused.',
+      'Replaces the budget there was (200; 201 when there was none); what was used in the period counts. A request that does not fit is refused with 429 and the code `budget_exceeded`. While the database is away, those who have a budget are refused with 503. A single request may overrun its estimate; the next one that needs any of it is then refused.',
     permission: configuration,
     schema: {
       params: subjectParams,
