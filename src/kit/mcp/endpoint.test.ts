@@ -6,6 +6,7 @@ import { plainEnvelope } from '../envelope.ts';
 import { Fault } from '../errors.ts';
 import { createTestServer, listenAnywhere, silentLog } from '../testing.ts';
 import { McpEndpoint } from './endpoint.ts';
+import { McpError } from './mcp-error.ts';
 import type { McpCallContext, McpTools } from './tools.ts';
 
 const contract = {
@@ -28,6 +29,11 @@ const contract = {
 const waiting: McpCallContext[] = [];
 let notifyWaiting = () => {};
 
+/** What a server of an older revision says that wants its user to go somewhere. */
+const login = {
+  elicitations: [{ mode: 'url', elicitationId: '1', url: 'https://login.example/', message: 'x' }],
+};
+
 const calls: Readonly<
   Record<string, (input: unknown, context: McpCallContext) => Promise<string>>
 > = {
@@ -39,6 +45,7 @@ const calls: Readonly<
   },
   fail: () => Promise.reject(new Fault('exhausted', 'too many notes')),
   crash: () => Promise.reject(new Error('secret detail')),
+  login: () => Promise.reject(new McpError(-32_042, 'log in first', login)),
   wait: (_input, context) =>
     new Promise((_resolve, reject) => {
       waiting.push(context);
@@ -207,6 +214,14 @@ describe.each(eras)('over $era', ({ mode, version }) => {
 
   test('an unknown tool is a protocol error', async () => {
     await expect(client.callTool({ name: 'burn' })).rejects.toMatchObject({ code: -32_602 });
+  });
+
+  test('an error of another server keeps its code, its message and its data', async () => {
+    const refusal = { code: -32_042, message: 'log in first', data: login };
+    for (const options of [{}, { onprogress: () => {} }]) {
+      const refused = client.callTool({ name: 'login' }, options);
+      await expect(refused).rejects.toMatchObject(refusal);
+    }
   });
 
   test('a Fault of a tool is a result that the model can read', async () => {

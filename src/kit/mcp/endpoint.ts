@@ -138,7 +138,7 @@ export class McpEndpoint implements AsyncDisposable {
         instructions,
       },
     );
-    setMethods(server, { ...this.#options, sdk, calls: this.#calls });
+    setMethods(server, { ...this.#options, calls: this.#calls });
     return server;
   }
 

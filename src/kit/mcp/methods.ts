@@ -21,7 +21,6 @@ export interface McpFeatures {
 }
 
 export interface McpMethodParts extends McpFeatures {
-  readonly sdk: typeof import('@modelcontextprotocol/server');
   readonly calls: OpenCalls;
   readonly log: Log;
 }
@@ -64,31 +63,27 @@ export function setMethods(server: Server, parts: McpMethodParts): void {
 }
 
 function setToolMethods(server: Server, parts: McpMethodParts): void {
-  const { tools, sdk } = parts;
+  const { tools } = parts;
   server.setRequestHandler('tools/list', async ({ params }, context) => {
     const listed = await tools.list(Sender.of(context).caller, params?.cursor);
     if ('tools' in listed) return { ...listed, tools: [...listed.tools] };
-    refuseCursor(sdk, params?.cursor);
+    refuseCursor(params?.cursor);
     return { tools: [...listed] };
   });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { name, arguments: input = {} } = params;
     const { caller } = Sender.of(context);
     caller.span.setAttribute('gen_ai.tool.name', name);
-    try {
-      return await answerTool(parts, caller, () =>
-        run(parts, context, (running) => tools.call(name, input, running)),
-      );
-    } catch (error) {
-      throw error instanceof McpError ? toProtocolError(sdk, error) : error;
-    }
+    return answerTool(parts, caller, () =>
+      run(parts, context, (running) => tools.call(name, input, running)),
+    );
   });
 }
 
 /** Of a list that comes all at once: no page of it has a cursor. */
-function refuseCursor(sdk: McpMethodParts['sdk'], cursor: string | undefined): void {
+function refuseCursor(cursor: string | undefined): void {
   if (cursor === undefined) return;
-  throw new sdk.ProtocolError(mcpCodes.invalidParams, 'there is no page with this cursor');
+  throw new McpError(mcpCodes.invalidParams, 'there is no page with this cursor');
 }
 
 /** What a tool answers, or how it failed; rejects with an `McpError` where the protocol says so. */
@@ -109,7 +104,7 @@ export async function answerTool(
 
 function setPromptMethods(server: Server, parts: McpMethodParts, prompts: McpPrompts): void {
   server.setRequestHandler('prompts/list', async ({ params }, context) => {
-    refuseCursor(parts.sdk, params?.cursor);
+    refuseCursor(params?.cursor);
     return { prompts: [...(await prompts.list(Sender.of(context).caller))] };
   });
   server.setRequestHandler('prompts/get', ({ params }, context) =>
@@ -119,11 +114,11 @@ function setPromptMethods(server: Server, parts: McpMethodParts, prompts: McpPro
 
 function setResourceMethods(server: Server, parts: McpMethodParts, resources: McpResources): void {
   server.setRequestHandler('resources/list', async ({ params }, context) => {
-    refuseCursor(parts.sdk, params?.cursor);
+    refuseCursor(params?.cursor);
     return { resources: [...(await resources.list(Sender.of(context).caller))] };
   });
   server.setRequestHandler('resources/templates/list', async ({ params }, context) => {
-    refuseCursor(parts.sdk, params?.cursor);
+    refuseCursor(params?.cursor);
     return { resourceTemplates: [...(await resources.listTemplates(Sender.of(context).caller))] };
   });
   server.setRequestHandler('resources/read', ({ params }, context) =>
@@ -149,9 +144,8 @@ async function answer<T>(
   try {
     return await run(parts, context, work);
   } catch (error) {
-    if (error instanceof McpError) throw toProtocolError(parts.sdk, error);
-    const fault = faultOf(parts, error, Sender.of(context).caller);
-    throw toProtocolError(parts.sdk, faultError(fault));
+    if (error instanceof McpError) throw error;
+    throw faultError(faultOf(parts, error, Sender.of(context).caller));
   }
 }
 
@@ -230,8 +224,4 @@ function faultError(fault: Fault): McpError {
 function codeOf({ code }: Fault): number {
   if (code === 'invalid' || code === 'not_found') return mcpCodes.invalidParams;
   return code === 'internal' ? mcpCodes.internal : mcpCodes.server;
-}
-
-function toProtocolError(sdk: McpMethodParts['sdk'], error: McpError): Error {
-  return new sdk.ProtocolError(error.code, error.message, error.data);
 }

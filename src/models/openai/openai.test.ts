@@ -102,7 +102,7 @@ describe('what a chat cannot have is refused by name', () => {
     ['tool_choice', { tool_choice: 'required' }],
     ['tool_choice', { tools: [tool], tool_choice: { type: 'function', function: { name: 'x' } } }],
     ['response_format.json_schema.schema', { response_format: { type: 'json_schema' } }],
-  ])('%s that makes no sense: %j', async (param, fields) => {
+  ])('%s that makes no sense (%#)', async (param, fields) => {
     const { status, error } = await post('/v1/chat/completions', { messages, ...fields });
     expect(status).toBe(400);
     expect(error.param).toBe(param);
