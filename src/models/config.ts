@@ -47,6 +47,12 @@ export const modelsSettings = {
     { schema: Type.Number({ exclusiveMinimum: 0, maximum: 86_400 }), or: 600 },
     'how long a request to a model may take, waiting and loading included; then it is answered 504',
   ),
+  stallSeconds: settingOr(
+    'MODELS_STALL_SECONDS',
+    { schema: Type.Integer({ minimum: 5, maximum: 86_400 }), or: 30 },
+    'after how many seconds without a sign of work the model process counts as hung and is replaced; ' +
+      'while it takes CPU time but does not answer, after ten times as many',
+  ),
   pullAllow: settingOr(
     'MODELS_PULL_ALLOW',
     { schema: Type.String(), or: allowedHostsDefault },

@@ -72,7 +72,7 @@ function openPuller({ config, egress }: Host<ModelsConfig>, library: ModelLibrar
 }
 
 function openRuntime({ config, log }: Host<ModelsConfig>): Runtime {
-  const { parallel, queueMax, contextTokensMax, threads, memoryMb, idleUnloadSeconds } = config;
+  const { parallel, queueMax, contextTokensMax, threads, memoryMb } = config;
   return createRuntime({
     log,
     parallel,
@@ -80,7 +80,8 @@ function openRuntime({ config, log }: Host<ModelsConfig>): Runtime {
     contextTokensMax,
     ...(threads === undefined ? {} : { threads }),
     ...(memoryMb === undefined ? {} : { memoryBytes: memoryMb * 2 ** 20 }),
-    idleUnloadMs: idleUnloadSeconds * 1000,
+    idleUnloadMs: config.idleUnloadSeconds * 1000,
+    stallMs: config.stallSeconds * 1000,
     deadlineMs: deadlineMsOf(config),
     closeGraceMs,
   });

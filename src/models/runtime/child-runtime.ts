@@ -14,6 +14,7 @@ import { checkTexts, checkTimes, deadlineDefaultMs, resolveRequest } from './req
 import type { RuntimeRequest } from './request.ts';
 import type * as Contract from './runtime.ts';
 import { Schedule, type Start } from './schedule.ts';
+import { busyFactor, stallMsDefault } from './stillness.ts';
 import { Supervisor, type Death } from './supervisor.ts';
 import { checkTask } from './task-check.ts';
 
@@ -45,6 +46,7 @@ export class ChildRuntime implements Contract.Runtime {
     const { parallel = 4, queueMax = 64, contextTokensMax = 4096 } = options;
     const { threads = Math.max(1, availableParallelism() - 1) } = options;
     const { memoryBytes = defaultBudgetBytes(), templateMs = templateMsDefault } = options;
+    const { stallMs = stallMsDefault, cancelGraceMs = busyFactor * stallMs } = options;
     this.#log = options.log;
     this.#files = new ModelFiles({ parallel, contextTokensMax });
     this.#schedule = new Schedule({ parallel, queueMax, memoryBytes });
@@ -53,11 +55,13 @@ export class ChildRuntime implements Contract.Runtime {
       {
         received: (message) => this.#receive(message),
         died: (death) => this.#recover(death),
+        isWorking: () => this.#running.size > 0,
       },
+      { stallMs },
     );
     this.#idleUnloadMs = options.idleUnloadMs ?? 300_000;
     this.#closeGraceMs = options.closeGraceMs ?? 10_000;
-    this.#cancelGraceMs = options.cancelGraceMs ?? 30_000;
+    this.#cancelGraceMs = cancelGraceMs;
     this.#deadlineMs = options.deadlineMs ?? deadlineDefaultMs;
   }
 

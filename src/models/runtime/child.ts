@@ -34,6 +34,7 @@ function receive(message: ToChild): void {
   if (message.type === 'run') void run(message);
   if (message.type === 'cancel') running.get(message.id)?.abort(cancelled());
   if (message.type === 'unload') void unload(message.key);
+  if (message.type === 'ping') post({ type: 'pong' });
 }
 
 async function run(message: RunMessage): Promise<void> {

@@ -68,7 +68,9 @@ export type ToChild =
   /** Without effect when the task has ended already. */
   | { readonly type: 'cancel'; readonly id: number }
   /** Only sent when no task of this model is open. */
-  | { readonly type: 'unload'; readonly key: ModelKey };
+  | { readonly type: 'unload'; readonly key: ModelKey }
+  /** Answered with `pong` as soon as the event loop turns. */
+  | { readonly type: 'ping' };
 
 export interface FailedMessage {
   readonly type: 'failed';
@@ -84,6 +86,7 @@ export interface FailedMessage {
 /** Child to parent. Each `run` is answered by exactly one `end` or `failed`. */
 export type ToParent =
   | { readonly type: 'ready' }
+  | { readonly type: 'pong' }
   | { readonly type: 'loaded'; readonly key: ModelKey; readonly model: LoadedModel }
   | { readonly type: 'text'; readonly id: number; readonly text: string }
   | { readonly type: 'call'; readonly id: number; readonly call: ToolCall }

@@ -85,8 +85,14 @@ export interface RuntimeOptions {
   /** How long disposing lets open requests run. Default 10 s. */
   readonly closeGraceMs?: number;
   /**
-   * How long the child may take to let go of a request that its caller gave up; then it counts as
-   * hung and is killed. Default 30 s: a model being loaded or a block of a long prompt has to end.
+   * How long the child may show no sign of work: no message, next to no CPU time, nothing read from a disk.
+   * Then it counts as hung and is killed; after ten times as long also while it takes CPU time, when its
+   * event loop does not turn. Default 30 s.
+   */
+  readonly stallMs?: number;
+  /**
+   * How long the child may take to let go of a request that its caller gave up; then it counts as hung and
+   * is killed. Default ten times `stallMs`: a model being loaded or a block of a long prompt has to end.
    */
   readonly cancelGraceMs?: number;
 }

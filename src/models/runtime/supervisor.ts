@@ -1,4 +1,5 @@
 import type { ChildSettings, ToChild, ToParent } from './protocol.ts';
+import { Watch } from './watch.ts';
 import { Worker } from './worker.ts';
 
 export interface Death {
@@ -12,21 +13,38 @@ export interface SupervisorListener {
   received(message: ToParent): void;
   /** The child has died; another one starts with the next message after the pause. */
   died(death: Death): void;
+  /** Whether the child has tasks. */
+  isWorking(): boolean;
 }
 
-/** Keeps one child process: starts it when it is needed, and after a death not at once again. */
+export interface SupervisorOptions {
+  /** How long the child may show no sign of work; see `Stillness`. */
+  readonly stallMs: number;
+}
+
+/**
+ * Keeps one child process: starts it when it is needed, ends it when it hangs, and after a death starts it
+ * not at once again.
+ */
 export class Supervisor {
   readonly #settings: ChildSettings;
   readonly #listener: SupervisorListener;
+  readonly #stallMs: number;
   #worker: Worker | undefined;
+  #watch: Watch | undefined;
   #isReady = false;
   /** Deaths of the child since a task last came to its end. */
   #crashes = 0;
   #restartAt = 0;
 
-  constructor(settings: ChildSettings, listener: SupervisorListener) {
+  constructor(
+    settings: ChildSettings,
+    listener: SupervisorListener,
+    { stallMs }: SupervisorOptions,
+  ) {
     this.#settings = settings;
     this.#listener = listener;
+    this.#stallMs = stallMs;
   }
 
   get state(): 'idle' | 'starting' | 'ready' | 'crashed' {
@@ -60,31 +78,46 @@ export class Supervisor {
     this.#crashes = 0;
   }
 
-  /** Ends a child that hangs; the listener hears of it as of any other death. */
+  /** Ends a child that does not let go of a task; the listener hears of it as of any other death. */
   kill(): void {
-    this.#worker?.kill();
+    this.#worker?.kill('it does not let go of a task');
   }
 
   /** Ends the child in peace and waits for it. */
   async retire(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
+    this.#watch?.[Symbol.dispose]();
     await worker?.stop();
   }
 
   #fork(): Worker {
     this.#isReady = false;
-    return new Worker(this.#settings, {
+    const worker = new Worker(this.#settings, {
       received: (message) => {
+        watch.heard(message.type !== 'pong');
         if (message.type === 'ready') this.#isReady = true;
-        else this.#listener.received(message);
+        else if (message.type !== 'pong') this.#listener.received(message);
       },
       died: (reason, signal) => this.#recover(reason, signal),
     });
+    const watch = new Watch(
+      {
+        pid: worker.pid,
+        // While it starts it waits for a process of its own, which tries the native library.
+        isWorking: () => this.#isReady && this.#listener.isWorking(),
+        ping: () => worker.send({ type: 'ping' }),
+        hung: (reason) => worker.kill(reason),
+      },
+      this.#stallMs,
+    );
+    this.#watch = watch;
+    return worker;
   }
 
   #recover(reason: string, signal: NodeJS.Signals | null): void {
     this.#worker = undefined;
+    this.#watch?.[Symbol.dispose]();
     const backoffMs = restartDelayMs(++this.#crashes);
     this.#restartAt = performance.now() + backoffMs;
     this.#listener.died({ reason, signal, backoffMs });

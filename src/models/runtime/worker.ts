@@ -15,6 +15,7 @@ export interface WorkerListener {
 export class Worker {
   readonly #child: ChildProcess;
   #isStopping = false;
+  #killReason: string | undefined;
   #errorTail = '';
 
   constructor(settings: ChildSettings, listener: WorkerListener) {
@@ -33,7 +34,9 @@ export class Worker {
       listener.died(`${reason}\n${this.#errorTail}`.trim(), signal);
     };
     this.#child.once('error', (error) => end(error.message, null));
-    this.#child.once('exit', (code, signal) => end(`exit ${signal ?? code}`, signal));
+    this.#child.once('exit', (code, signal) => {
+      end(this.#killReason ?? `exit ${signal ?? code}`, signal);
+    });
   }
 
   /** Undefined when the process could not be started. */
@@ -46,8 +49,9 @@ export class Worker {
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
-  /** Ends a process that hangs, which its listener hears of as of any other death. */
-  kill(): void {
+  /** Ends a process that hangs, which its listener hears of as of any other death, with this reason. */
+  kill(reason: string): void {
+    this.#killReason = reason;
     this.#child.kill('SIGKILL');
   }
 
