@@ -1,3 +1,4 @@
+import { Fault } from '../../kit/errors.ts';
 import type { Caller, Inference, ModelInfo } from '../inference/inference.ts';
 import type { GenerateEnd, GenerateEvent, ToolCall } from '../inference/request.ts';
 import { headOf, usageOf } from './answers.ts';
@@ -54,10 +55,27 @@ async function* generate(
 ): AsyncGenerator<GenerateEvent> {
   const callsMax = body.parallel_tool_calls === false ? 1 : Number.POSITIVE_INFINITY;
   let calls = 0;
-  for await (const event of inference.generate(model, toGenerateRequest(body), caller)) {
-    if (event.type === 'tool-call' && ++calls > callsMax) continue;
-    yield event;
+  try {
+    for await (const event of inference.generate(model, toGenerateRequest(body), caller)) {
+      if (event.type === 'tool-call' && ++calls > callsMax) continue;
+      yield event;
+    }
+  } catch (error) {
+    throw inTermsOfChat(error);
   }
+}
+
+/** What is wrong with a `format` is wrong with what the client calls `response_format`. */
+function inTermsOfChat(error: unknown): unknown {
+  if (!(error instanceof Fault) || error.detail['param'] !== 'format') return error;
+  const { code, message, reason, detail, status } = error;
+  const param = 'response_format';
+  return new Fault(code, message.replace(/^format\b/, param), {
+    ...(reason === undefined ? {} : { reason }),
+    status,
+    detail: { ...detail, param },
+    cause: error,
+  });
 }
 
 interface Whole {
