@@ -42,6 +42,11 @@ export interface Route {
    * most. A plain path, a query or a JSON body, and any answer but a web `Response`.
    */
   readonly isDirect?: true;
+  /**
+   * Of a direct route: clients ask it over and over in the same few words, which hold nothing secret.
+   * Short bodies are then kept with what they say, and the handler gets them frozen.
+   */
+  readonly bodiesRecur?: true;
   /** Takes the body as `application/x-www-form-urlencoded` too; every value is a text then. */
   readonly acceptsForm?: true;
   /**

@@ -35,6 +35,11 @@ export class HexPool {
     }
     const hex = this.#hex.slice(this.#offset, end);
     this.#offset = end;
-    return /[^0]/.test(hex) ? hex : this.next(bytes);
+    return isZero(hex) ? this.next(bytes) : hex;
   }
+}
+
+/** Most texts tell by their first digit. */
+function isZero(hex: string): boolean {
+  return hex.startsWith('0') && /^0*$/.test(hex);
 }

@@ -8,6 +8,7 @@ import type { AnyHandler, Call } from './call.ts';
 import { DirectReply, DirectRequest } from './direct-exchange.ts';
 import type { Edge } from './edge.ts';
 import { parseJsonBody } from './json-body.ts';
+import { KnownBodies } from './known-bodies.ts';
 import type { PiecewiseAnswers } from './piecewise-answers.ts';
 import { writerOf } from './serializer.ts';
 import { boundBody } from './streamed-body.ts';
@@ -16,6 +17,8 @@ import { checkedBody, validatorOf } from './validation.ts';
 type Check = ReturnType<typeof validatorOf>;
 /** What an address says behind its `?`, checked; throws the refusal. */
 type QueryReader = (url: string) => unknown;
+/** What a body says, checked; throws the refusal. */
+type BodyReader = (text: string) => unknown;
 
 interface DirectRoute {
   readonly route: Route;
@@ -23,7 +26,7 @@ interface DirectRoute {
   readonly status: number;
   readonly bodyBytesMax: number;
   readonly readQuery: QueryReader | undefined;
-  readonly checkBody: Check | undefined;
+  readonly readBody: BodyReader | undefined;
   readonly write: (answer: unknown) => string;
 }
 
@@ -67,7 +70,7 @@ export class DirectRoutes {
       status,
       bodyBytesMax: bodyBytesMaxOf(route),
       readQuery: query && queryReaderOf(query),
-      checkBody: body && validatorOf(body, 'body'),
+      readBody: body && bodyReaderOf(body, route.bodiesRecur),
       write: writerOf(response[status] ?? {}),
     });
   }
@@ -104,8 +107,8 @@ export class DirectRoutes {
 
   #read(direct: DirectRoute, reply: DirectReply): void {
     const { request } = reply;
-    const { checkBody, route } = direct;
-    if (!checkBody) return this.#handle(direct, reply);
+    const { readBody, route } = direct;
+    if (!readBody) return this.#handle(direct, reply);
     const { bodyTimeoutMs } = this.#options;
     if (bodyTimeoutMs) boundBody(request.raw, bodyTimeoutMs);
     request.readText((text) => {
@@ -117,8 +120,8 @@ export class DirectRoutes {
   #handle(direct: DirectRoute, reply: DirectReply, text = ''): void {
     try {
       const { request } = reply;
-      const { route, handler, checkBody, readQuery } = direct;
-      if (checkBody) request.body = valueOf(checkBody(parseJsonBody(text)));
+      const { route, handler, readBody, readQuery } = direct;
+      if (readBody) request.body = readBody(text);
       if (readQuery) request.query = readQuery(request.url);
       reply.code(direct.status);
       const call = this.#options.edge.callOf(route, reply);
@@ -158,9 +161,17 @@ export class DirectRoutes {
 function isPlain({ headers }: IncomingMessage, direct: DirectRoute): boolean {
   if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return false;
   const length = Number(headers['content-length'] ?? 0);
-  if (!direct.checkBody) return length === 0;
+  if (!direct.readBody) return length === 0;
   if (length === 0 || length > direct.bodyBytesMax) return false;
   return !headers['content-encoding'] && plainTypes.has(headers['content-type'] ?? '');
+}
+
+function bodyReaderOf(schema: TSchema, bodiesRecur = false): BodyReader {
+  const check = validatorOf(schema, 'body');
+  const read = (text: string) => valueOf(check(parseJsonBody(text)));
+  if (!bodiesRecur) return read;
+  const known = new KnownBodies(read);
+  return (text) => known.read(text);
 }
 
 /** Requests without a query share what the defaults make of it. */

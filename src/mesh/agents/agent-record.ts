@@ -9,6 +9,12 @@ const newerShare = 0.2;
 
 /** An agent in memory; it changes in place, so that the index need not look for it. */
 export class AgentRecord implements Agent {
+  // What a discovery reads of one agent after the other stands first, so that it lies together in memory.
+  #reportedLoad: number | null;
+  #occupiedShare = 0;
+  #failures = 0;
+  #failedAtMs = 0;
+  #json: string | undefined;
   readonly agentId: string;
   readonly capabilitySet: ReadonlySet<string>;
   readonly row: AgentRow;
@@ -20,11 +26,6 @@ export class AgentRecord implements Agent {
   revision: number;
   lastSeenMs: number;
   publicKey: string | undefined;
-  #reportedLoad: number | null;
-  #occupiedShare = 0;
-  #failures = 0;
-  #failedAtMs = 0;
-  #json: string | undefined;
 
   constructor(row: AgentRow) {
     this.row = row;

@@ -87,10 +87,10 @@ function writeDiscovered(
   { agents, totalFound, index }: Discovered,
   call: Pick<Call, 'setHeader'>,
 ): WrittenAsciiJson {
-  let text = '{"agents":[';
-  for (const [at, agent] of agents.entries()) text += at === 0 ? agent.json : `,${agent.json}`;
+  let text = '';
+  for (const { json } of agents) text += text === '' ? json : `,${json}`;
   call.setHeader('x-mesh-index', String(index));
-  return new WrittenAsciiJson(`${text}],"totalFound":${totalFound}}`);
+  return new WrittenAsciiJson(`{"agents":[${text}],"totalFound":${totalFound}}`);
 }
 
 function ownerOf({ subject, permissions }: Identity): AgentOwner {

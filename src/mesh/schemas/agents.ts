@@ -160,6 +160,7 @@ export const agentRoutes = {
     url: '/api/v1/agents/discover',
     summary: 'Find agents that have all of the capabilities',
     isDirect: true,
+    bodiesRecur: true,
     description:
       'The best first: active before busy, draining and suspect, and of two random ones the less loaded, by what it reports, else by the tasks that the mesh has it do. Offline agents only with `filters.status`. Behind `index` the answer waits for a change, loads apart.',
     schema: {

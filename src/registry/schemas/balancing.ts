@@ -47,6 +47,7 @@ export const balancingRoutes = {
     url: '/connections/discover',
     summary: 'Find connections that have all of the capabilities',
     isDirect: true,
+    bodiesRecur: true,
     description:
       'Connections in error only with `filters.status`; disconnected ones never. Outliers (five failures in a row, or more than half of the last minute failed) stand last for a while. `metadata.capacity` says how many requests a connection takes at once (16 when absent), `metadata.weight` its share (1). Without `loadBalancing`: in the order of registration, at most 1,000.',
     schema: {
