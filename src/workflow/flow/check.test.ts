@@ -183,10 +183,30 @@ describe('handles', () => {
         return { ...edge, sourceHandle: edge.target === 'b' ? body : done };
       });
     expect(codes({ ...flow, edges: edges('body', 'done') })).toEqual([]);
-    expect(codes({ ...flow, edges: edges('done', 'body') })).toEqual([
-      'UNKNOWN_HANDLE',
-      'UNKNOWN_HANDLE',
+    const misled = check({ ...flow, edges: edges('done', 'body') });
+    expect(misled.map(({ code, edge }) => [code, edge])).toEqual([
+      ['UNKNOWN_HANDLE', 0],
+      ['UNKNOWN_HANDLE', 2],
     ]);
+    expect(misled.map(({ message }) => message)).toEqual([
+      'b lies in the body of the Loop Loop, as a way leads from it back to Loop: the edge on done must lead out of the body',
+      'end does not lie in the body of the Loop Loop: no way leads from it back to Loop',
+    ]);
+  });
+
+  it('say where the edge for failures of a Loop may lead, and what makes a node end on it', () => {
+    const { nodes, edges } = testFlow(['Loop > b > Loop']);
+    const failing = { source: 'Loop', target: 'b', sourceHandle: 'error' };
+    const flow = (onError: 'continue' | 'fail') => ({
+      nodes: nodes.map((node) => (node.id === 'Loop' ? { ...node, onError } : node)),
+      edges: [...edges, failing],
+    });
+    const [into] = check(flow('continue'));
+    expect(into?.message).toMatch(/^b lies in the body of .* the edge on error must lead out of/);
+    const [without] = check(flow('fail'));
+    expect(without?.message).toBe(
+      'Loop never ends on the handle "error"; it does with "onError": "continue"',
+    );
   });
 });
 

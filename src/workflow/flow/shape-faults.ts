@@ -65,10 +65,25 @@ export function checkEdge({
   if (handle === undefined) return [];
   const handles = handlesOf(source, isBodyEdge);
   if (handles.includes(handle)) return [];
-  const { node } = source;
-  const offered = handles.length > 0 ? `ends on ${handles.join(', ')}` : 'has no handles';
-  const message = `${node.id} never ends on the handle ${JSON.stringify(handle.slice(0, 64))}; it ${offered}`;
-  return [{ code: 'UNKNOWN_HANDLE', message, nodeId: node.id, edge: index }];
+  const nodeId = source.node.id;
+  const message = handlesOf(source, !isBodyEdge).includes(handle)
+    ? misledFrom(edge, isBodyEdge)
+    : `${nodeId} never ends on the handle ${JSON.stringify(handle.slice(0, 64))}; ${offered(source, handle, handles)}`;
+  return [{ code: 'UNKNOWN_HANDLE', message, nodeId, edge: index }];
+}
+
+/** Why an edge of a Loop cannot lead where it does, on a handle that the Loop has. */
+function misledFrom({ source, target, sourceHandle }: FlowEdge, isBodyEdge: boolean): string {
+  return isBodyEdge
+    ? `${target} lies in the body of the Loop ${source}, as a way leads from it back to ${source}: the edge on ${sourceHandle} must lead out of the body`
+    : `${target} does not lie in the body of the Loop ${source}: no way leads from it back to ${source}`;
+}
+
+function offered(source: ReadNode, handle: string, handles: readonly string[]): string {
+  if (handle === 'error' && source.node.onError !== 'continue') {
+    return 'it does with "onError": "continue"';
+  }
+  return handles.length > 0 ? `it ends on ${handles.join(', ')}` : 'it has no handles';
 }
 
 function handlesOf({ node, component }: ReadNode, isBodyEdge: boolean): readonly string[] {

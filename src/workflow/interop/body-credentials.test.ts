@@ -17,6 +17,26 @@ test.each([
   ['grant=x&client_secret=s3cret&a=1', 'grant=x&client_secret=&a=1', ['client_secret']],
   ['{"api_key": "s3cret", "n": {{ n }}}', '{"api_key": "", "n": {{ n }}}', ['api_key']],
   ['{"token": "a\\"b", "q": "c"}', '{"token": "", "q": "c"}', ['token']],
+  [
+    '{"s": "{\\"password\\":\\"p\\"}", "n": 1}',
+    '{"s": "{\\"password\\":\\"\\"}", "n": 1}',
+    ['password'],
+  ],
+  ['{"x": "a=1&password=p", "u": "v"}', '{"x": "a=1&password=", "u": "v"}', ['password']],
+  ['[{"value":"p", "name":"password"}]', '[{"value":"", "name":"password"}]', ['password']],
+  [[{ name: 'password', value: 'p' }], [{ name: 'password', value: '' }], ['password']],
+  ['x=%7B%22pwd%22%3A%22p%22%7D&y=%41', 'x=%7B%22pwd%22%3A%22%22%7D&y=%41', ['pwd']],
+  ['x={"pwd": "p"}&client%5Fsecret=s', 'x={"pwd": ""}&client%5Fsecret=', ['client_secret', 'pwd']],
+  [
+    '{"secret": ["a", "b"], "token": 47.11}',
+    '{"secret": ["", ""], "token": ""}',
+    ['secret', 'token'],
+  ],
+  [
+    { s: '{"t":"{\\"pin\\":{{ n }},\\"token\\":\\"{{ $json["a"] }}x\\"}"}' },
+    { s: '{"t":"{\\"pin\\":{{ n }},\\"token\\":\\"\\"}"}' },
+    ['token'],
+  ],
 ])('%j loses its secrets', (body, bared, names) => {
   expect(bareBody(body)).toEqual({ body: bared, names });
 });
@@ -26,6 +46,8 @@ test.each([
   'a=1&token={{ inputs.token }}',
   '{"token": "{{ inputs.token }}", "say": "a=b"}',
   'Dear all, the token=... is in the mail',
+  '{"s": "{\\"token\\":\\"{{ $json["a"] }}\\"}", "big": 12345678901234567890}',
+  '{"name": "token", "value": "{{ inputs.token }}"}',
   undefined,
 ])('%j stays as it is', (body) => {
   expect(bareBody(body)).toEqual({ body, names: [] });
@@ -34,6 +56,8 @@ test.each([
 test('time grows with the text and no faster', () => {
   const text = `${'"a'.repeat(200_000)}${'\\'.repeat(100_000)}${'&a'.repeat(200_000)}`;
   expect(bareBody(text).names).toEqual([]);
+  expect(bareBody(`"${'\\\\"'.repeat(200_000)}`).names).toEqual([]);
+  expect(bareBody(`x=${'%25'.repeat(200_000)}`).names).toEqual([]);
 });
 
 test('the report names the secret of an imported body, and the flow has it no more', () => {
@@ -89,6 +113,27 @@ test.each([
   [{ body: 'client_secret=SEC1&x=1&password=SEC2' }],
   [{ body: '=client_secret=SEC1' }],
   [{ jsonHeaders: '{"Authorization":"Bearer SEC1"}' }],
+  [{ jsonBody: '{"s":"{\\"password\\":\\"SEC1\\",\\"u\\":\\"https://h/?token=SEC2\\"}"}' }],
+  [{ jsonBody: '={"s":"{\\"password\\":\\"SEC1\\"}","n":{{ $json.n }}}' }],
+  [{ body: 'x=%7B%22password%22%3A%22SEC5%22%7D&passwd=SEC6' }],
+  [{ body: '[{"name":"password","value":"SEC7"}]' }],
+  [{ url: 'https://h/?next=https%3A%2F%2Fh%2F%3Ftoken%3DSEC8' }],
 ])('a Placeholder keeps %j without the secrets', (settings) => {
   expect(JSON.stringify(keepSettings({ parameters: settings }))).not.toContain('SEC');
+});
+
+test('a Placeholder keeps what stands beside a secret, and JSON stays JSON', () => {
+  const inner = JSON.stringify({ u: 'https://h/?token=s&q=1', password: 's' });
+  const body = JSON.stringify({
+    s: inner,
+    p: 'x=1&password=s',
+    u: 'https://h/?token=s',
+    q: 'kept',
+  });
+  expect(JSON.parse(keepSettings(body) as string)).toEqual({
+    s: JSON.stringify({ u: 'https://h/?token=&q=1', password: '' }),
+    p: 'x=1&password=',
+    u: 'https://h/?token=',
+    q: 'kept',
+  });
 });

@@ -1,3 +1,12 @@
+import {
+  changeWithin,
+  filledIn,
+  formValue,
+  jsonString,
+  jsonToken,
+  nestedTextsMax,
+} from './text-parts.ts';
+
 /** Whether a setting of that name is a secret as a rule. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name);
@@ -10,11 +19,12 @@ export function isSecretParameter(name: string): boolean {
 
 /**
  * A text whose addresses have lost their credentials: the user and password before the host, and the
- * values of parameters, those behind `#` too, whose names say that they are secret. What placeholders fill in stays. Takes
- * time in proportion to the text.
+ * values of parameters, those behind `#` too, whose names say that they are secret; within strings of
+ * JSON and values of parameters too. What placeholders fill in stays. Takes time in proportion to the
+ * text.
  */
 export function withoutCredentials(text: string): string {
-  return text.replaceAll(run, bared);
+  return bareAddresses(text, 0);
 }
 
 /** Whether a text holds more than placeholders: n8n's and ours, jq's, and names of RFC 6570. */
@@ -28,20 +38,40 @@ const secretParameter = /^(key|sig|auth)$|signature$/i;
 
 // The bounds keep the search from beginning anew at every character of a text that never ends, and no
 // two ways lead through the same characters.
-const placeholder = /\$?\{\{[^{}]{0,1000}\}\}|\$\{[^{}]{0,1000}\}|\{[A-Za-z_][\w.]{0,200}\}/g;
+const anyPlaceholder = String.raw`${filledIn}|\{[A-Za-z_][\w.]{0,200}\}`;
+const placeholder = new RegExp(anyPlaceholder, 'g');
 /** What can be one address: no spaces or quotes but within placeholders. */
-const run = /(?:\$?\{\{?[^{}]{0,1000}\}|[^\s"'<>`])+/g;
+const run = new RegExp(`(?:${anyPlaceholder}|[^\\s"'<>\`])+`, 'g');
 const userInfo =
   /(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30}:\/\/)((?:\$?\{\{[^{}]{0,1000}\}\}|\$?\{[^{}]{0,1000}\}|[^/?#{}$]|\$(?!\{)){1,1000})@/g;
 const parameter = /([?&;#][^=&?;#{}]{1,100})=((?:\$?\{\{?[^{}%][^{}]{0,1000}\}|[^&;#{]|\{(?!%))*)/g;
 
-function bared(address: string): string {
+/** A string of JSON with escapes is read and written anew; no address leads out of one. */
+function bareAddresses(text: string, depth: number): string {
+  if (depth > nestedTextsMax) return '…';
+  const bareWithin = (held: string) => bareAddresses(held, depth + 1);
+  const bareRuns = (part: string) => part.replaceAll(run, (address) => bared(address, bareWithin));
+  let written = '';
+  let end = 0;
+  for (const { 0: found, index, groups } of text.matchAll(jsonToken)) {
+    const { held } = groups ?? {};
+    if (!held?.includes('\\')) continue;
+    written += bareRuns(text.slice(end, index));
+    const kept = changeWithin(held, jsonString, bareWithin);
+    written += kept === held ? found : `"${kept}"`;
+    end = index + found.length;
+  }
+  return written + bareRuns(text.slice(end));
+}
+
+function bared(address: string, bareWithin: (text: string) => string): string {
   return address
     .replaceAll(userInfo, (whole, scheme: string, user: string) => {
       const password = user.slice(user.indexOf(':') + 1);
       return isLiteral(password) ? scheme : whole;
     })
-    .replaceAll(parameter, (whole, head: string, value: string) =>
-      isSecretParameter(head.slice(1)) && isLiteral(value) ? `${head}=` : whole,
-    );
+    .replaceAll(parameter, (whole, head: string, value: string) => {
+      if (isSecretParameter(head.slice(1))) return isLiteral(value) ? `${head}=` : whole;
+      return value.includes('%') ? `${head}=${changeWithin(value, formValue, bareWithin)}` : whole;
+    });
 }

@@ -105,10 +105,12 @@ export class Interop {
 
   /** A version as Serverless Workflow 1.0, and what of it that cannot say. */
   async exportServerless(workflowId: string, wanted: ExportRequest): Promise<ServerlessExport> {
-    const { definitions } = this.#options;
+    const { definitions, tests } = this.#options;
     const workflow = await readShown(definitions, workflowId, wanted.actor);
     const found = await readShownVersion(definitions, workflow, wanted);
-    return exportServerless({ ...workflow, version: found.version }, found.flow);
+    const { name, description, category, tags } = workflow;
+    const kept = { category, tags, tests: await tests.read(workflowId, wanted.actor) };
+    return exportServerless({ name, description, version: found.version, kept }, found.flow);
   }
 
   #own(document: Fields): Reading {
@@ -121,17 +123,23 @@ export class Interop {
 
   #foreign(format: Exclude<InteropFormat, 'ennead'>, document: Fields): Reading {
     const draft = bareDraft(importers[format](document));
-    const own = format === 'serverless-workflow' ? this.#ownExport(document) : undefined;
+    const own = format === 'serverless-workflow' ? this.#ownExport(document, draft) : undefined;
+    if (own) return own;
     const check = (flow: Flow) => this.#options.compiler.read(flow).faults;
-    const made = own ? { flow: own, steps: ownSteps(own), warnings: [] } : mendDraft(draft, check);
-    const { flow, steps, warnings } = made;
+    const { flow, steps, warnings } = mendDraft(draft, check);
     const { name, description = '' } = draft;
     const labels = { name, description: description.slice(0, 4_000), category: 'imported' };
     return { ...labels, tags: [format], flow, report: reportOn(format, steps, warnings) };
   }
 
-  #ownExport(document: Fields): Flow | undefined {
-    return readOwnExport(document, (given) => this.#options.compiler.read(given).flow);
+  #ownExport(document: Fields, { name, description }: Draft): Reading | undefined {
+    const format = 'serverless-workflow';
+    const own = readOwnExport(document, (given) => this.#options.compiler.read(given).flow);
+    if (!own) return undefined;
+    const { flow, kept } = own;
+    const { labels, tests } = readOwn({ tags: [format], ...kept, name, description });
+    requireSound(tests, flow);
+    return { ...labels, flow, tests, report: reportOn(format, ownSteps(flow), []) };
   }
 }
 

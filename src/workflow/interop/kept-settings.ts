@@ -1,13 +1,11 @@
-import { bareText } from './body-credentials.ts';
+import { bareText, secretPairName } from './body-credentials.ts';
 import { forbiddenKeys } from '../flow/limits.ts';
 import { isSecretName, withoutCredentials } from './credentials.ts';
-import { isFields, textOf, type Fields } from './fields.ts';
+import { isFields, type Fields } from './fields.ts';
 
 /** Characters of JSON that are kept of one step. */
 const keptLengthMax = 32_768;
 const depthMax = 12;
-/** Where lists of headers and parameters have the name of a `value`. */
-const pairNames = ['name', 'key'];
 
 /**
  * What is kept of a foreign step's settings for whoever replaces it: without secrets, without program
@@ -28,7 +26,7 @@ function keep(value: unknown, depth: number): unknown {
 }
 
 function keepFields(fields: Fields, depth: number): Fields {
-  const isSecretPair = pairNames.some((name) => isSecretName(textOf(fields[name])));
+  const isSecretPair = secretPairName(fields) !== undefined;
   const kept = Object.entries(fields)
     .filter(([name]) => !forbiddenKeys.has(name))
     .map(([name, value]) => {

@@ -62,33 +62,38 @@ test('a dry run stores nothing', async () => {
   expect((await call('GET', '/api/v1/workflows')).body.total).toBe(before.total);
 });
 
-test('our own export imported is the same workflow', async () => {
-  const flow = {
-    nodes: [
-      {
-        id: 'a',
-        type: 'Merge',
-        position: { x: 1, y: 2 },
-        data: { inputs: { x: '{{ inputs.x }}' } },
-      },
-      { id: 'b', type: 'Wait', position: { x: 3, y: 4 }, data: { duration: 5 }, timeout: 900 },
-    ],
-    edges: [{ source: 'a', target: 'b', condition: 'a.merged.x > 1' }],
-    settings: { maxTokens: 9 },
-  };
-  const labels = { name: 'Same', description: 'As it was.', category: 'test', tags: ['one'] };
-  const { body: made } = await call('POST', '/api/v1/workflows', { body: { ...labels, flow } });
-  const tests = [
-    { name: 'adds', inputs: { x: 2 }, pinned: { b: {} }, expect: [{ cel: 'a.merged.x == 2' }] },
-  ];
-  await call('PUT', `/api/v1/workflows/${made.id}/tests`, { body: { tests } });
-  const { body: document } = await call('GET', `/api/v1/workflows/${made.id}/export`);
-  expect(document).toMatchObject({ ...labels, flow, tests });
-  const { body: again } = await call('POST', importPath, { body: { document } });
-  expect(again).toMatchObject({ ...labels, status: 'active', report: { fidelity: 1 } });
-  const { body: copy } = await call('GET', `/api/v1/workflows/${again.id}/export`);
-  expect(copy).toEqual(document);
-});
+test.each(['ennead', 'serverless-workflow'])(
+  'our own export as %s is the same workflow',
+  async (format) => {
+    const flow = {
+      nodes: [
+        {
+          id: 'a',
+          type: 'Merge',
+          position: { x: 1, y: 2 },
+          data: { inputs: { x: '{{ inputs.x }}' } },
+        },
+        { id: 'b', type: 'Wait', position: { x: 3, y: 4 }, data: { duration: 5 }, timeout: 900 },
+      ],
+      edges: [{ source: 'a', target: 'b', condition: 'a.merged.x > 1' }],
+      settings: { maxTokens: 9 },
+    };
+    const labels = { name: 'Same', description: 'As it was.', category: 'test', tags: ['one'] };
+    const { body: made } = await call('POST', '/api/v1/workflows', { body: { ...labels, flow } });
+    const tests = [
+      { name: 'adds', inputs: { x: 2 }, pinned: { b: {} }, expect: [{ cel: 'a.merged.x == 2' }] },
+    ];
+    await call('PUT', `/api/v1/workflows/${made.id}/tests`, { body: { tests } });
+    const { body: document } = await call('GET', `/api/v1/workflows/${made.id}/export`);
+    expect(document).toMatchObject({ ...labels, flow, tests });
+    const path = `/api/v1/workflows/${made.id}/export?format=${format}`;
+    const { body: sent } = await call('GET', path);
+    const { body: again } = await call('POST', importPath, { body: { document: sent } });
+    expect(again).toMatchObject({ ...labels, status: 'active', report: { fidelity: 1 } });
+    const { body: copy } = await call('GET', `/api/v1/workflows/${again.id}/export`);
+    expect(copy).toEqual(document);
+  },
+);
 
 test.each(['ennead', 'serverless-workflow'])(
   'an export as %s of a flow with secrets is a draft that says which are to be filled in',

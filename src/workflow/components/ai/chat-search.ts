@@ -2,6 +2,7 @@ import type { chatContract } from '../../../chat/contract.ts';
 import type { Client } from '../../../kit/client.ts';
 import type { Hit } from '../../collections/collection.ts';
 import { callOptions } from '../call-options.ts';
+import { refusedBy } from '../refused-service.ts';
 import type { SearchConversations } from './vector-search.ts';
 
 /** What flows call of the chats. */
@@ -22,7 +23,7 @@ export function createChatSearch(chat: ChatSearch): SearchConversations {
       filters: { user_id: context.ownerId },
       ...(minScore !== undefined && { min_score: Math.max(0, minScore) }),
     };
-    const { results } = await chat.search({ body }, callOptions(context));
+    const { results } = await chat.search({ body }, callOptions(context)).catch(refusedBy('chat'));
     const wanted = Object.entries(filter ?? {});
     return results
       .map(toHit)

@@ -79,12 +79,52 @@ test.each([
   [{ status: 429, headers: { 'retry-after': '7' } }, 'exhausted', 'cms_rate_limited'],
   [{ status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'upstream', 'cms_failed'],
   [{ json: { data: { title: 'no id' } } }, 'upstream', 'cms_failed'],
+  [{ text: '<html>maintenance</html>' }, 'upstream', 'cms_failed'],
+  [{ json: {} }, 'upstream', 'cms_failed'],
+  [{ json: { data: null } }, 'upstream', 'cms_failed'],
+  [{ json: 'x' }, 'upstream', 'cms_failed'],
+  [{ status: 404 }, 'not_found', 'cms_not_found'],
+  [
+    { status: 400, json: { errors: [null, 'x', { detail: 5, source: null }] } },
+    'invalid',
+    'cms_rejected',
+  ],
+  [{ status: 400, json: { message: { a: 1 } } }, 'invalid', 'cms_rejected'],
   ['cut', 'unavailable', 'cms_unreachable'],
   ['hang', 'deadline', 'cms_timeout'],
 ] as const)('a CMS that answers %j fails as %s', async (answer, code, reason) => {
   reply = answer;
   const timeoutMs = answer === 'hang' ? 100 : 5_000;
   await expect(run('EntityCreate', article, { timeoutMs })).rejects.toMatchObject({ code, reason });
+});
+
+test('of an entity what has another form than JSON:API says is not there', async () => {
+  const links = { self: 'https://cms.test/jsonapi/node/article/u' };
+  reply = { json: { data: { id: 'u', attributes: null, relationships: [], links } } };
+  const { output } = await run('EntityLoad', { nid: 1, bundle: 'article' });
+  expect(output.entity).toMatchObject({ uuid: 'u', nid: null, url: links.self, relationships: {} });
+});
+
+test.each([
+  [{ status: 503 }, 'cms_unavailable'],
+  [{ status: 500, text: '<html>' }, 'cms_failed'],
+  [{ status: 406, json: { message: 'No.' } }, 'bundle_required'],
+  [{ json: { type: [null] } }, 'bundle_required'],
+])('a node whose bundle is asked for fails as the CMS does: %j', async (answer, reason) => {
+  reply = answer;
+  await expect(run('EntityLoad', { nid: 1 })).rejects.toMatchObject({ reason });
+});
+
+test.each([
+  [{ status: 403, json: { message: 'Blocked.' } }, 'login_failed'],
+  [{ status: 404 }, 'cms_not_found'],
+  [{ status: 503 }, 'cms_unavailable'],
+  [{ text: '<html>maintenance</html>' }, 'cms_failed'],
+  [{ json: { current_user: null, csrf_token: 5 } }, 'cms_failed'],
+])('a login that is answered %j fails as %s', async (answer, reason) => {
+  reply = answer;
+  const login = { username: 'ann', password: 'correct' };
+  await expect(run('UserLogin', login)).rejects.toMatchObject({ reason });
 });
 
 test('a CMS that is not there is unavailable, and a cancelled node ends at once', async () => {

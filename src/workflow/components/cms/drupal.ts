@@ -8,7 +8,8 @@ import {
   type OperatorAnswer,
   type OperatorContext,
 } from '../operator-calls.ts';
-import { readResource, splitFields, type Entity, type Resource } from './resource.ts';
+import { fieldsOf, wordsOf } from '../answer-fields.ts';
+import { readResource, splitFields, type Entity } from './resource.ts';
 
 export interface CmsOptions {
   /** `CMS_URL`; absent where there is none. */
@@ -70,9 +71,10 @@ export class Drupal {
     const answer = await this.#ask({ method: 'POST', path, resource: { data } }, context);
     if (answer.status === 409) {
       const earlier = await this.#ask({ method: 'GET', path: `${path}/${uuid}` }, context);
-      if (earlier.status < 300) return this.#readEntity(earlier, kind);
+      if (earlier.status < 300) return this.#readResource(earlier, kind);
     }
-    return this.#readEntity(answer, kind);
+    // What is not there is the bundle, or all of JSON:API.
+    return this.#readResource(answer, kind);
   }
 
   async load(place: Place, context: OperatorContext): Promise<Entity> {
@@ -116,18 +118,19 @@ export class Drupal {
       },
       context,
     );
-    if (answer.status >= 500 || answer.status === 429) throw refusal(answer);
-    const { access_token, csrf_token, current_user } = (answer.json ?? {}) as LoginAnswer;
-    const token = access_token ?? csrf_token;
-    // Its own words may repeat what was typed.
-    if (answer.status >= 300 || typeof token !== 'string') {
+    if (loginRefusals.has(answer.status)) {
+      // Its own words may repeat what was typed.
       throw new Fault('forbidden', 'the CMS refuses this login', {
         reason: 'login_failed',
         detail: { status: answer.status },
       });
     }
-    const { uid = '', name = username } = current_user ?? {};
-    return { token, user: { uid: String(uid), name } };
+    if (answer.status >= 300) throw refusalOf(answer, { name: 'cms', message: undefined });
+    const { access_token, csrf_token, current_user } = fieldsOf(answer.json);
+    const token = wordsOf(access_token) ?? wordsOf(csrf_token);
+    if (token === undefined) throw failed('the CMS answered no token');
+    const { uid = '', name } = fieldsOf(current_user);
+    return { token, user: { uid: String(uid), name: wordsOf(name) ?? username } };
   }
 
   /** A node's bundle is found by its number where it is not told. */
@@ -140,10 +143,12 @@ export class Drupal {
     const path = `/node/${encodeURIComponent(String(nid))}?_format=json`;
     const answer = await this.#ask({ method: 'GET', path }, context);
     if (answer.status === 404) throw notFound();
-    const { type } = (answer.json ?? {}) as { readonly type?: unknown };
-    const [first] = Array.isArray(type) ? (type as { readonly target_id?: unknown }[]) : [];
-    const found = first?.target_id;
-    if (typeof found !== 'string') throw bundleNeeded();
+    // Where nodes are shown to nobody by this way, it refuses as if the request were wrong.
+    if (answer.status >= 500 || answer.status === 429) throw refusal(answer);
+    const { type } = fieldsOf(answer.json);
+    const [first] = Array.isArray(type) ? (type as readonly unknown[]) : [];
+    const found = wordsOf(fieldsOf(first)['target_id']);
+    if (found === undefined) throw bundleNeeded();
     return { entityType, bundle: found };
   }
 
@@ -166,41 +171,36 @@ export class Drupal {
   }
 
   #readEntity(answer: OperatorAnswer, kind: Kind): Entity {
-    if (answer.status === 404) throw notFound();
+    const { data } = fieldsOf(answer.json);
+    const isNone = data === null || (Array.isArray(data) && data.length === 0);
+    if (answer.status === 404 || (answer.status < 300 && isNone)) throw notFound();
+    return this.#readResource(answer, kind);
+  }
+
+  #readResource(answer: OperatorAnswer, kind: Kind): Entity {
     if (answer.status >= 300) throw refusal(answer);
-    const { data } = (answer.json ?? {}) as { data?: Resource | readonly Resource[] | null };
-    const resource = Array.isArray(data) ? (data as readonly Resource[])[0] : (data as Resource);
-    if (!resource) throw notFound();
-    if (typeof resource.id !== 'string') {
-      throw new Fault('upstream', 'the CMS answered no entity', { reason: 'cms_failed' });
-    }
+    const { data } = fieldsOf(answer.json);
+    const resource = fieldsOf(Array.isArray(data) ? (data as readonly unknown[])[0] : data);
+    if (typeof resource['id'] !== 'string') throw failed('the CMS answered no entity');
     return readResource(resource, { ...kind, baseUrl: this.#calls().baseUrl });
   }
 }
 
-interface LoginAnswer {
-  readonly access_token?: string;
-  readonly csrf_token?: string;
-  readonly current_user?: { readonly uid?: string | number; readonly name?: string };
-}
-
-interface JsonApiError {
-  readonly title?: string;
-  readonly detail?: string;
-  readonly source?: { readonly pointer?: string };
-}
+/** How Drupal answers a wrong name or password, and too many of them. */
+const loginRefusals: ReadonlySet<number> = new Set([400, 401, 403]);
 
 function refusal(answer: OperatorAnswer): Fault {
-  const { errors, message } = (answer.json ?? {}) as {
-    readonly errors?: readonly JsonApiError[];
-    readonly message?: string;
-  };
-  if (!Array.isArray(errors)) return refusalOf(answer, { name: 'cms', message });
-  const list = (errors as readonly JsonApiError[]).slice(0, 20);
-  const words = list.map(({ detail, title }) => detail ?? title ?? '').filter(Boolean);
-  const fields = list.flatMap(({ source }) => (source?.pointer ? [source.pointer] : []));
+  const { errors, message } = fieldsOf(answer.json);
+  if (!Array.isArray(errors)) return refusalOf(answer, { name: 'cms', message: wordsOf(message) });
+  const list = (errors as readonly unknown[]).slice(0, 20).map(fieldsOf);
+  const words = list.flatMap(({ detail, title }) => wordsOf(detail) ?? wordsOf(title) ?? []);
+  const fields = list.flatMap(({ source }) => wordsOf(fieldsOf(source)['pointer']) ?? []);
   const detail = fields.length > 0 ? { fields } : {};
   return refusalOf(answer, { name: 'cms', message: words.join(' '), detail });
+}
+
+function failed(message: string): Fault {
+  return new Fault('upstream', message, { reason: 'cms_failed' });
 }
 
 function pathOf({ entityType, bundle }: Kind): string {

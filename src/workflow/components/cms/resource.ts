@@ -1,11 +1,4 @@
-/** A resource object of JSON:API, section 7.2. */
-export interface Resource {
-  readonly id?: unknown;
-  readonly type?: string;
-  readonly attributes?: Readonly<Record<string, unknown>>;
-  readonly relationships?: Readonly<Record<string, unknown>>;
-  readonly links?: Readonly<Record<string, unknown>>;
-}
+import { fieldsOf, wordsOf } from '../answer-fields.ts';
 
 /** An entity of a CMS: its attributes, and what it is. */
 export interface Entity extends Readonly<Record<string, unknown>> {
@@ -39,9 +32,12 @@ function isIdentifier(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'type' in value && 'id' in value;
 }
 
-/** A resource as flows see it: `entity.title`, `entity.nid`, `entity.relationships.uid`. */
+/**
+ * A resource object of JSON:API (section 7.2) as flows see it: `entity.title`, `entity.nid`,
+ * `entity.relationships.uid`. What of it has no such form is not there.
+ */
 export function readResource(
-  { id, attributes = {}, relationships = {}, links = {} }: Resource,
+  resource: Readonly<Record<string, unknown>>,
   {
     baseUrl,
     entityType,
@@ -52,7 +48,10 @@ export function readResource(
     readonly bundle: string;
   },
 ): Entity {
-  const uuid = String(id);
+  const uuid = String(resource['id']);
+  const attributes = fieldsOf(resource['attributes']);
+  const relationships = fieldsOf(resource['relationships']);
+  const links = fieldsOf(resource['links']);
   const nid = numberOf(attributes);
   const url = urlOf({ attributes, links, baseUrl, canonical: canonicalPath(entityType, nid) });
   return { ...attributes, uuid, nid, bundle, entityType, url, relationships };
@@ -80,9 +79,10 @@ interface Addresses {
 
 /** Its alias, else its own page, else its resource. */
 function urlOf({ attributes, links, baseUrl, canonical }: Addresses): string {
-  const { alias } = (attributes['path'] ?? {}) as { readonly alias?: unknown };
-  const path = typeof alias === 'string' && alias.startsWith('/') ? alias : canonical;
+  const alias = wordsOf(fieldsOf(attributes['path'])['alias']);
+  const path = alias?.startsWith('/') ? alias : canonical;
   if (path !== undefined) return baseUrl + path;
-  const { href } = (links['self'] ?? {}) as { readonly href?: unknown };
-  return typeof href === 'string' ? href : baseUrl;
+  // A link is a text, or an object with one (section 8.8).
+  const { self } = links;
+  return wordsOf(self) ?? wordsOf(fieldsOf(self)['href']) ?? baseUrl;
 }

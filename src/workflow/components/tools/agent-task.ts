@@ -2,8 +2,10 @@ import { Type } from 'typebox';
 import type { Client } from '../../../kit/client.ts';
 import { Fault } from '../../../kit/errors.ts';
 import type { meshContract } from '../../../mesh/contract.ts';
+import { fieldsOf } from '../answer-fields.ts';
 import { callOptions } from '../call-options.ts';
 import type { Component, NodeContext, Usage } from '../component.ts';
+import { refusedBy } from '../refused-service.ts';
 import { defineComponent } from '../schema.ts';
 import { AnyKey } from '../../../kit/any-key.ts';
 
@@ -74,7 +76,9 @@ export function createAgentTask(mesh: TaskClient): Component {
       const headers = { 'idempotency-key': keyOf(context) };
       // The mesh ends the task itself; the rest is for its answer.
       const timeoutMs = options.timeoutMs + 2_000;
-      const answer = await mesh.executeTask({ body }, { ...options, timeoutMs, headers });
+      const answer = await mesh
+        .executeTask({ body }, { ...options, timeoutMs, headers })
+        .catch(refusedBy('mesh'));
       if (!('result' in answer)) throw unfinished(answer.taskId);
       const { result, executedBy, taskId } = answer;
       const usage = usageOf(result);
@@ -102,11 +106,6 @@ function usageOf(result: unknown): Usage | undefined {
   if (promptTokens + completionTokens + cost === 0) return undefined;
   const known = typeof model === 'string' ? { model } : {};
   return { ...known, promptTokens, completionTokens, cost };
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  // Of any other kind nothing of it is there.
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function countOf(value: unknown): number {

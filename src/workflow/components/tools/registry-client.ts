@@ -1,6 +1,7 @@
 import type { Client } from '../../../kit/client.ts';
 import { Fault } from '../../../kit/errors.ts';
 import type { registryContract } from '../../../registry/contract.ts';
+import { refusedBy } from '../refused-service.ts';
 import type { FoundServer, RegistryPort, ToolAnswer, ToolCall } from './registry-port.ts';
 
 /** What flows call of the registry. */
@@ -18,15 +19,17 @@ const serversMax = 100;
 /** Tools and servers through the registry. */
 export function createRegistryPort(registry: RegistryCalls): RegistryPort {
   return {
-    callTool: (call) => callTool(registry, call),
+    callTool: (call) => callTool(registry, call).catch(refused),
     findServers: async (capability, options) => {
       const loadBalancing = { maxConnections: serversMax };
       const body = { capabilities: [capability], loadBalancing };
-      const found = await registry.discoverConnections({ body }, optionsOf(options));
+      const found = await registry.discoverConnections({ body }, optionsOf(options)).catch(refused);
       return found.connections.filter(({ type }) => type === 'server').map(toServer);
     },
   };
 }
+
+const refused = refusedBy('registry');
 
 async function callTool(registry: RegistryCalls, call: ToolCall): Promise<ToolAnswer> {
   const { server, tool, params: given, timeoutMs, idempotencyKey } = call;

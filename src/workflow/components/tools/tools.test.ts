@@ -105,6 +105,18 @@ describe('MCPToolCall', () => {
     });
   });
 
+  test.each([
+    [401, 'INVALID_TOKEN'],
+    [403, 'INSUFFICIENT_PERMISSIONS'],
+  ])('a refusal of the service itself is told as such: %d', async (status, code) => {
+    onCall = () => ({ status, json: { error: { code, message: 'the token is over' } } });
+    await expect(run('MCPToolCall', { tool: 'calc__add' })).rejects.toMatchObject({
+      code: 'unavailable',
+      reason: 'registry_refused',
+      message: 'the registry refuses this service: the token is over',
+    });
+  });
+
   test('a tool of a server is called with its parameters, its deadline and the key', async () => {
     const settings = { tool: 'calc__add', params: { a: 1, b: 2 }, timeout: 900 };
     const output = await run('MCPToolCall', settings);

@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile';
 import { Fault } from '../../../kit/errors.ts';
 import { findFlaws } from '../../../kit/schema-flaws.ts';
 import type { FlowTest } from '../../definitions/flow-test.ts';
-import type { Workflow } from '../../definitions/workflow.ts';
+import type { WorkflowLabels } from '../../definitions/workflow.ts';
 import type { Flow } from '../../flow/flow.ts';
 import { flowTestList } from '../../schemas/flow-tests.ts';
 import { ownFormat } from '../document.ts';
@@ -24,7 +24,7 @@ const testsShape = Compile(flowTestList);
 
 /** The document of a workflow; ids, owner and secrets stay behind. */
 export function exportOwn(
-  { name, description, category, tags }: Workflow,
+  { name, description, category, tags }: WorkflowLabels,
   flow: Flow,
   tests: readonly FlowTest[],
 ): OwnDocument {

@@ -1,5 +1,6 @@
 import type { DraftNode } from '../draft.ts';
 import { fieldsOf, listOf, numberOf, present, textOf } from '../fields.ts';
+import { unheardSettings } from '../model-settings.ts';
 import { placeholderText, type DataPlace } from '../paths.ts';
 import type { StepStatus } from '../report.ts';
 import type { FlowiseNode } from './node.ts';
@@ -88,12 +89,15 @@ function model({ node, find, own }: FlowiseReading, kind: 'llm' | 'agent'): Mapp
     maxTokens: numberOf(config['maxTokens'] ?? config['maxOutputTokens']),
     responseFormat: schemaOf(read('StructuredOutput')),
   });
-  const note = tools > 0 ? 'a model without its tools and documents: use an AgentTask' : undefined;
-  const lost = note ?? (read('EnableMemory') === true ? 'it does not remember former chats' : '');
+  const lost = [
+    ...(tools > 0 ? ['a model without its tools and documents: use an AgentTask'] : []),
+    ...(read('EnableMemory') === true ? ['it does not remember former chats'] : []),
+    unheardSettings(config) ?? [],
+  ].flat();
   return {
     node: { type: 'LLMNode', data },
-    status: lost === '' ? 'exact' : 'adapted',
-    ...(lost === '' ? {} : { note: lost }),
+    status: lost.length === 0 ? 'exact' : 'adapted',
+    ...(lost.length === 0 ? {} : { note: lost.join('; ') }),
   };
 }
 

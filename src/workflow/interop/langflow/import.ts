@@ -9,6 +9,7 @@ import {
   valueAt,
   type Fields,
 } from '../fields.ts';
+import { unheardSettings } from '../model-settings.ts';
 import { NodeIds } from '../node-ids.ts';
 import { literalText } from '../paths.ts';
 
@@ -87,10 +88,14 @@ class LangflowImport {
     }
     const tools = this.#edges.filter((edge) => edge.target === key && edge.field === 'tools');
     const isLess = tools.length > 0;
+    const notes = [
+      isLess ? 'a model without its tools: use an AgentTask' : 'asked through the gateway',
+      unheardSettings(settings) ?? [],
+    ].flat();
     return {
       ...known,
       status: isLess ? 'unsupported' : 'adapted',
-      note: isLess ? 'a model without its tools: use an AgentTask' : 'asked through the gateway',
+      note: notes.join('; '),
       node: { type: 'LLMNode', label: label.slice(0, 200), data: this.#modelData(node), id },
     };
   }

@@ -1,4 +1,5 @@
 import { fieldsOf, isFields, listOf, numberOf, present, textOf, type Fields } from '../fields.ts';
+import { unheardSettings } from '../model-settings.ts';
 import { literalText, placeholderText, within } from '../paths.ts';
 import { translate } from './expressions.ts';
 import type { N8nNode } from './document.ts';
@@ -127,7 +128,9 @@ const openAi: N8nKind = {
       ...modelSettings(reading),
       ...(isJson ? { responseFormat: 'json' } : {}),
     };
-    const note = 'asked through the gateway: its provider must offer the model';
+    const left = unheardSettings(fieldsOf(parameters['options']));
+    const asked = 'asked through the gateway: its provider must offer the model';
+    const note = [asked, ...(left === undefined ? [] : [left])].join('; ');
     return { node: { type: 'LLMNode', data }, status: 'adapted', note };
   },
   place: llmPlace,
@@ -202,8 +205,9 @@ export const aiKinds: Readonly<Record<string, N8nKind>> = {
 export function mapAttached(node: N8nNode, kind: string): Mapped {
   if (kind === 'ai_languageModel') {
     const name = modelName(node.parameters);
-    const note = `asked through the gateway${name ? ` as ${name}` : ', which chooses a model'}`;
-    return { status: 'adapted', note };
+    const asked = `asked through the gateway${name ? ` as ${name}` : ', which chooses a model'}`;
+    const left = unheardSettings(fieldsOf(node.parameters['options']));
+    return { status: 'adapted', note: left === undefined ? asked : `${asked}; ${left}` };
   }
   if (kind === 'ai_outputParser') return { status: 'adapted', note: 'the answer’s schema' };
   return { status: 'unsupported', note: `${kind.replace('ai_', '')} has no counterpart` };

@@ -28,6 +28,8 @@ export interface N8nDocument {
   readonly name: string;
   readonly nodes: readonly N8nNode[];
   readonly links: readonly N8nLink[];
+  /** Of the workflow as a whole. */
+  readonly settings: Fields;
 }
 
 export function isN8n(document: Fields): boolean {
@@ -43,7 +45,8 @@ export function readN8n(document: Fields): N8nDocument {
   const links = Object.entries(fieldsOf(document['connections']))
     .flatMap(([from, kinds]) => readLinks(from, fieldsOf(kinds)))
     .filter(({ from, to }) => names.has(from) && names.has(to));
-  return { name: textOf(document['name']), nodes, links };
+  const settings = fieldsOf(document['settings']);
+  return { name: textOf(document['name']), nodes, links, settings };
 }
 
 function readNode(raw: Fields): N8nNode {

@@ -267,3 +267,14 @@ test.each([
     expect(String(node('one')?.data['condition'])).toContain('has(inputs.body.kind)');
   },
 );
+
+test('the time limit of the whole is taken over, and what else it says of itself is told by name', () => {
+  const settings = { executionTimeout: 90, timezone: 'Europe/Berlin', errorWorkflow: 'abc' };
+  const document = documentOf({ Hook: hook, Do: { type: 'wait' } }, 'Hook > Do');
+  const { flow, warnings } = convert({ ...document, settings });
+  expect(flow.settings).toEqual({ timeout: 90_000 });
+  expect(warnings.join('\n')).toMatch(/"errorWorkflow" is left out[^]*"timezone" is left out/);
+  const none = { executionTimeout: -1, timezone: 'DEFAULT', executionOrder: 'v1' };
+  expect(convert({ ...document, settings: none })).toMatchObject({ warnings: [] });
+  expect(convert({ ...document, settings: none }).flow.settings).toBeUndefined();
+});

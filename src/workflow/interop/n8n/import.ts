@@ -11,6 +11,7 @@ import { readN8n, type N8nDocument, type N8nLink, type N8nNode } from './documen
 import { translate, type Sight } from './expressions.ts';
 import type { Mapped, N8nKind, N8nReading } from './kind.ts';
 import { logicKinds } from './logic-kinds.ts';
+import { readWhole } from './whole-settings.ts';
 import { reachedFrom, startOf, type Start } from './starts.ts';
 
 /** Reads a workflow of n8n; its scripts are never run. */
@@ -46,13 +47,15 @@ class N8nImport {
     const steps = nodes.filter(({ type }) => type !== 'stickyNote').map((node) => this.#step(node));
     const ways = links.filter(({ kind }) => kind === 'main').map((link) => this.#way(link));
     const isOpen = this.#triggers.length === 0 && steps.length > 0;
-    const warnings = isOpen ? ['it has no trigger: what nothing leads to starts each time'] : [];
-    if (!this.#start) return { name, steps, links: ways, warnings };
+    const { warnings, ...whole } = readWhole(this.#document.settings);
+    const untriggered = isOpen ? ['it has no trigger: what nothing leads to starts each time'] : [];
+    const start = this.#start;
     return {
       name,
-      steps: [this.#start.step, ...steps],
-      links: [...this.#start.links, ...ways],
-      warnings,
+      steps: start ? [start.step, ...steps] : steps,
+      links: start ? [...start.links, ...ways] : ways,
+      warnings: [...untriggered, ...warnings],
+      ...whole,
     };
   }
 

@@ -48,7 +48,7 @@ test('timeouts are said, those of a Loop and a Parallel in the head', () => {
   expect(tasks['call']).toMatchObject({ try: [{ call_once: after(5_000) }] });
   expect(tasks['wait']).toMatchObject(after(2_000));
   expect(tasks['all']).not.toHaveProperty('timeout');
-  expect(unsupported).toContainEqual({ nodeId: 'all', reason: 'its timeout is not said' });
+  expect(unsupported).toContainEqual({ nodeId: 'all', reason: 'its "timeout" is not said' });
 });
 
 test('nodes are tasks that know what ran before, and which way was taken', () => {

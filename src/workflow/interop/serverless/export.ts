@@ -1,27 +1,35 @@
 import { stringify } from 'yaml';
+import type { FlowTest } from '../../definitions/flow-test.ts';
 import type { Workflow } from '../../definitions/workflow.ts';
 import type { Flow, FlowEdge, FlowNode } from '../../flow/flow.ts';
 import { toIdentifier } from '../node-ids.ts';
-import { ownMetadata } from './tasks.ts';
+import { ownMetadata, ownNamespace } from './tasks.ts';
+import { writeVersion } from './versions.ts';
 import { writeTask, type WrittenTask } from './written-tasks.ts';
 
 export interface ServerlessExport {
   /** YAML. */
   readonly text: string;
-  /** What it cannot say, by node. */
-  readonly unsupported: readonly { readonly nodeId: string; readonly reason: string }[];
+  /** What it cannot say, by node; without one it is of the whole workflow. */
+  readonly unsupported: readonly { readonly nodeId?: string; readonly reason: string }[];
 }
+
+/** What leaves beside the flow. */
+export type ServerlessLabels = Pick<Workflow, 'name' | 'description'> & {
+  readonly version: number;
+  /** What only our own import reads. */
+  readonly kept?: { readonly tests?: readonly FlowTest[] } & Partial<
+    Pick<Workflow, 'category' | 'tags'>
+  >;
+};
 
 /**
  * A workflow as Serverless Workflow 1.0: its nodes one behind the other, each kept in `$context` under
  * its id and run only when a way leads to it. What that cannot say stands in the head of the document;
  * the metadata hold each node as it is, so that we read back what we wrote.
  */
-export function exportServerless(
-  workflow: Pick<Workflow, 'name' | 'description'> & { readonly version: number },
-  flow: Flow,
-): ServerlessExport {
-  const unsupported: { nodeId: string; reason: string }[] = [];
+export function exportServerless(workflow: ServerlessLabels, flow: Flow): ServerlessExport {
+  const unsupported: { nodeId?: string; reason: string }[] = unsaidBounds(flow);
   const tasks = inOrder(flow).map((node) => {
     const written = writeTask(node, flow);
     for (const reason of [...written.losses, ...lossesOf(node, flow)]) {
@@ -31,14 +39,18 @@ export function exportServerless(
   });
   const document = {
     dsl: '1.0.0',
-    namespace: 'ennead',
+    namespace: ownNamespace,
     name: toIdentifier(workflow.name).replaceAll('_', '-') || 'workflow',
-    version: `${workflow.version}.0.0`,
+    version: writeVersion(workflow.version),
     title: workflow.name,
     ...(workflow.description ? { summary: workflow.description } : {}),
-    metadata: { [ownMetadata]: { edges: flow.edges, settings: flow.settings } },
+    metadata: {
+      [ownMetadata]: { ...workflow.kept, edges: flow.edges, settings: flow.settings },
+    },
   };
-  const head = unsupported.map(({ nodeId, reason }) => `# ${nodeId}: ${oneLine(reason)}\n`);
+  const head = unsupported.map(
+    ({ nodeId, reason }) => `# ${nodeId ?? 'the workflow'}: ${oneLine(reason)}\n`,
+  );
   const note = head.length > 0 ? `# What this document cannot say:\n${head.join('')}` : '';
   return {
     text:
@@ -100,14 +112,34 @@ function timeoutOf({ timeout }: { readonly timeout?: number } = {}) {
 }
 
 function lossesOf(node: FlowNode, { edges }: Flow): string[] {
-  const { id, onError, timeout } = node;
+  const { id, onError, timeout, retry } = node;
+  const leaving = edges.filter(({ source }) => source === id);
   const losses: string[] = [];
-  if (timeout !== undefined && isContainer(node)) losses.push('its timeout is not said');
-  if (onError === 'continue') losses.push('that it goes on after a failure is not said');
-  if (edges.some(({ source, condition }) => source === id && condition !== undefined)) {
+  if (timeout !== undefined && isContainer(node)) losses.push('its "timeout" is not said');
+  if (onError === 'continue')
+    losses.push('its "onError" is not said: that it goes on after a failure');
+  if (retry?.enabled && retry.maxDelay !== undefined) {
+    losses.push('the "maxDelay" of its retry is not said');
+  }
+  if (leaving.some(({ condition }) => condition !== undefined)) {
     losses.push('the conditions of its edges are not said');
   }
+  if (leaving.some(({ sourceHandle }) => sourceHandle !== undefined && !isChoice(node))) {
+    losses.push('on which of its handles an edge leaves is not said');
+  }
   return losses;
+}
+
+/** Of these the task says which way is taken, and the tasks behind it ask for that. */
+function isChoice({ type }: FlowNode): boolean {
+  return type === 'Condition' || type === 'Switch';
+}
+
+/** The bounds of a whole execution that the language has no words for. */
+function unsaidBounds({ settings = {} }: Flow): { reason: string }[] {
+  return Object.entries(settings)
+    .filter(([name, value]) => name !== 'timeout' && value !== undefined)
+    .map(([name]) => ({ reason: `its setting ${JSON.stringify(name)} is not said` }));
 }
 
 /** Each node behind those that lead to it; ways that close a loop are not followed. */

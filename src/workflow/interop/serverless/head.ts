@@ -1,9 +1,10 @@
-import { fieldsOf, textOf, type Fields } from '../fields.ts';
+import type { FlowSettings } from '../../flow/flow.ts';
+import { fieldsOf, present, textOf, valueAt, type Fields } from '../fields.ts';
 import type { DataPlace } from '../paths.ts';
 import { translateAs } from '../translation.ts';
 import { placeOfJq } from './jq.ts';
 import type { Sections } from './sections.ts';
-import { timeoutOf } from './tasks.ts';
+import { ownMetadata, timeoutOf } from './tasks.ts';
 
 /** What the first task sees: the inputs, or what the workflow takes from them. */
 export function inputsOf(document: Fields, sections: Pick<Sections, 'note'>): DataPlace {
@@ -15,6 +16,25 @@ export function inputsOf(document: Fields, sections: Pick<Sections, 'note'>): Da
   const note = 'what it takes from the input is more than a path: the whole input is taken';
   sections.note('input', { type: 'input', status: 'unsupported', note });
   return whole;
+}
+
+/**
+ * Bounds of the whole: its timeout, and those that our own exports keep in their metadata, as the
+ * language has no words for them; undefined where there are none.
+ */
+export function settingsOf({ document, timeout }: Fields, use: Fields): FlowSettings | undefined {
+  const kept = valueAt(document, 'metadata', ownMetadata, 'settings');
+  const { maxTokens, maxCost } = fieldsOf(kept);
+  const settings = present({
+    timeout: timeoutOf(timeout, use),
+    maxTokens: Number.isInteger(maxTokens) ? positive(maxTokens) : undefined,
+    maxCost: positive(maxCost),
+  });
+  return Object.keys(settings).length > 0 ? settings : undefined;
+}
+
+function positive(value: unknown): number | undefined {
+  return typeof value === 'number' && value > 0 ? value : undefined;
 }
 
 /** Says what of the document's head has no counterpart; answers warnings. */

@@ -286,3 +286,27 @@ test.each([
   const compiled = new ConditionCompiler().compile(condition, () => false);
   expect(compiled.holds(testScope({}, { inputs: { ...inputs } }))).toBe(expected);
 });
+
+test('texts that are joined are one text with placeholders', async () => {
+  const { node, statuses } = await convert(
+    documentOf(`  - one: {set: {x: '\${ "a " + .b + " {{c}} " + (.d.e | tostring) }'}}`),
+  );
+  expect(statuses).toEqual(['adapted']);
+  const text = 'a {{ inputs.b }}{% raw %} {{c}} {% endraw %}{{ inputs.d.e }}';
+  expect(node('one')?.data['input']).toEqual({ x: text });
+});
+
+test.each([
+  [`namespace: ennead, name: wfl_1, version: '2.0.0'`, { version: 2 }],
+  [`namespace: other, name: wfl_1, version: '2.0.0'`, { wait: false }],
+])(
+  'a workflow that is run keeps what it says of waiting and of its version: %s',
+  async (of, kept) => {
+    const isAwaited = !('wait' in kept);
+    const { node, steps } = await convert(
+      documentOf(`  - one: {run: {workflow: {${of}}, await: ${isAwaited}}}`),
+    );
+    expect(node('one')?.data).toEqual({ workflowId: 'wfl_1', ...kept });
+    expect(steps[0]?.note?.includes('not 2.0.0 runs but its published version')).toBe(!isAwaited);
+  },
+);

@@ -3,7 +3,7 @@ import { fieldsOf, present, textOf, type Fields } from '../fields.ts';
 import { toIdentifier } from '../node-ids.ts';
 import { placeholderText, type DataPlace } from '../paths.ts';
 import { translateAs } from '../translation.ts';
-import { inputsOf, noteHead } from './head.ts';
+import { inputsOf, noteHead, settingsOf } from './head.ts';
 import { conditionOfJq, placeOfJq, type JqSight } from './jq.ts';
 import {
   namedTasks,
@@ -39,7 +39,7 @@ class ServerlessImport {
 
   draft(): Draft {
     const { name, summary, title } = fieldsOf(this.#document['document']);
-    const timeout = timeoutOf(this.#document['timeout'], this.#use);
+    const settings = settingsOf(this.#document, this.#use);
     const inputs = inputsOf(this.#document, this.#sections);
     this.#list(this.#document['do'], { own: inputs, variables: { input: inputs } });
     this.#warnings.push(...noteHead(this.#document, this.#use, this.#sections));
@@ -49,7 +49,7 @@ class ServerlessImport {
       steps: this.#sections.steps,
       links: this.#sections.links,
       warnings: this.#warnings,
-      ...(timeout === undefined ? {} : { settings: { timeout } }),
+      ...(settings ? { settings } : {}),
     };
   }
 

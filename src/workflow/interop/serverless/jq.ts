@@ -48,6 +48,7 @@ function translateText(text: string, sight: JqSight, filters = ''): string {
   if (inner === undefined) return literalText(text);
   const parser = new JqParser(inner, sight);
   return parser.all(() => {
+    if (parser.isJoined()) return joinedText(parser.joined(), sight);
     const found = parser.place();
     const other = parser.alternative();
     if (other !== undefined) {
@@ -59,12 +60,20 @@ function translateText(text: string, sight: JqSight, filters = ''): string {
   });
 }
 
+/** Texts and what stands between them; jq takes no number there unless it is made a text of. */
+function joinedText(parts: readonly (string | DataPlace)[], sight: JqSight): string {
+  sight.note?.('where there is nothing, a joined text has nothing in place of `null`');
+  return parts
+    .map((part) => (typeof part === 'string' ? literalText(part) : placeholderText(part)))
+    .join('');
+}
+
 function innerOf(text: string): string | undefined {
   return /^\s*\$\{([^]*)\}\s*$/.exec(text)?.[1]?.trim();
 }
 
 const token =
-  /\s*(?:(?<path>\$?[A-Za-z_]\w*|\.(?:[A-Za-z_]\w*|(?=[\s[)|/]|$)|(?="))|\.)|(?<text>"(?:[^"\\]|\\.)*")|(?<number>-?\d+(?:\.\d+)?)|(?<sign>==|!=|<=|>=|<|>|\/\/|[()|[\]]))/y;
+  /\s*(?:(?<path>\$?[A-Za-z_]\w*|\.(?:[A-Za-z_]\w*|(?=[\s[)|/+]|$)|(?="))|\.)|(?<text>"(?:[^"\\]|\\.)*")|(?<number>-?\d+(?:\.\d+)?)|(?<sign>==|!=|<=|>=|<|>|\/\/|[()|[\]+]))/y;
 
 const comparisons = new Set(['==', '!=', '<', '>', '<=', '>=']);
 
@@ -107,6 +116,18 @@ class JqParser {
     throw this.#fault();
   }
 
+  /** Whether it joins texts, of which at least one is fixed. */
+  isJoined(): boolean {
+    return this.#tokens.includes('+') && this.#tokens.some((one) => one.startsWith('"'));
+  }
+
+  /** `"a" + .b + (.c | tostring)`. */
+  joined(): readonly (string | DataPlace)[] {
+    const parts = [this.#joinedPart()];
+    while (this.#take('+')) parts.push(this.#joinedPart());
+    return parts;
+  }
+
   place(): DataPlace {
     const first = this.#next();
     const steps: (string | number)[] = [];
@@ -128,6 +149,14 @@ class JqParser {
       this.#at += 1;
     }
     return within(root, steps);
+  }
+
+  #joinedPart(): string | DataPlace {
+    if (this.#tokens[this.#at]?.startsWith('"')) return JSON.parse(this.#next()) as string;
+    if (!this.#take('(')) return this.place();
+    const place = this.place();
+    if (this.#take('|') && this.#take('tostring') && this.#take(')')) return place;
+    throw this.#fault();
   }
 
   #both(): string {

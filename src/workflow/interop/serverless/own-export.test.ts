@@ -49,7 +49,7 @@ const flow: Flow = {
 const labels = { name: 'All', description: '', version: 2 };
 
 function readBack(text: string): Flow | undefined {
-  return readOwnExport(fieldsOf(parse(text)), (given) => compiler.read(given).flow);
+  return readOwnExport(fieldsOf(parse(text)), (given) => compiler.read(given).flow)?.flow;
 }
 
 test('what we wrote is read back as the same flow', () => {

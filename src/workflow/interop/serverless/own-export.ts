@@ -5,23 +5,31 @@ import { fieldsOf, listOf, type Fields } from '../fields.ts';
 import { exportServerless } from './export.ts';
 import { ownMetadata } from './tasks.ts';
 
+export interface OwnExport {
+  readonly flow: Flow;
+  /** What stands beside the flow, unchecked: its category, tags and tests. */
+  readonly kept: Fields;
+}
+
 /**
- * The flow that a document of our own was written from; undefined for those of others, and for one
- * whose tasks somebody changed since, as they then say something else than their metadata.
+ * What a document of our own was written from; undefined for those of others, and for one whose tasks
+ * somebody changed since, as they then say something else than their metadata.
  */
 export function readOwnExport(
   document: Fields,
   read: (flow: unknown) => Flow | undefined,
-): Flow | undefined {
+): OwnExport | undefined {
   const whole = keptOf(fieldsOf(document['document']));
   const tasks = listOf(document['do']).flatMap((one) => Object.values(fieldsOf(one)));
   const nodes = tasks.map((task) => keptOf(fieldsOf(task)));
   if (!Array.isArray(whole['edges']) || nodes.some((node) => !('type' in node))) return undefined;
-  const { edges, settings } = whole;
+  const { edges, settings, ...kept } = whole;
   const flow = read({ nodes, edges, ...(settings === undefined ? {} : { settings }) });
   if (!flow) return undefined;
   const again = exportServerless({ name: '', description: '', version: 1 }, flow);
-  return isDeepStrictEqual(tasksOf(parse(again.text)), tasksOf(document)) ? flow : undefined;
+  return isDeepStrictEqual(tasksOf(parse(again.text)), tasksOf(document))
+    ? { flow, kept }
+    : undefined;
 }
 
 function keptOf({ metadata }: Fields): Fields {

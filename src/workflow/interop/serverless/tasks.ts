@@ -5,6 +5,7 @@ import { literalText, pathText, within, type DataPlace } from '../paths.ts';
 import type { StepStatus } from '../report.ts';
 import { notTranslatable } from '../translation.ts';
 import { durationMs } from './durations.ts';
+import { readVersion } from './versions.ts';
 import { translateData, translateJq, type JqSight } from './jq.ts';
 
 /** A task that is one node. */
@@ -109,12 +110,23 @@ const simple: Readonly<Record<string, (task: Fields, sight: JqSight) => MappedTa
     return { node: { type: 'Wait', data: { duration } }, status: 'exact' };
   },
   run: (task, sight) => {
-    const { name, input } = fieldsOf(fieldsOf(task['run'])['workflow']);
+    const { workflow, await: isAwaited } = fieldsOf(task['run']);
+    const { namespace, name, version, input } = fieldsOf(workflow);
     if (textOf(name) === '') {
       return { status: 'unsupported', note: 'scripts and containers of others are never run' };
     }
-    const data = present({ workflowId: name, inputs: input && translateData(input, sight) });
-    const note = `import the workflow ${textOf(name).slice(0, 64)} too, and name it here by its new id`;
+    const data = present({
+      workflowId: name,
+      version: namespace === ownNamespace ? readVersion(textOf(version)) : undefined,
+      inputs: input && translateData(input, sight),
+      wait: isAwaited === false ? false : undefined,
+    });
+    const isNewest = data['version'] === undefined && !['', 'latest'].includes(textOf(version));
+    const notes = [
+      `import the workflow ${textOf(name).slice(0, 64)} too, and name it here by its new id`,
+      ...(isNewest ? [`not ${textOf(version).slice(0, 64)} runs but its published version`] : []),
+    ];
+    const note = notes.join('; ');
     return { node: { type: 'SubWorkflow', data }, status: 'adapted', note, data: [] };
   },
 };
@@ -176,6 +188,9 @@ function placeIn(place: DataPlace, path: string): DataPlace {
 
 /** Under what name the metadata of our own exports hold nodes and edges. */
 export const ownMetadata = 'ennead';
+
+/** Under what namespace our own exports name workflows. */
+export const ownNamespace = 'ennead';
 
 /** What our own exports call components that the language has no word for. */
 export const ownCallPrefix = 'ennead:';

@@ -1,7 +1,8 @@
 import type { Flow, FlowNode } from '../../flow/flow.ts';
 import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.ts';
 import { conditionToJq, textToJq } from './to-jq.ts';
-import { ownCallPrefix } from './tasks.ts';
+import { ownCallPrefix, ownNamespace } from './tasks.ts';
+import { writeVersion } from './versions.ts';
 
 /** A node as a task. */
 export interface WrittenTask {
@@ -17,11 +18,28 @@ export function writeTask(node: FlowNode, flow: Flow): WrittenTask {
   const losses: string[] = [];
   const write = writers[node.type];
   const written = write?.(node, { flow, lose: (what) => losses.push(what) });
-  if (written && losses.length === 0) return { ...written, losses };
+  if (written && losses.length === 0) return { ...written, losses: unsaidOf(node) };
   const fallback: string[] = write ? losses : [`there is no word for ${node.type}`];
   const settings = jqOf(node.data, (what) => fallback.push(what));
   const task = { call: `${ownCallPrefix}${node.type}`, with: settings };
   return { task, output: '.', losses: [...new Set(fallback)] };
+}
+
+/** Settings that tasks say; of the others of a node its task says nothing. */
+const said: Readonly<Record<string, readonly string[]>> = {
+  HttpRequest: ['method', 'url', 'headers', 'query', 'body', 'followRedirects'],
+  Transform: ['input', 'expression'],
+  Merge: ['inputs', 'mode'],
+  Condition: ['condition'],
+  Switch: ['cases', 'default'],
+  Wait: ['duration'],
+  SubWorkflow: ['workflowId', 'version', 'inputs', 'wait'],
+};
+
+function unsaidOf({ type, data }: FlowNode): string[] {
+  return Object.entries(data)
+    .filter(([name, value]) => value !== undefined && !said[type]?.includes(name))
+    .map(([name]) => `its setting ${JSON.stringify(name)} is not said`);
 }
 
 type Lose = (what: string) => void;
@@ -79,9 +97,15 @@ const writers: Readonly<Record<string, Write>> = Object.assign(Object.create(nul
     return { task: { wait: { milliseconds: duration } }, output: '.' };
   },
   SubWorkflow: ({ data }: FlowNode, { lose }: { lose: Lose }) => {
-    const { workflowId, inputs = {} } = data;
-    const workflow = { namespace: 'ennead', name: workflowId, version: 'latest' };
-    return { task: { run: { workflow: { ...workflow, input: jqOf(inputs, lose) } } }, output: '.' };
+    const { workflowId, version, inputs = {}, wait = true } = data;
+    const workflow = {
+      namespace: ownNamespace,
+      name: workflowId,
+      version: version === undefined ? 'latest' : writeVersion(version),
+      input: jqOf(inputs, lose),
+    };
+    const run = { workflow, ...(wait === false ? { await: false } : {}) };
+    return { task: { run }, output: '.' };
   },
 });
 
