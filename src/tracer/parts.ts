@@ -43,7 +43,7 @@ async function open(host: Host<TracerConfig>, lifetime: Lifetime) {
   lifetime.own('what is told of complete traces', completions);
   const intake = lifetime.own('intake', openIntake(host, { retention, completions }));
   intake.start();
-  const settle = (traceId?: string) => intake.settle(traceId);
+  const settle = (traceId: string) => intake.settle(traceId);
   const reading = new TraceReader({ database, log, settle });
   const reader = lifetime.own('the reading of traces', reading);
   const feed = new BaselineFeed(database, (table) => intake.setBaselines(table), log);

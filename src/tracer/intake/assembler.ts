@@ -18,8 +18,8 @@ import { readStoredSpans, type SpansByChunk } from './stored-spans.ts';
 import { TagPacker } from './tag-packer.ts';
 import { WriteQueue } from './write-queue.ts';
 
-/** Traces of one statement: others wait behind it. */
-const completionMax = 500;
+/** Traces of one statement: whoever reads waits behind it. */
+const completionMax = 150;
 
 /** The more traces a statement completes, the fewer times it adds to the same cells. */
 const completionSpacingMs = 200;
@@ -59,6 +59,7 @@ export class Assembler {
       packer: this.#packer,
       post,
       isBlocked: () => this.#open !== undefined || this.#loading.size > 0,
+      completing: () => new Set(this.#open?.traces.map(({ trace }) => trace)),
       onRevision: (revision) => this.#noteRevision(revision),
     });
   }
@@ -99,9 +100,9 @@ export class Assembler {
     this.#completeNext(nowMs);
   }
 
-  /** Somebody wants to read the rows of open traces. */
-  settle(reader: Of<'settle'>): void {
-    this.#owed.settle(reader);
+  /** Somebody wants to read the rows of open traces, or what they would say. */
+  answerReader(reader: Of<'read'>): void {
+    this.#owed.takeReader(reader);
   }
 
   /** Rows that were owed are written, or not. */

@@ -14,7 +14,10 @@ export function packChunk(bodies: readonly Uint8Array[]): Uint8Array {
   return brotliCompressSync(whole, { params });
 }
 
+/** Most bodies fit in one piece, which is then not put together of many. */
+const pieceBytes = 1024 * 1024;
+
 /** The bodies of a chunk as one body. */
 export function unpackChunk(body: Uint8Array): Uint8Array {
-  return brotliDecompressSync(body);
+  return brotliDecompressSync(body, { chunkSize: pieceBytes });
 }

@@ -7,7 +7,6 @@ import { analyse } from '../trace/analyse.ts';
 import type { BaselineOf, TraceAnalysis, TraceSummary } from '../trace/analysis.ts';
 import type { SpanHead } from '../trace/span.ts';
 import { baselineKey, type BaselineTable } from './baseline-table.ts';
-import { dayOf } from './days.ts';
 import type {
   Completion,
   LoggedError,
@@ -137,7 +136,7 @@ export class Completing {
       count: rows.length,
       rows: JSON.stringify(rows),
       traceIds: traces.map(({ traceId }) => traceId),
-      doubtfulIds: traces.filter(isDoubtful).map(({ traceId }) => traceId),
+      doubtfulIds: traces.filter(({ isDoubtful }) => isDoubtful).map(({ traceId }) => traceId),
       named: traces.flatMap(namedChunks),
       additions: this.#deltas.drain(),
       ...told,
@@ -154,11 +153,6 @@ export function namedChunks({ traceId, owedChunks }: OpenTrace): NamedChunks[] {
 function isRepetition(heads: readonly SpanHead[], counted: readonly SpanHead[]): boolean {
   if (heads.length !== counted.length) return false;
   return heads.every((head, at) => head === counted[at] || isDeepStrictEqual(head, counted[at]));
-}
-
-/** It may be of a trace that came on another day: it has no root, or did not begin on the day it came. */
-function isDoubtful({ hasRoot, completions, startUs, day }: OpenTrace): boolean {
-  return completions === 0 && (!hasRoot || dayOf(startUs / 1_000) !== day);
 }
 
 function newDeltas(): Deltas {

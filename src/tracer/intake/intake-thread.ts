@@ -38,8 +38,8 @@ function take(assembler: Assembler, request: IntakeRequest): void {
       return assembler.takeLoaded(request);
     case 'not-loaded':
       return assembler.noteNotLoaded();
-    case 'settle':
-      return assembler.settle(request);
+    case 'read':
+      return assembler.answerReader(request);
     case 'rows-over':
       return assembler.noteRows(request);
     case 'adopt':

@@ -18,8 +18,10 @@ import type {
 import { LastingThread, ownMemory } from '../lasting-thread.ts';
 import { payOwedRows } from './recovery.ts';
 import { faultOf, notStored, stopping } from './refusals.ts';
+import type { OpenListing, OpenQuery } from './open-listing.ts';
 import { Settling } from './settling.ts';
 import { SpanWriter } from './span-writer.ts';
+import { WaitingExports } from './waiting-exports.ts';
 
 export interface IntakeOptions extends Omit<IntakeSettings, 'owesRows'> {
   readonly database: Database;
@@ -40,12 +42,6 @@ export interface IntakeState {
   readonly queuedExports: number;
 }
 
-interface Waiting {
-  readonly bytes: number;
-  readonly resolve: (answer: AcceptedExport) => void;
-  readonly reject: (error: Fault) => void;
-}
-
 const adoptMs = 60_000;
 
 /** Far above what open traces and waiting exports take by the settings. */
@@ -56,19 +52,16 @@ export class Intake implements AsyncDisposable {
   readonly #options: IntakeOptions;
   readonly #thread: LastingThread<IntakeRequest, IntakeReply>;
   readonly #writer: SpanWriter;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new WaitingExports();
   readonly #adopting: NodeJS.Timeout;
-  readonly #settling = new Settling((id, traceId) =>
-    this.#thread.post({ kind: 'settle', id, traceId }),
+  readonly #settling = new Settling((id, wanted) =>
+    this.#thread.post({ kind: 'read', id, wanted }),
   );
   /** What is being written or read. */
-  readonly #work = new Set<Promise<void>>();
-  #lastId = 0;
-  #queuedBytes = 0;
+  readonly #work = new Set<Promise<unknown>>();
   #openTraces = 0;
   #openSpans = 0;
   #isClosed = false;
-  #drained: (() => void) | undefined;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -87,7 +80,7 @@ export class Intake implements AsyncDisposable {
     return {
       openTraces: this.#openTraces,
       openSpans: this.#openSpans,
-      queuedExports: this.#waiting.size,
+      queuedExports: this.#waiting.count,
     };
   }
 
@@ -97,18 +90,14 @@ export class Intake implements AsyncDisposable {
    */
   submit(body: Uint8Array, form: ExportForm): Promise<AcceptedExport> {
     if (this.#isClosed || !this.#thread.current) return Promise.reject(stopping());
-    const bytes = body.length;
-    if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > this.#options.queuedBytesMax) {
+    const queuedBytes = this.#waiting.bytes;
+    if (queuedBytes > 0 && queuedBytes + body.length > this.#options.queuedBytesMax) {
       const message = 'too many spans wait to be stored; send them again later';
       return Promise.reject(new Fault('exhausted', message, { retryAfter: 1 }));
     }
-    this.#lastId += 1;
-    const id = this.#lastId;
-    this.#queuedBytes += bytes;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { bytes, resolve, reject });
-      this.#thread.post({ kind: 'export', id, body, form }, ownMemory(body));
-    });
+    return this.#waiting.add(body.length, (id) =>
+      this.#thread.post({ kind: 'export', id, body, form }, ownMemory(body)),
+    );
   }
 
   /** Takes up what was open when the process ended, or another replica. */
@@ -117,9 +106,14 @@ export class Intake implements AsyncDisposable {
     else this.#adoptOthers();
   }
 
-  /** Resolves once all that is stored of open traces, or of one, stands in their rows. */
-  settle(traceId?: string): Promise<void> {
+  /** Resolves once all that is stored of an open trace stands in its row. */
+  settle(traceId: string): Promise<void> {
     return this.#settling.settle(traceId);
+  }
+
+  /** The open traces that no row tells of; a statement that is sent at once finds all others. */
+  listOpen(query: OpenQuery): Promise<OpenListing> {
+    return this.#settling.list(query);
   }
 
   setBaselines(table: BaselineTable): void {
@@ -130,7 +124,7 @@ export class Intake implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#adopting);
-    if (this.#waiting.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
+    await this.#waiting.drained();
     await Promise.allSettled(this.#work);
     await this.#thread[Symbol.asyncDispose]();
     this.#settling.clear();
@@ -154,19 +148,20 @@ export class Intake implements AsyncDisposable {
   #take(reply: IntakeReply): void {
     switch (reply.kind) {
       case 'accepted':
-        return this.#answer(reply.answer.id, ({ resolve }) => resolve(reply.answer));
-      case 'refused': {
-        const fault = faultOf(reply.refusal);
-        return this.#answer(reply.id, ({ reject }) => reject(fault));
-      }
+        return this.#waiting.accept(reply.answer);
+      case 'refused':
+        return this.#waiting.refuse(reply.id, faultOf(reply.refusal));
       case 'write':
         return this.#track(this.#write(reply.write));
-      case 'complete':
-        return this.#track(this.#complete(reply.completion));
+      case 'complete': {
+        const isStored = this.#complete(reply.completion);
+        this.#track(isStored);
+        return this.#settling.noteCompleting(isStored);
+      }
       case 'rows':
         return this.#track(this.#writeRows(reply.rows));
       case 'settled':
-        return this.#settling.noteSettled(reply.id);
+        return this.#settling.noteSettled(reply.id, reply.listing);
       case 'load':
         return this.#track(this.#load(reply.traceIds));
       case 'abandon':
@@ -185,27 +180,33 @@ export class Intake implements AsyncDisposable {
       const isOwed = written.chunk !== undefined && asking === this.#thread.current;
       if (isOwed) this.#settling.noteChunk(write.traceIds);
       post({ kind: 'written', ...written });
-      for (const answer of exports) this.#answer(answer.id, ({ resolve }) => resolve(answer));
+      for (const answer of exports) this.#waiting.accept(answer);
     } catch (error) {
       this.#options.log.error({ err: error }, 'spans could not be stored');
       post({ kind: 'write-failed' });
       const fault = notStored(error);
-      for (const { id } of exports) this.#answer(id, ({ reject }) => reject(fault));
+      for (const { id } of exports) this.#waiting.refuse(id, fault);
     }
   }
 
-  async #complete(completion: Completion): Promise<void> {
+  /** Whether it is stored. */
+  async #complete(completion: Completion): Promise<boolean> {
     const post = this.#replier();
     try {
       const changed = await this.#writer.complete(completion);
-      if (changed) return post({ kind: 'not-completed', changed });
+      if (changed) {
+        post({ kind: 'not-completed', changed });
+        return false;
+      }
       this.#settling.noteNamed(completion.named);
       post({ kind: 'completed' });
       this.#options.onComplete(completion.events);
+      return true;
     } catch (error) {
       this.#options.log.error({ err: error }, 'complete traces could not be stored');
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       post({ kind: 'not-completed', changed: [] });
+      return false;
     }
   }
 
@@ -252,33 +253,27 @@ export class Intake implements AsyncDisposable {
     } catch (error) {
       this.#options.log.error({ err: error }, 'the rows of open traces could not be made');
     }
-    await this.#adopt(Number.MAX_SAFE_INTEGER);
+    if (await this.#adopt(Number.MAX_SAFE_INTEGER)) this.#settling.noteTakenUp();
   }
 
   #adoptOthers(): void {
     this.#track(this.#adopt(Date.now() - adoptMs));
   }
 
-  async #adopt(beforeMs: number): Promise<void> {
+  /** Whether the thread has been told of all. */
+  async #adopt(beforeMs: number): Promise<boolean> {
     try {
       for await (const traceIds of this.#writer.findForsaken(beforeMs)) {
         this.#thread.post({ kind: 'adopt', traceIds });
       }
+      return true;
     } catch (error) {
       this.#options.log.warn({ err: error }, 'open traces could not be looked for');
+      return false;
     }
   }
 
-  #answer(id: number, settle: (waiting: Waiting) => void): void {
-    const waiting = this.#waiting.get(id);
-    if (!waiting) return;
-    this.#waiting.delete(id);
-    this.#queuedBytes -= waiting.bytes;
-    settle(waiting);
-    if (this.#waiting.size === 0) this.#drained?.();
-  }
-
-  #track(work: Promise<void>): void {
+  #track(work: Promise<unknown>): void {
     this.#work.add(work);
     void work.finally(() => this.#work.delete(work));
   }
@@ -295,6 +290,6 @@ export class Intake implements AsyncDisposable {
     this.#openTraces = 0;
     this.#openSpans = 0;
     this.#settling.clear();
-    for (const id of this.#waiting.keys()) this.#answer(id, ({ reject }) => reject(stopping()));
+    this.#waiting.refuseAll(stopping);
   }
 }

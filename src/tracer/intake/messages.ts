@@ -2,6 +2,7 @@ import type { Additions } from '../series/series.ts';
 import type { ExportFormat } from '../otlp/answers.ts';
 import type { TraceStatus } from '../trace/analysis.ts';
 import type { BaselineTable } from './baseline-table.ts';
+import type { OpenListing, OpenQuery } from './open-listing.ts';
 
 /** How the bytes of an export are to be read. */
 export interface ExportForm {
@@ -74,13 +75,16 @@ export type IntakeRequest =
       readonly gone: readonly string[];
     }
   | { readonly kind: 'not-loaded' }
-  /** Somebody wants to read the rows of open traces, or of one. */
-  | { readonly kind: 'settle'; readonly id: number; readonly traceId: string | undefined }
+  /** Somebody wants to read open traces. */
+  | { readonly kind: 'read'; readonly id: number; readonly wanted: WantedTraces }
   /** The rows that were asked for are written; undefined where that failed. */
   | { readonly kind: 'rows-over'; readonly revisions: readonly WrittenRevision[] | undefined }
   /** Traces that are open in the database; those not known here are taken up. */
   | { readonly kind: 'adopt'; readonly traceIds: readonly string[] }
   | { readonly kind: 'baselines'; readonly table: BaselineTable };
+
+/** One trace or all, which are to have rows; or a listing, of those that have none. */
+export type WantedTraces = { readonly traceId: string } | 'all' | OpenQuery;
 
 /** The revision that a written row has now. */
 export interface WrittenRevision {
@@ -100,6 +104,8 @@ export interface Write {
   readonly rows: string | undefined;
   /** Traces of which nobody knows yet whether they were complete before. */
   readonly newIds: readonly string[];
+  /** Those of them that may have been complete on any day, not only on this one or the last. */
+  readonly doubtfulIds: readonly string[];
   /** All whose spans it holds. */
   readonly traceIds: readonly string[];
   readonly exports: readonly AcceptedExport[];
@@ -194,8 +200,8 @@ export type IntakeReply =
   | { readonly kind: 'write'; readonly write: Write }
   | { readonly kind: 'complete'; readonly completion: Completion }
   | { readonly kind: 'rows'; readonly rows: OpenRows }
-  /** What was to be read stands in rows. */
-  | { readonly kind: 'settled'; readonly id: number }
+  /** What was to be read stands in rows, or, of what was to be listed, here. */
+  | { readonly kind: 'settled'; readonly id: number; readonly listing: OpenListing | undefined }
   | { readonly kind: 'load'; readonly traceIds: readonly string[] }
   /** They are to be open no more. */
   | { readonly kind: 'abandon'; readonly traces: readonly UnfitTrace[] }

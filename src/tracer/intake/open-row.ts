@@ -12,12 +12,25 @@ export const statusNumbers: Readonly<Record<TraceStatus, number>> = {
   timeout: 2,
 };
 
+/** What a row says of an open trace, but for its tags. */
+export type OpenSummary = Omit<OpenRow, 'tags'>;
+
 /** An open trace as its row has it, with the spans that no row has counted yet. */
 export function openRow(trace: OpenTrace, packer: TagPacker): OpenRow {
+  const { row, spanId } = sayOpen(trace);
+  // Whoever has no parent is the root; who else may be is known when the trace is complete.
+  return { ...row, tags: (trace.hasRoot && trace.tagsOf(spanId, packer)) || null };
+}
+
+/** The same without its tags, which cost the most, and the span whose attributes these are. */
+export function sayOpen(trace: OpenTrace): {
+  readonly row: OpenSummary;
+  readonly spanId: string;
+} {
   const summary = needsSummary(trace) ? summaryOf(buildTree([...trace.spans.values()])) : undefined;
   const { startUs, endUs, agents } = summary ?? trace;
   const { name, service, agent, spanId } = speakerOf(trace, summary);
-  return {
+  const row = {
     trace_id: trace.traceId,
     day: trace.day,
     received_at: trace.receivedAtMs,
@@ -32,10 +45,9 @@ export function openRow(trace: OpenTrace, packer: TagPacker): OpenRow {
     error: errorText(summary?.error),
     span_count: trace.uncountedSpans,
     error_count: trace.uncountedErrors,
-    // Whoever has no parent is the root; who else may be is known when the trace is complete.
-    tags: (trace.hasRoot && trace.tagsOf(spanId, packer)) || null,
     is_partial: !trace.hasRoot,
   };
+  return { row, spanId };
 }
 
 type Speaker = Pick<SpanHead, 'name' | 'service' | 'agent' | 'spanId'>;

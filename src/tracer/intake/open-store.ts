@@ -13,7 +13,7 @@ export interface StoredChunk {
 /** Stores new spans alone; the rows of their traces are owed from then on. */
 export async function writeChunk(
   database: Database,
-  { day, body, newIds }: Pick<Write, 'day' | 'body' | 'newIds'>,
+  { day, body, newIds, doubtfulIds }: Pick<Write, 'day' | 'body' | 'newIds' | 'doubtfulIds'>,
   nowMs: number,
 ): Promise<StoredChunk> {
   const [row] = await database.query<{ chunk: number; late: string[] }>(
@@ -25,9 +25,13 @@ export async function writeChunk(
      select stored.id as chunk, array(
        select n.id::text from unnest($3::uuid[]) as n (id) where exists (
          select from tracer.trace c
-         where c.trace_id = n.id and c.day between $1::bigint::integer - 1 and $1::bigint::integer)) as late
+         where c.trace_id = n.id and c.day between $1::bigint::integer - 1 and $1::bigint::integer)
+       union all
+       select n.id::text from unnest($5::uuid[]) as n (id) where (
+         select true from tracer.trace c
+         where c.trace_id = n.id and c.day < $1::bigint::integer - 1 limit 1)) as late
      from stored`,
-    [day, asBuffer(body), `{${newIds.join(',')}}`, nowMs],
+    [day, asBuffer(body), `{${newIds.join(',')}}`, nowMs, `{${doubtfulIds.join(',')}}`],
   );
   if (!row) throw new Error('a chunk was not stored');
   return { chunk: row.chunk, lateIds: row.late.map(fromUuid) };

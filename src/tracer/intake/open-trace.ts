@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { supersedes, type SpanHead } from '../trace/span.ts';
-import { spansKeptDays } from './days.ts';
+import { dayOf, spansKeptDays } from './days.ts';
 import type { LoadedTrace } from './messages.ts';
 import type { TagPacker } from './tag-packer.ts';
 
@@ -64,6 +64,11 @@ export class OpenTrace {
     this.day = at.day;
     this.receivedAtMs = at.nowMs;
     this.lastSeenMs = at.nowMs;
+  }
+
+  /** It may be of a trace that came on another day: it has no root, or did not begin on the day it came. */
+  get isDoubtful(): boolean {
+    return this.completions === 0 && (!this.hasRoot || dayOf(this.startUs / 1_000) !== this.day);
   }
 
   /** Takes a span; one that is known already counts once, and stays the same if it comes again as it was. */

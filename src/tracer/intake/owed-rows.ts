@@ -1,6 +1,7 @@
 import type { Assembly } from './assembly.ts';
 import { namedChunks } from './completing.ts';
-import type { IntakeReply, NamedChunks, WrittenRevision } from './messages.ts';
+import type { IntakeReply, IntakeRequest, NamedChunks, WrittenRevision } from './messages.ts';
+import { listOpen, type OpenListing, type OpenQuery } from './open-listing.ts';
 import { openRow } from './open-row.ts';
 import type { OpenTrace } from './open-trace.ts';
 import type { TagPacker } from './tag-packer.ts';
@@ -11,12 +12,17 @@ export interface OwedRowsOptions {
   readonly post: (reply: IntakeReply) => void;
   /** Whether a completion is being written or prepared: it changes the same rows. */
   readonly isBlocked: () => boolean;
+  /** The traces whose completion is being written. */
+  readonly completing: () => ReadonlySet<OpenTrace>;
   /** Takes note of a row's revision. */
   readonly onRevision: (revision: WrittenRevision) => void;
 }
 
-/** Rows are written after so long, so that little is to be made anew after a crash. */
-const owedMs = 10_000;
+/**
+ * Rows are written after so long, so that what is to be made anew after a crash has a bound. Longer than
+ * a trace without a root waits: what is soon complete needs no row.
+ */
+const owedMs = 40_000;
 
 interface OwingChunk {
   readonly storedAtMs: number;
@@ -24,10 +30,7 @@ interface OwingChunk {
   readonly traces: Set<OpenTrace>;
 }
 
-interface Reader {
-  readonly id: number;
-  readonly traceId: string | undefined;
-}
+type Reader = Extract<IntakeRequest, { readonly kind: 'read' }>;
 
 /**
  * The rows of open traces that are owed: most traces are complete before anybody wants to read them, and
@@ -81,8 +84,11 @@ export class OwedRows {
     this.#paid.push(...chunks);
   }
 
-  /** Somebody wants to read. */
-  settle(reader: Reader): void {
+  /** Somebody wants to read. What memory alone can answer waits for no statement. */
+  takeReader(reader: Reader): void {
+    if (queryOf(reader) && !this.#writing && this.#sort().unlisted.length === 0) {
+      return this.#answer([reader]);
+    }
     this.#waiting.push(reader);
     this.writeNext();
   }
@@ -118,6 +124,7 @@ export class OwedRows {
     for (const [at, trace] of traces.entries()) this.pay(trace, named[at]?.chunks);
     for (const revision of revisions) this.#options.onRevision(revision);
     this.#answer(readers);
+    this.writeNext();
   }
 
   /** Nobody waits for what cannot be written: it is read as it is. */
@@ -135,10 +142,35 @@ export class OwedRows {
   }
 
   #wantedBy(readers: readonly Reader[]): OpenTrace[] {
-    if (readers.some(({ traceId }) => traceId === undefined)) {
-      return [...this.#owing.values()].flatMap(({ traces }) => [...traces]);
+    return readers.flatMap(({ wanted }) => {
+      if (wanted === 'all') return [...this.#all()];
+      if ('filter' in wanted) return this.#sort().unlisted;
+      return this.#options.assembly.find(wanted.traceId) ?? [];
+    });
+  }
+
+  /** All that rows are owed of. */
+  #all(): Set<OpenTrace> {
+    const all = new Set<OpenTrace>();
+    for (const { traces } of this.#owing.values()) for (const trace of traces) all.add(trace);
+    return all;
+  }
+
+  /**
+   * Those that memory knows all of, which are listed from it; and those of which the database has a row too,
+   * or will have when a completion is written that does not hold all of their spans. A completion that does
+   * has whoever lists wait for it.
+   */
+  #sort(): { readonly listed: OpenTrace[]; readonly unlisted: OpenTrace[] } {
+    const completing = this.#options.completing();
+    const listed: OpenTrace[] = [];
+    const unlisted: OpenTrace[] = [];
+    for (const trace of this.#all()) {
+      const isCompleting = completing.has(trace);
+      if (isCompleting && this.#options.assembly.findCompleting(trace.traceId)) continue;
+      (isCompleting || hasRows(trace) ? unlisted : listed).push(trace);
     }
-    return readers.flatMap(({ traceId = '' }) => this.#options.assembly.find(traceId) ?? []);
+    return { listed, unlisted };
   }
 
   #due(): OpenTrace[] {
@@ -151,8 +183,24 @@ export class OwedRows {
   }
 
   #answer(readers: readonly Reader[]): void {
-    for (const { id } of readers) this.#options.post({ kind: 'settled', id });
+    for (const reader of readers) {
+      this.#options.post({ kind: 'settled', id: reader.id, listing: this.#listingFor(reader) });
+    }
   }
+
+  #listingFor(reader: Reader): OpenListing | undefined {
+    const query = queryOf(reader);
+    return query && listOpen(this.#sort().listed, query, this.#options.packer);
+  }
+}
+
+function queryOf({ wanted }: Reader): OpenQuery | undefined {
+  return wanted !== 'all' && 'filter' in wanted ? wanted : undefined;
+}
+
+/** The database has a row of it, or may have one that is not known here. */
+function hasRows({ revision, completions, isStale, isLate }: OpenTrace): boolean {
+  return revision > 0 || completions > 0 || isStale || isLate;
 }
 
 interface Writing {

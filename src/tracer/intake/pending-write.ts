@@ -50,11 +50,15 @@ export class PendingWrite {
   /** Makes the statement's input; the traces count as written by it from now on. */
   build(number: number, { nowMs, packer, owesRows }: WriteContext): Write {
     const newIds: string[] = [];
+    const doubtfulIds: string[] = [];
     const traceIds: string[] = [];
     const rows = owesRows ? undefined : [...this.#traces].map((trace) => openRow(trace, packer));
     for (const trace of this.#traces) {
       traceIds.push(trace.traceId);
-      if (!trace.isLookedUp) newIds.push(trace.traceId);
+      if (!trace.isLookedUp) {
+        newIds.push(trace.traceId);
+        if (trace.isDoubtful) doubtfulIds.push(trace.traceId);
+      }
       trace.isLookedUp = true;
       trace.lastWrite = number;
       trace.isWritten = true;
@@ -66,6 +70,7 @@ export class PendingWrite {
       body: packChunk(this.#bodies),
       rows: rows && JSON.stringify(rows),
       newIds,
+      doubtfulIds,
       traceIds,
       exports: this.#exports,
       spanCount: this.#spanCount,

@@ -1,17 +1,25 @@
-import type { NamedChunks } from './messages.ts';
+import type { NamedChunks, WantedTraces } from './messages.ts';
+import { nothingOpen, type OpenListing, type OpenQuery } from './open-listing.ts';
+
+/** A completion that is not stored is tried again, and mostly is then. */
+const attemptsMax = 3;
 
 /**
  * Knows which open traces have spans that no row of theirs names, and makes who wants to read them wait
- * until the thread has had the rows written.
+ * until the thread has had the rows written, or has said what they would say.
  */
 export class Settling {
-  readonly #ask: (id: number, traceId: string | undefined) => void;
+  readonly #ask: (id: number, wanted: WantedTraces) => void;
   /** By trace, how many chunks its rows do not name. */
   readonly #owed = new Map<string, number>();
-  readonly #waiting = new Map<number, () => void>();
+  readonly #waiting = new Map<number, (listing: OpenListing | undefined) => void>();
   #lastId = 0;
+  /** Whether the thread knows of all rows that the database has. */
+  #isTakenUp = false;
+  /** The completion that is being written, and whether it is stored then. */
+  #completing: Promise<boolean> | undefined;
 
-  constructor(ask: (id: number, traceId: string | undefined) => void) {
+  constructor(ask: (id: number, wanted: WantedTraces) => void) {
     this.#ask = ask;
   }
 
@@ -34,27 +42,59 @@ export class Settling {
     for (const traceId of traceIds) this.#owed.delete(traceId);
   }
 
-  /** Resolves once all that was stored of open traces, or of one, can be read in their rows. */
-  async settle(traceId?: string): Promise<void> {
-    const isSettled = traceId === undefined ? this.#owed.size === 0 : !this.#owed.has(traceId);
-    if (isSettled) return;
-    this.#lastId += 1;
-    const id = this.#lastId;
-    await new Promise<void>((resolve) => {
-      this.#waiting.set(id, resolve);
-      this.#ask(id, traceId);
-    });
+  /** The thread has been told of every open trace that has a row. */
+  noteTakenUp(): void {
+    this.#isTakenUp = true;
   }
 
-  noteSettled(id: number): void {
-    this.#waiting.get(id)?.();
+  /** A completion is being written, of which there is one at a time; resolves with whether it is stored. */
+  noteCompleting(isStored: Promise<boolean>): void {
+    const completing = isStored.finally(() => {
+      if (this.#completing === completing) this.#completing = undefined;
+    });
+    this.#completing = completing;
+  }
+
+  /** Resolves once all that was stored of an open trace can be read in its row. */
+  async settle(traceId: string): Promise<void> {
+    if (!this.#owed.has(traceId)) return;
+    await this.#answerTo({ traceId });
+  }
+
+  /**
+   * The open traces that no row tells of. A statement that is sent at once finds all others, and none of
+   * these: what is being completed meanwhile is waited for.
+   */
+  async list(query: OpenQuery): Promise<OpenListing> {
+    let listing: OpenListing | undefined;
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      if (this.#owed.size === 0) return nothingOpen;
+      listing = await this.#answerTo(this.#isTakenUp ? query : 'all');
+      const isStored = this.#completing === undefined || (await this.#completing);
+      if (isStored) break;
+    }
+    return listing ?? nothingOpen;
+  }
+
+  noteSettled(id: number, listing: OpenListing | undefined): void {
+    this.#waiting.get(id)?.(listing);
     this.#waiting.delete(id);
   }
 
   /** Nobody will answer any more. */
   clear(): void {
     this.#owed.clear();
-    for (const resolve of this.#waiting.values()) resolve();
+    this.#isTakenUp = false;
+    for (const resolve of this.#waiting.values()) resolve(undefined);
     this.#waiting.clear();
+  }
+
+  #answerTo(wanted: WantedTraces): Promise<OpenListing | undefined> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#ask(id, wanted);
+    });
   }
 }

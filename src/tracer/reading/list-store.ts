@@ -1,4 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
+import { openTypes } from '../intake/trace-store.ts';
 import { agentTerm, serviceTerm } from '../trace/terms.ts';
 
 /** From when on traces are shown. */
@@ -16,11 +17,12 @@ export interface TraceFilter extends ShownFrom {
   readonly status?: number | undefined;
   readonly fromUs?: number | undefined;
   readonly toUs?: number | undefined;
+  /** It ended then or later. */
+  readonly endFromUs?: number | undefined;
   readonly minDurationUs?: number | undefined;
   readonly maxDurationUs?: number | undefined;
   readonly name?: string | undefined;
   readonly service?: string | undefined;
-  readonly traceIds?: readonly string[] | undefined;
   /** Terms that the trace must have. */
   readonly terms?: readonly number[] | undefined;
 }
@@ -34,6 +36,13 @@ export const isShown = '(day > $1 or (day = $1 and received_at >= $2))';
 export interface Page {
   readonly limit: number;
   readonly offset: number;
+}
+
+/** What is listed: of traces that match. */
+export interface Listed extends Page {
+  readonly filter: TraceFilter;
+  /** The newest of those that match and have no rows yet, a JSON array of `OpenRow`s. */
+  readonly openRows: string;
 }
 
 /** A trace as a listing reads it. */
@@ -65,10 +74,10 @@ const unknownYet = 'null, null, null, null, false';
 /** One page of the traces that match, the newest first. */
 export function listTraces(
   database: Database,
-  filter: TraceFilter,
-  { limit, offset }: Page,
+  { filter, openRows, limit, offset }: Listed,
 ): Promise<ListedRow[]> {
   const { where, parameters } = conditions(filter);
+  const given = givenRows(openRows, parameters);
   const reach = limit + offset;
   return database.query<ListedRow>(
     `with ${again}
@@ -82,21 +91,31 @@ export function listTraces(
        order by start_us desc limit ${reach})
       union all
       (select ${shared}, error, ${unknownYet} from again t where ${where})
+      ${given && `union all (select ${shared}, error, ${unknownYet} from ${given})`}
     ) as found order by start_us desc, trace_id limit ${limit} offset ${offset}`,
     parameters,
   );
 }
+
+/** How many traces failed, and how many of these not by a deadline. */
+export interface Failures {
+  readonly failed: number;
+  readonly errors: number;
+}
+
+const failures = `count(*) filter (where status > 0) as failed,
+  count(*) filter (where status = 1) as errors`;
 
 /** How many of the newest traces match, at most one more than `max`, and how many of them failed. */
 export async function countTraces(
   database: Database,
   filter: TraceFilter,
   max: number,
-): Promise<{ readonly total: number; readonly failed: number }> {
+): Promise<Failures & { readonly total: number }> {
   const { where, parameters } = conditions(filter);
-  const [row] = await database.query<{ total: number; failed: number }>(
+  const [row] = await database.query<Failures & { total: number }>(
     `with ${again}
-     select count(*) as total, count(*) filter (where status > 0) as failed
+     select count(*) as total, ${failures}
      from (
        (select status from tracer.trace t where ${where} and ${isNotAgain}
         order by start_us desc limit ${max + 1})
@@ -107,7 +126,7 @@ export async function countTraces(
      ) as found`,
     parameters,
   );
-  return row ?? { total: 0, failed: 0 };
+  return row ?? { total: 0, failed: 0, errors: 0 };
 }
 
 /** How many traces are kept, whatever they are. */
@@ -130,18 +149,20 @@ export async function countEveryTrace(
 export async function countEveryFailed(
   database: Database,
   { oldestDay, receivedAfterMs }: ShownFrom,
-): Promise<number> {
+): Promise<Failures> {
   const { where, parameters } = conditions({ oldestDay, receivedAfterMs });
-  const [row] = await database.query<{ failed: number }>(
+  const [row] = await database.query<Failures>(
     `with ${again}
-     select
-       (select count(*) from tracer.trace t where ${where} and status > 0 and ${isNotAgain})
-       + (select count(*) from tracer.open_trace t where ${where} and status > 0 and ${isFirstOpen})
-       + (select count(*) from again t where ${where} and status > 0)
-       as failed`,
+     select ${failures} from (
+       select status from tracer.trace t where ${where} and status > 0 and ${isNotAgain}
+       union all
+       select status from tracer.open_trace t where ${where} and status > 0 and ${isFirstOpen}
+       union all
+       select status from again t where ${where} and status > 0
+     ) as found`,
     parameters,
   );
-  return row?.failed ?? 0;
+  return row ?? { failed: 0, errors: 0 };
 }
 
 const keptBy = new Set(['receivedAfterMs', 'oldestDay']);
@@ -151,32 +172,42 @@ export function isEveryTrace(filter: TraceFilter): boolean {
   return Object.entries(filter).every(([name, value]) => value === undefined || keptBy.has(name));
 }
 
-/** Ids of the traces that match and of which some part lies between two times, the newest first. */
+/** Ids of the traces that match, the newest first. */
 export async function findTraceIds(
   database: Database,
-  { fromUs, toUs, ...filter }: TraceFilter & { readonly fromUs: number; readonly toUs: number },
-  limit: number,
+  { filter, openRows, limit }: Omit<Listed, 'offset'>,
 ): Promise<string[]> {
-  const { where, parameters } = conditions({ ...filter, toUs });
-  const overlap = `end_us >= $${parameters.length + 1}`;
+  const { where, parameters } = conditions(filter);
+  const given = givenRows(openRows, parameters);
   const rows = await database.query<{ trace_id: string }>(
     `with ${again}
      select trace_id from (
-       select trace_id, start_us from tracer.trace t where ${where} and ${overlap} and ${isNotAgain}
+       select trace_id, start_us from tracer.trace t where ${where} and ${isNotAgain}
        union all
        select trace_id, start_us from tracer.open_trace t
-       where ${where} and ${overlap} and ${isFirstOpen}
+       where ${where} and ${isFirstOpen}
        union all
-       select trace_id, start_us from again t where ${where} and ${overlap}
+       select trace_id, start_us from again t where ${where}
+       ${given && `union all select trace_id, start_us from ${given}`}
      ) as found order by start_us desc, trace_id limit ${limit}`,
-    [...parameters, fromUs],
+    parameters,
   );
   return rows.map(({ trace_id: id }) => id.replaceAll('-', ''));
 }
 
-/** An open trace that has no row of a complete one, or none that is shown. */
-const isFirstOpen = `not exists (
-  select from tracer.trace c where c.trace_id = t.trace_id and ${isShown})`;
+/** Rows that are given beside the stored ones; empty where there are none. */
+function givenRows(openRows: string, parameters: unknown[]): string {
+  if (openRows === '[]') return '';
+  parameters.push(openRows);
+  return `json_to_recordset($${parameters.length}::json) as r(${openTypes})`;
+}
+
+/**
+ * An open trace that has no row of a complete one, or none that is shown. Said with a limit, each is looked
+ * up by its id: an antijoin reads all complete ones when the planner takes the few open ones for many.
+ */
+const isFirstOpen = `(
+  select true from tracer.trace c where c.trace_id = t.trace_id and ${isShown} limit 1) is null`;
 
 /** The complete row speaks for the trace: no root came, and nothing that begins earlier. */
 const isNamedBefore = '(o.is_partial and (not c.is_partial or c.start_us <= o.start_us))';
@@ -224,11 +255,11 @@ function conditions(filter: TraceFilter) {
   add(filter.status, (at) => `status = ${at} and status ${filter.status === 0 ? '= 0' : '> 0'}`);
   add(filter.fromUs, (at) => `start_us >= ${at}`);
   add(filter.toUs, (at) => `start_us <= ${at}`);
+  add(filter.endFromUs, (at) => `end_us >= ${at}`);
   add(filter.minDurationUs, (at) => `end_us - start_us >= ${at}`);
   add(filter.maxDurationUs, (at) => `end_us - start_us <= ${at}`);
   add(filter.name, (at) => `name = ${at}`);
   add(filter.service, (at) => `service = ${at}`);
-  add(filter.traceIds, (at) => `trace_id = any(${at}::uuid[])`);
   return { where: parts.join(' and '), parameters };
 }
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
 import { openTracerDatabase, preparePartitions } from '../series/testing.ts';
-import { listing, shownFrom } from './listing.ts';
+import { nothingOpen } from '../intake/open-listing.ts';
+import { listing, shownFrom, type ListSource } from './listing.ts';
 import { findTrace } from './stored-trace-store.ts';
 
 const nowMs = Date.parse('2026-11-21T10:30:20Z');
@@ -9,9 +10,11 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
 let database: Database;
+let source: ListSource;
 
 beforeAll(async () => {
   database = await openTracerDatabase();
+  source = { database, listOpen: () => Promise.resolve(nothingOpen) };
   await preparePartitions(database, nowMs - 7 * dayMs);
   await preparePartitions(database, nowMs - dayMs);
   await preparePartitions(database, nowMs);
@@ -49,11 +52,11 @@ test('all traces together are counted to the last one, and what is past its time
   await store('past', { count: 3, receivedAtMs: nowMs - 7 * dayMs - hourMs, status: 1 });
   await store('oldest', { count: 4, receivedAtMs: nowMs - 7 * dayMs + hourMs });
   await store('crowd', { count: 10_050, receivedAtMs: nowMs - hourMs });
-  const all = await listing(database, {}, nowMs);
+  const all = await listing(source, {}, nowMs);
   expect(all).toMatchObject({ total: 10_054, page: 1, pageSize: 100 });
   expect(all).not.toHaveProperty('isTotalCapped');
   expect(all.traces).toHaveLength(100);
-  const last = await listing(database, { offset: 10_050 }, nowMs);
+  const last = await listing(source, { offset: 10_050 }, nowMs);
   expect(last.traces.map(({ name }) => name)).toEqual(['oldest', 'oldest', 'oldest', 'oldest']);
 });
 
@@ -71,9 +74,9 @@ test('a trace is found by its id for as long as it is listed', async () => {
 });
 
 test('traces that match a filter are counted up to 10,000', async () => {
-  const crowd = await listing(database, { name: 'crowd' }, nowMs);
+  const crowd = await listing(source, { name: 'crowd' }, nowMs);
   expect(crowd).toMatchObject({ total: 10_000, isTotalCapped: true });
-  const few = await listing(database, { name: 'oldest' }, nowMs);
+  const few = await listing(source, { name: 'oldest' }, nowMs);
   expect(few.total).toBe(4);
   expect(few).not.toHaveProperty('isTotalCapped');
 });
@@ -81,8 +84,14 @@ test('traces that match a filter are counted up to 10,000', async () => {
 test('the share that failed is of all traces, however many, where nothing else is asked for', async () => {
   await store('early', { count: 100, receivedAtMs: nowMs - dayMs, status: 1 });
   await store('early', { count: 46, receivedAtMs: nowMs - dayMs, status: 2 });
-  const failed = await listing(database, { status: 'error' }, nowMs);
+  const failed = await listing(source, { status: 'error' }, nowMs);
   expect(failed).toMatchObject({ total: 100, errorRate: 146 / 10_200 });
-  const named = await listing(database, { status: 'error', name: 'oldest' }, nowMs);
+  const named = await listing(source, { status: 'error', name: 'oldest' }, nowMs);
   expect(named).toMatchObject({ total: 0, errorRate: 0 });
+});
+
+test('errors that are not among the newest 10,000 that match are counted', async () => {
+  await store('crowd', { count: 3, receivedAtMs: nowMs - dayMs, status: 1 });
+  const failed = await listing(source, { status: 'error', name: 'crowd' }, nowMs);
+  expect(failed).toMatchObject({ total: 3, errorRate: 0 });
 });

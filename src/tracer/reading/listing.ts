@@ -3,11 +3,13 @@ import { readTime } from '../../kit/time-text.ts';
 import type { ListQuery, TraceSummaryAnswer } from '../schemas/traces.ts';
 import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from '../intake/days.ts';
+import type { OpenListing, OpenQuery } from '../intake/open-listing.ts';
 import { unpackTags } from '../trace/tags.ts';
 import {
   countEveryFailed,
   countEveryTrace,
   countTraces,
+  findTraceIds,
   isEveryTrace,
   listTraces,
   type ListedRow,
@@ -32,54 +34,98 @@ export function shownFrom(nowMs: number): ShownFrom {
 /** Matches are counted exactly up to here; to count more would keep others waiting. */
 const countMax = 10_000;
 
+/** Where traces are listed from. */
+export interface ListSource {
+  readonly database: Database;
+  /**
+   * Open traces that no row tells of. What it answers goes with what the database answers to statements that
+   * are sent at once.
+   */
+  readonly listOpen: (query: OpenQuery) => Promise<OpenListing>;
+}
+
+interface Question {
+  readonly database: Database;
+  readonly filter: TraceFilter;
+  readonly open: OpenListing;
+}
+
 /** A page of traces. */
-export async function listing(database: Database, query: ListQuery, nowMs: number) {
+export async function listing({ database, listOpen }: ListSource, query: ListQuery, nowMs: number) {
   const filter = filterOf(query, nowMs);
   const { limit = pageSizeDefault } = query;
   const offset = query.offset ?? ((query.page ?? 1) - 1) * limit;
-  const [rows, { total, isCapped }, rate] = await Promise.all([
-    listTraces(database, filter, { limit, offset }),
-    totalOf(database, filter),
-    query.status === 'error' ? errorRateOf(database, filter) : undefined,
+  const open = await listOpen({ filter, limit: limit + offset });
+  const question = { database, filter, open };
+  const [rows, { isCapped, ...counted }] = await Promise.all([
+    listTraces(database, { filter, openRows: open.rows, limit, offset }),
+    query.status === 'error' ? countErrors(question) : countMatches(question),
   ]);
   return {
     traces: rows.map(describe),
-    total,
+    ...counted,
     ...(isCapped ? { isTotalCapped: true } : {}),
     page: Math.floor(offset / limit) + 1,
     pageSize: limit,
-    ...(rate === undefined ? {} : { errorRate: rate }),
   };
 }
 
-/** How many traces match; all together are counted as they come. */
-async function totalOf(
-  database: Database,
+/** Ids of the traces that match, the newest first. */
+export async function findIds(
+  { database, listOpen }: ListSource,
   filter: TraceFilter,
-): Promise<{ readonly total: number; readonly isCapped: boolean }> {
-  if (isEveryTrace(filter)) {
-    return { total: await countEveryTrace(database, filter), isCapped: false };
-  }
-  const { total } = await countTraces(database, filter, countMax);
+  limit: number,
+): Promise<string[]> {
+  const { rows: openRows } = await listOpen({ filter, limit });
+  return findTraceIds(database, { filter, openRows, limit });
+}
+
+interface Total {
+  readonly total: number;
+  readonly isCapped: boolean;
+}
+
+function totalOf(total: number): Total {
   return { total: Math.min(total, countMax), isCapped: total > countMax };
 }
 
-/**
- * The share that failed of the traces that match but for their status: of all where nothing else is asked
- * for, else of the newest 10,000 at most.
- */
-async function errorRateOf(database: Database, filter: TraceFilter): Promise<number> {
-  const { total, failed } = await failuresOf(database, { ...filter, status: undefined });
-  return total === 0 ? 0 : failed / total;
+/** How many traces match; all together are counted as they come. */
+async function countMatches({ database, filter, open }: Question): Promise<Total> {
+  if (isEveryTrace(filter)) {
+    const stored = await countEveryTrace(database, filter);
+    return { total: stored + open.total, isCapped: false };
+  }
+  const { total } = await countTraces(database, filter, countMax);
+  return totalOf(total + open.total);
 }
 
-async function failuresOf(database: Database, filter: TraceFilter) {
-  if (!isEveryTrace(filter)) return countTraces(database, filter, countMax);
-  const [total, failed] = await Promise.all([
-    countEveryTrace(database, filter),
-    countEveryFailed(database, filter),
-  ]);
-  return { total, failed };
+/**
+ * How many errors match, and the share that failed of the traces that match but for their status: of all
+ * where nothing else is asked for, else of the newest 10,000 at most.
+ */
+async function countErrors(question: Question): Promise<Total & { readonly errorRate: number }> {
+  const { open } = question;
+  const { total, failed, errors } = await countFailures(question);
+  const all = total + open.ofAnyStatus.total;
+  const errorRate = all === 0 ? 0 : (failed + open.ofAnyStatus.failed) / all;
+  return { ...totalOf(errors + open.total), errorRate };
+}
+
+/** Of what is stored, with as many errors as match. */
+async function countFailures({ database, filter }: Question) {
+  const ofAnyStatus = { ...filter, status: undefined };
+  if (isEveryTrace(ofAnyStatus)) {
+    const [total, failures] = await Promise.all([
+      countEveryTrace(database, filter),
+      countEveryFailed(database, filter),
+    ]);
+    return { total, ...failures };
+  }
+  const counted = await countTraces(database, ofAnyStatus, countMax);
+  if (counted.total <= countMax) return counted;
+  // There may be more among those that are not the newest.
+  const { total: errors } = await countTraces(database, filter, countMax);
+  return { ...counted, errors };
 }
 
 function filterOf(query: ListQuery, nowMs: number): TraceFilter {

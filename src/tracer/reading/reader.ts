@@ -2,7 +2,6 @@ import type { Database } from '../../kit/database/database.ts';
 import { startThread } from '../../kit/entry-file.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import { readChunks } from '../intake/trace-store.ts';
 import { LastingThread } from '../lasting-thread.ts';
 import { shownFrom } from './listing.ts';
 import { findTrace } from './stored-trace-store.ts';
@@ -89,13 +88,7 @@ export class TraceReader implements AsyncDisposable {
 
   async #find(traceId: string): Promise<FoundTrace> {
     await this.#settle(traceId);
-    const { chunks: ids, ...found } = await findTrace(
-      this.#database,
-      traceId,
-      shownFrom(Date.now()),
-    );
-    const chunks = await readChunks(this.#database, ids);
-    return { ...found, chunks: ids.flatMap((id) => chunks.get(id) ?? []) };
+    return findTrace(this.#database, traceId, shownFrom(Date.now()));
   }
 
   #ask(request: Omit<ReadRequest, 'id'>): Promise<Buffer> {

@@ -1,25 +1,34 @@
 import type { Database } from '../../kit/database/database.ts';
 import { Fault } from '../../kit/errors.ts';
 import { isShown, type ShownFrom } from './list-store.ts';
+import type { FoundTrace } from './messages.ts';
 
-/** Where a trace's spans lie. */
-export interface TracePlace {
-  readonly traceId: string;
-  readonly isComplete: boolean;
-  readonly revision: number;
-  readonly chunks: readonly number[];
+interface Row {
+  /** Null of an open trace. */
+  readonly completions: number | null;
+  /** Null where the chunks are not kept any more. */
+  readonly id: number | null;
+  readonly body: Buffer | null;
 }
 
-/** Where a trace is stored; a Fault `not_found` when it is not, or is not shown any more. */
+/**
+ * A trace as it is stored, its chunks in the order in which they came; a Fault `not_found` when it is not
+ * stored, or is not shown any more.
+ */
 export async function findTrace(
   database: Database,
   traceId: string,
   { oldestDay, receivedAfterMs }: ShownFrom,
-): Promise<TracePlace> {
-  const rows = await database.query<{ chunks: number[]; completions: number | null }>(
-    `select chunks, completions from tracer.trace where trace_id = $3::uuid and ${isShown}
-     union all
-     select chunks, null from tracer.open_trace where trace_id = $3::uuid and ${isShown}`,
+): Promise<FoundTrace> {
+  const rows = await database.query<Row>(
+    `select t.completions, c.id, c.body from (
+       select chunks, completions from tracer.trace where trace_id = $3::uuid and ${isShown}
+       union all
+       select chunks, null from tracer.open_trace where trace_id = $3::uuid and ${isShown}
+     ) as t left join lateral (
+       select id, body from tracer.chunk where id = any(t.chunks)
+     ) c on true
+     order by t.completions nulls last, array_position(t.chunks, c.id)`,
     [oldestDay, receivedAfterMs, traceId],
   );
   if (rows.length === 0) {
@@ -32,6 +41,8 @@ export async function findTrace(
     traceId,
     isComplete: rows.every(({ completions }) => completions !== null),
     revision: Math.max(1, ...rows.map(({ completions }) => completions ?? 0)),
-    chunks: [...new Set(rows.flatMap(({ chunks }) => chunks))],
+    chunks: [...new Map(rows.map(({ id, body }) => [id, body])).values()].filter(
+      (body) => body !== null,
+    ),
   };
 }

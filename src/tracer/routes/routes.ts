@@ -3,8 +3,7 @@ import type { tracerContract } from '../contract.ts';
 import type { Ingest } from '../interop/importer.ts';
 import type { TracerParts } from '../parts.ts';
 import { listOperations, listServices } from '../reading/catalogue-store.ts';
-import { findTraceIds } from '../reading/list-store.ts';
-import { shownFrom } from '../reading/listing.ts';
+import { findIds, shownFrom } from '../reading/listing.ts';
 import { readCalls } from '../series/calls.ts';
 import { readBaselines, readWindows } from '../series/history.ts';
 import { operationTerm, serviceTerm } from '../trace/terms.ts';
@@ -13,7 +12,7 @@ import { explainHandlers, type ExplainParts } from './explain.ts';
 import { interopHandlers, type InteropParts } from './interop.ts';
 import { metricHandlers } from './metrics.ts';
 import { otlpHandlers } from './otlp.ts';
-import { traceHandlers } from './traces.ts';
+import { listSourceOf, traceHandlers } from './traces.ts';
 
 /** The HTTP edge of the tracer. */
 export function tracerHandlers(parts: TracerParts): Handlers<typeof tracerContract> {
@@ -45,19 +44,22 @@ function explainParts({ host, reader }: TracerParts): ExplainParts {
   };
 }
 
-function interopParts({ host, intake, reader }: TracerParts): InteropParts {
+function interopParts(parts: TracerParts): InteropParts {
+  const { host, intake, reader } = parts;
   const { database } = host;
+  const source = listSourceOf(parts);
   const ingest: Ingest = (body) => intake.submit(body, { format: 'protobuf', coding: undefined });
   return {
     ingest,
     otlpJson: (traceId) => reader.view(traceId, 'otlp', undefined),
     view: (traceId, view, input) => reader.show(traceId, { view, input }),
     findTraces: async ({ service, operation, fromUs, toUs, durationUsMin, limit }) => {
-      await intake.settle();
       const minDurationUs = durationUsMin;
       const terms = termsOf(service, operation);
-      const filter = { ...shownFrom(Date.now()), minDurationUs, terms, fromUs, toUs };
-      return findTraceIds(database, filter, limit);
+      // Some part of them lies between the two.
+      const within = { endFromUs: fromUs, toUs };
+      const filter = { ...shownFrom(Date.now()), minDurationUs, terms, ...within };
+      return findIds(source, filter, limit);
     },
     services: () => listServices(database),
     operations: (service) => listOperations(database, service),

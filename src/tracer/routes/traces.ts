@@ -6,7 +6,7 @@ import { WrittenJson } from '../../kit/written-json.ts';
 import type { tracerContract } from '../contract.ts';
 import type { TraceEvent } from '../intake/messages.ts';
 import type { TracerParts } from '../parts.ts';
-import { listing } from '../reading/listing.ts';
+import { listing, type ListSource } from '../reading/listing.ts';
 import { traceSockets, type traceRoutes, type TraceSubscription } from '../schemas/traces.ts';
 
 type Routes = typeof traceRoutes;
@@ -14,18 +14,20 @@ type TraceHandlers = { readonly [K in keyof Routes]: Handler<Routes[K]> };
 
 /** The edge of traces one by one. */
 export function traceHandlers(parts: TracerParts): TraceHandlers {
-  const { host, intake, reader } = parts;
+  const { reader } = parts;
   return {
-    listTraces: async ({ query }) => {
-      await intake.settle();
-      return listing(host.database, query, Date.now());
-    },
+    listTraces: ({ query }) => listing(listSourceOf(parts), query, Date.now()),
     getTrace: async ({ params, query }) =>
       new WrittenJson(await reader.view(params.traceId.toLowerCase(), 'detail', query)),
     getCriticalPath: async ({ params, query }) =>
       new WrittenJson(await reader.view(params.traceId.toLowerCase(), 'criticalPath', query)),
     health: () => health(parts),
   };
+}
+
+/** What traces are listed from. */
+export function listSourceOf({ host, intake }: TracerParts): ListSource {
+  return { database: host.database, listOpen: (query) => intake.listOpen(query) };
 }
 
 async function health({ host, intake, storage }: TracerParts) {
