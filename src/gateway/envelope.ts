@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Envelope } from '../kit/envelope.ts';
-import { anthropicEnvelope } from './faces/anthropic/envelope.ts';
+import { anthropicEnvelope, AnthropicFault } from './faces/anthropic/envelope.ts';
 import type { Code, Fault } from '../kit/errors.ts';
 
 const errorTypes = [
@@ -32,7 +32,7 @@ const OwnError = Type.Object(
 export const gatewayEnvelope: Envelope = {
   schema: Type.Union([OwnError, anthropicEnvelope.schema]),
   wrap: (fault, context) =>
-    anthropicPaths.test(context.path)
+    fault instanceof AnthropicFault || anthropicPaths.test(context.path)
       ? anthropicEnvelope.wrap(fault, context)
       : { error: describeFault(fault) },
 };

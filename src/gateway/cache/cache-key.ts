@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { ExactNumber } from '../dialects/exact-json.ts';
 import type { CacheQuestion } from './answer-cache.ts';
 
 /** Fields of a request that say how it is answered, not what. */
@@ -28,6 +29,7 @@ export function shownKey(key: string): string {
 function write(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);
+  if (value instanceof ExactNumber) return value.text;
   if (!Array.isArray(value)) return writeMembers(value);
   let text = '[';
   for (const item of value as unknown[]) text += `${write(item)},`;

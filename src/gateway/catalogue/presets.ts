@@ -1,4 +1,5 @@
 import type { DialectName } from '../dialects/dialect.ts';
+import type { ProviderLimits } from '../providers/provider.ts';
 
 /** A provider that is known by name: all that a key in the environment is enough for. */
 export interface Preset {
@@ -15,7 +16,11 @@ export interface Preset {
   readonly isFree?: true;
   /** Models that are offered until the provider itself has said which it has. */
   readonly models?: readonly string[];
+  /** As its documentation has them, or its refusals where that says nothing. */
+  readonly limits?: ProviderLimits;
 }
+
+const fourStops: ProviderLimits = { stopsMax: 4 };
 
 const openaiModels = [
   'gpt-5.5',
@@ -32,6 +37,7 @@ export const presets: readonly Preset[] = [
   {
     ...hosted('openai', 'https://api.openai.com/v1'),
     models: [...openaiModels, ...embeddings],
+    limits: fourStops,
   },
   {
     ...hosted('anthropic', 'https://api.anthropic.com/v1'),
@@ -43,31 +49,54 @@ export const presets: readonly Preset[] = [
     dialect: 'gemini',
     priceId: 'google',
     models: ['gemini-3.5-flash', 'gemini-2.5-pro', 'gemini-2.5-flash', 'gemini-2.5-flash-lite'],
+    // At its address that speaks OpenAI's dialect, too.
+    limits: { stopsMax: 5, embeddingInputsMax: 100 },
   },
   {
     ...hosted('mistral', 'https://api.mistral.ai/v1'),
     models: ['mistral-large-latest', 'mistral-medium-latest', 'mistral-small-latest'],
+    // "Too many inputs in request"; "Tool call id … must be a-z, A-Z, 0-9, with a length of 9".
+    limits: { embeddingInputsMax: 512, callIdLength: 9 },
   },
   {
     ...hosted('groq', 'https://api.groq.com/openai/v1'),
     models: ['openai/gpt-oss-120b', 'openai/gpt-oss-20b', 'llama-3.3-70b-versatile'],
+    limits: fourStops,
   },
   {
     ...hosted('deepseek', 'https://api.deepseek.com/v1'),
     models: ['deepseek-chat', 'deepseek-reasoner'],
+    limits: { stopsMax: 16 },
   },
   { ...hosted('openrouter', 'https://openrouter.ai/api/v1') },
-  { ...hosted('xai', 'https://api.x.ai/v1'), priceId: 'x-ai', models: ['grok-4.5', 'grok-3-mini'] },
+  {
+    ...hosted('xai', 'https://api.x.ai/v1'),
+    priceId: 'x-ai',
+    models: ['grok-4.5', 'grok-3-mini'],
+    limits: fourStops,
+  },
   { ...hosted('together', 'https://api.together.xyz/v1') },
-  { ...hosted('fireworks', 'https://api.fireworks.ai/inference/v1') },
-  { ...hosted('cerebras', 'https://api.cerebras.ai/v1'), models: ['gpt-oss-120b'] },
+  { ...hosted('fireworks', 'https://api.fireworks.ai/inference/v1'), limits: fourStops },
+  {
+    ...hosted('cerebras', 'https://api.cerebras.ai/v1'),
+    models: ['gpt-oss-120b'],
+    limits: fourStops,
+  },
   { name: 'nvidia', ...openai('NVIDIA'), baseUrl: 'https://integrate.api.nvidia.com/v1' },
   {
     ...hosted('perplexity', 'https://api.perplexity.ai'),
     models: ['sonar', 'sonar-pro', 'sonar-reasoning-pro'],
   },
-  { ...hosted('cohere', 'https://api.cohere.ai/compatibility/v1'), models: ['command-a-03-2025'] },
-  { ...hosted('moonshot', 'https://api.moonshot.ai/v1'), priceId: 'moonshotai' },
+  {
+    ...hosted('cohere', 'https://api.cohere.ai/compatibility/v1'),
+    models: ['command-a-03-2025'],
+    limits: { stopsMax: 5, embeddingInputsMax: 96 },
+  },
+  {
+    ...hosted('moonshot', 'https://api.moonshot.ai/v1'),
+    priceId: 'moonshotai',
+    limits: { stopsMax: 5 },
+  },
   { ...hosted('zai', 'https://api.z.ai/api/paas/v4') },
   { name: 'vllm', ...openai('VLLM'), isFree: true },
   { name: 'lm-studio', ...openai('LM_STUDIO'), isFree: true },
@@ -82,7 +111,12 @@ export const presets: readonly Preset[] = [
 ];
 
 /** Azure's address is the operator's own and its models are deployments, so it stands alone. */
-export const azurePreset: Preset = { name: 'azure', dialect: 'openai', priceId: 'azure' };
+export const azurePreset: Preset = {
+  name: 'azure',
+  dialect: 'openai',
+  priceId: 'azure',
+  limits: fourStops,
+};
 
 /** The preset that a name or, failing that, an address belongs to. */
 export function findPreset(name: string, baseUrl: string): Preset | undefined {

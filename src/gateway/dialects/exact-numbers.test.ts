@@ -2,13 +2,15 @@ import { expect, test } from 'vitest';
 import { collectAnswer } from '../conversation/collect.ts';
 import type { Message } from '../conversation/request.ts';
 import { anthropicFace } from '../faces/anthropic.ts';
+import { openAiFace } from '../faces/openai.ts';
 import { anthropicDialect } from './anthropic.ts';
 import type { Dialect } from './dialect.ts';
-import { parseExact, writeExact } from './exact-json.ts';
+import { parseExact, withExactNumbers, writeExact } from './exact-json.ts';
 import { geminiDialect } from './gemini.ts';
 import { ollamaDialect } from './ollama.ts';
 import { openAiDialect } from './openai.ts';
 import { ask, chatOf } from './testing.ts';
+import { recordIn } from './untrusted.ts';
 
 const input =
   '{"id":12345678901234567890,"of":[-9007199254740993,1.0,1e400],"text":"1234567890123456789 \\"1.0"}';
@@ -78,33 +80,57 @@ const called = (text: string): Message => ({
 });
 
 test.each([
-  ['anthropic', anthropicDialect],
-  ['gemini', geminiDialect],
-  ['ollama', ollamaDialect],
-])('%s is not told of a call with another number', (_name, dialect) => {
-  const unsupported = (text: string) =>
-    dialect.unsupported(chatOf({ messages: [ask('a'), called(text)] }));
-  expect(unsupported('{"id":1234567890123456789}')).toBe('arguments');
-  expect(unsupported('{"a":[-9007199254740993]}')).toBe('arguments');
-  expect(unsupported('{"a":1e400}')).toBe('arguments');
-  const held = String.raw`{"a":9007199254740991,"b":1.50,"c":1e300,"d":"\"1234567890123456789"}`;
-  expect(unsupported(held)).toBeUndefined();
+  ['anthropic', anthropicDialect, 'input'],
+  ['gemini', geminiDialect, 'args'],
+  ['ollama', ollamaDialect, 'arguments'],
+])('%s is told of a call with the numbers that it had', (_name, dialect, member) => {
+  const request = chatOf({ messages: [ask('a'), called(input), ask('b')] });
+  expect(dialect.unsupported(request)).toBeUndefined();
+  expect(writeExact(dialect.writeChat(request, 'm').body)).toContain(`"${member}":${input}`);
 });
 
-test.each([
-  ['openai', openAiDialect],
-  ['gemini', geminiDialect],
-  ['ollama', ollamaDialect],
-])('%s is not told of what a client of Anthropic said with another number', (_name, dialect) => {
-  const unsupported = (id: unknown) => {
-    const content = [{ type: 'tool_use', id: 'c', name: 't', input: { id } }];
-    const messages = [
-      { role: 'assistant', content },
-      { role: 'user', content: 'a' },
-    ];
-    const request = anthropicFace.read({ model: 'm', max_tokens: 9, messages });
-    return request.fieldNames?.[dialect.unsupported(request) ?? ''];
-  };
-  expect(unsupported(JSON.parse('12345678901234567890'))).toBe('input');
-  expect(unsupported(12)).toBeUndefined();
+test('a schema that is closed for Anthropic keeps the numbers in it', () => {
+  const schema = '{"type":"object","properties":{"id":{"const":9223372036854775807}}}';
+  const output = { type: 'schema', name: 'n', schema: recordIn(parseExact(schema)) } as const;
+  const request = chatOf({ model: 'claude-sonnet-4-5', output });
+  expect(anthropicDialect.unsupported(request)).toBeUndefined();
+  const { body } = anthropicDialect.writeChat(request, request.model);
+  expect(writeExact(body)).toContain('{"const":9223372036854775807}');
+});
+
+test.each(['-1e400', '9007199254740993', '0.69999999999999996', '1e-400', '1.00000000000000001'])(
+  'a number that no double is is kept in what was parsed: %s',
+  (number) => {
+    const text = `{"a":[${number}]}`;
+    expect(writeExact(withExactNumbers(JSON.parse(text) as unknown, text))).toBe(text);
+  },
+);
+
+test.each(['1.50', '-0', '1E5', '12345678901234567000', '10.000', '2e-300'])(
+  'a number that a double is, however written, stays a double: %s',
+  (number) => {
+    const text = String.raw`{"a":${number},"b":"1234567890123456789 \" 9007199254740993"}`;
+    const parsed: unknown = JSON.parse(text);
+    expect(withExactNumbers(parsed, text)).toBe(parsed);
+  },
+);
+
+test('numbers in fields of their own are doubles, whatever their digits', () => {
+  const text = '{"temperature":0.69999999999999996,"max_tokens":9,"model":"m","messages":[]}';
+  const body = withExactNumbers(JSON.parse(text) as Readonly<Record<string, unknown>>, text);
+  const messages = [{ role: 'user', content: 'a' }];
+  for (const face of [openAiFace, anthropicFace])
+    expect(face.read({ ...body, messages }).temperature).toBe(0.7);
+});
+
+test('a number is no object, however exact', () => {
+  const block = { type: 'tool_use', id: 'c', name: 't', input: parseExact('12345678901234567890') };
+  const messages = [{ role: 'assistant', content: [block] }];
+  const read = () => anthropicFace.read({ model: 'm', max_tokens: 9, messages });
+  expect(read).toThrow('messages.0.content.0.input: must be an object');
+});
+
+test('a text with a very long number is read in no time', () => {
+  const text = `[1${'0'.repeat(1_000_000)}1]`;
+  expect(writeExact(withExactNumbers(JSON.parse(text) as unknown, text))).toBe(text);
 });

@@ -1,4 +1,4 @@
-import { parseExact } from './exact-json.ts';
+import { doubleOf, ExactNumber, parseExact } from './exact-json.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -22,7 +22,8 @@ export function textIn(value: unknown): string | undefined {
 
 /** A number of tokens; 0 for all that cannot be one. */
 export function countIn(value: unknown): number {
-  return isTokenCount(value) ? value : 0;
+  const count = doubleOf(value);
+  return isTokenCount(count) ? count : 0;
 }
 
 /** Whether a provider's count can be believed: whole, not negative, and no answer is so long. */
@@ -33,7 +34,8 @@ export function isTokenCount(value: unknown): value is number {
 const tokensMax = 1e12;
 
 export function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /**
@@ -53,13 +55,13 @@ export function parsePiece(text: string, callName?: string): Json {
 }
 
 /**
- * The arguments of a call in the request's history, as an object. Throws `UpstreamError`
+ * The arguments of a call in the request's history, as an object whose numbers keep their texts. Throws `UpstreamError`
  * (`rejected`) where they are none: most dialects cannot say them then.
  */
 export function parseArguments(text: string): Json {
   if (text.trim() === '') return nothing;
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExact(text);
     if (isRecord(value)) return value;
   } catch {
     // Told below, as for JSON that is no object.

@@ -3,6 +3,8 @@ import { Fault } from '../../kit/errors.ts';
 import type { Span } from '../../kit/trace.ts';
 import type { CacheWish } from '../cache/answer-cache.ts';
 import type { ChatRequest } from '../conversation/request.ts';
+import { withExactNumbers } from '../dialects/exact-json.ts';
+import { isRecord } from '../dialects/untrusted.ts';
 import type { Face } from '../faces/face.ts';
 import { guardRequest } from '../guardrails/guarding.ts';
 import type { AnswerGuard, Guardrail } from '../guardrails/guardrail.ts';
@@ -14,6 +16,7 @@ export type Body = Readonly<Record<string, unknown>>;
 /** A chat as a caller sent it. */
 export interface ChatAsk {
   readonly face: Face;
+  /** As it was parsed. */
   readonly body: Body;
   /** The body as it came. */
   readonly text: string;
@@ -89,9 +92,11 @@ export const ownFields = ['routing_strategy', 'cache', 'fallbacks'] as const;
 
 /** Reads a chat and takes it through the guardrails; throws `invalid` where it makes no sense. */
 export function prepare(ask: ChatAsk, guardrails: readonly Guardrail[]): PreparedAsk {
-  const read = ask.face.read(withoutOwn(ask.body));
+  const body = withExactNumbers(ask.body, ask.text);
+  const read = ask.face.read(withoutOwn(body));
   const { request, answer } = guardRequest(guardrails, read);
-  return new PreparedAsk(ask, { request, isChanged: request !== read, guard: answer });
+  const exact = body === ask.body ? ask : { ...ask, body };
+  return new PreparedAsk(exact, { request, isChanged: request !== read, guard: answer });
 }
 
 /** What the body of a chat asks the router; throws as `prepare` does. */
@@ -140,9 +145,8 @@ const noWish: CacheWish = {};
 
 function wishOf({ cache }: Body): CacheWish {
   if (cache === undefined || cache === null) return noWish;
-  if (typeof cache !== 'object' || Array.isArray(cache))
-    throw refusal('cache', 'must be an object');
-  const { enabled, ttl, key } = cache as Body;
+  if (!isRecord(cache)) throw refusal('cache', 'must be an object');
+  const { enabled, ttl, key } = cache;
   return {
     enabled: given(enabled, isBoolean, { param: 'cache.enabled', must: 'be true or false' }),
     ttl: given(ttl, isSeconds, { param: 'cache.ttl', must: 'be whole seconds, 0 or more' }),

@@ -1,5 +1,6 @@
 import type { CachedAnswer } from '../cache/answer-cache.ts';
 import type { Answer } from '../conversation/answer.ts';
+import { parseExact } from '../dialects/exact-json.ts';
 import type { Face } from '../faces/face.ts';
 import type { AnswerSources } from './answer-sources.ts';
 import type { Dialects } from './outgoing.ts';
@@ -22,7 +23,7 @@ export function toCached(
 
 /** A cached answer in no dialect's words, to be told anew as a stream. */
 export function readCached(face: Face, dialects: Dialects, body: Buffer): Answer {
-  const value: unknown = JSON.parse(body.toString());
+  const value = parseExact(body.toString());
   if (face.dialect) return dialects[face.dialect].readAnswer(value);
   return (value as { answer: Answer }).answer;
 }

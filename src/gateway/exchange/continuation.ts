@@ -5,14 +5,22 @@ import type { Candidate, Plan } from '../routing/plan.ts';
 import type { Target } from '../providers/provider.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Dialects } from './outgoing.ts';
+import { StopSeam } from './stop-seam.ts';
 
 /** How the rest of a broken answer is asked for. */
 export interface Continuation {
   readonly asked: PreparedAsk;
   /** Who goes on with an answer that stands at the end of a request. */
   readonly candidates: readonly Candidate[];
-  /** The rest's pieces as they follow on what the caller has; asked for in order. */
-  readonly adapt: (pieces: readonly AnswerEvent[]) => readonly AnswerEvent[];
+  readonly rest: Rest;
+}
+
+/** How the second half of an answer follows on the first. */
+export interface Rest {
+  /** Its pieces as they follow on what the caller has; asked for in order. */
+  adapt(pieces: readonly AnswerEvent[]): readonly AnswerEvent[];
+  /** A stop sequence has ended the answer: all that is still to come is not wanted. */
+  readonly isStopped: boolean;
 }
 
 export interface Broken {
@@ -38,8 +46,9 @@ export function planContinuation(
     return dialect.unsupported(request, target.model.name) === undefined;
   });
   if (candidates.length === 0) return undefined;
-  const adapt = adapter(said.slice(beginning.length));
-  return { asked: asked.withRequest(request), candidates, adapt };
+  const space = said.slice(beginning.length);
+  const rest = new SecondHalf(said, { space, stops: asked.request.stop ?? [] });
+  return { asked: asked.withRequest(request), candidates, rest };
 }
 
 /** The text that came; undefined when there is none, or something that cannot be gone on with. */
@@ -67,15 +76,52 @@ function withBeginning(request: ChatRequest, text: string): ChatRequest {
   };
 }
 
-/** Drops a second start and a space that came already. */
-function adapter(space: string) {
-  let mustTrim = space !== '';
-  return (pieces: readonly AnswerEvent[]): readonly AnswerEvent[] =>
-    pieces.flatMap((piece): readonly AnswerEvent[] => {
-      if (piece.type === 'start') return [];
-      if (piece.type !== 'text' || !mustTrim) return [piece];
-      mustTrim = false;
-      const text = piece.text.startsWith(space) ? piece.text.slice(space.length) : piece.text;
-      return text === '' ? [] : [{ ...piece, text }];
-    });
+/** Drops a second start, a space that came already, and all behind a stop sequence across the seam. */
+class SecondHalf implements Rest {
+  readonly #seam: StopSeam;
+  #space: string;
+
+  constructor(said: string, { space, stops }: { space: string; stops: readonly string[] }) {
+    this.#seam = new StopSeam(said, stops);
+    this.#space = space;
+  }
+
+  get isStopped(): boolean {
+    return this.#seam.found !== undefined;
+  }
+
+  adapt(pieces: readonly AnswerEvent[]): readonly AnswerEvent[] {
+    return pieces.flatMap((piece) => this.#adaptOne(piece));
+  }
+
+  #adaptOne(piece: AnswerEvent): readonly AnswerEvent[] {
+    if (this.isStopped) return piece.type === 'end' ? [piece] : [];
+    if (piece.type === 'start') return [];
+    if (piece.type === 'usage') return [piece];
+    if (piece.type === 'text') return this.#adaptText(piece);
+    const held = this.#seam.end();
+    return held === '' ? [piece] : [{ type: 'text', choice: 0, text: held }, piece];
+  }
+
+  #adaptText(piece: Extract<AnswerEvent, { readonly type: 'text' }>): readonly AnswerEvent[] {
+    const text = this.#seam.push(this.#withoutSpace(piece.text));
+    const { found } = this.#seam;
+    if (found !== undefined) return endAt(found);
+    if (text === piece.text) return [piece];
+    return text === '' ? [] : [{ ...piece, text }];
+  }
+
+  #withoutSpace(text: string): string {
+    const space = this.#space;
+    this.#space = '';
+    return text.startsWith(space) ? text.slice(space.length) : text;
+  }
+}
+
+/** The end of an answer that its provider does not know of, and so does not count. */
+function endAt(stopSequence: string): readonly AnswerEvent[] {
+  return [
+    { type: 'finish', choice: 0, finish: 'stop', stopSequence },
+    { type: 'usage', usage: { inputTokens: 0, outputTokens: 0, isEstimated: true } },
+  ];
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   openAiChunk,
   startGateway,
@@ -18,6 +18,10 @@ const prices = { inputCostPerMToken: 1000, outputCostPerMToken: 2000 };
 beforeAll(async () => {
   [first, second, third] = await Promise.all([startProvider(), startProvider(), startProvider()]);
   gateway = await startGateway();
+});
+
+// Settings that are put anew clear the circuits that streams before have opened.
+beforeEach(async () => {
   const putClaude = (name: string, { url }: ScriptedProvider) =>
     gateway.put(name, {
       dialect: 'anthropic',
@@ -137,4 +141,78 @@ test('who leaves while somebody is asked to go on pays both', async () => {
   await expect.poll(async () => (await caller.spend()).totals.requests).toBe(1);
   const { spend } = await caller.spend();
   expect(spend.map(({ group }: { group: string }) => group).toSorted()).toEqual(['one', 'two']);
+});
+
+/** Anthropic's stream of these texts, each in an event of its own. */
+const wholeOf = (texts: readonly string[]) => {
+  const [beginning = '', ...more] = texts;
+  const deltas = more.map((text) =>
+    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
+  );
+  return [...begun(beginning), ...deltas, ...whole('').slice(3)];
+};
+
+test.each([
+  [['OP', ' now'], ['STOP'], 'He said ST', 'He said ST'],
+  [['O', 'P now'], ['never', 'STOP', 'STOPPED'], 'He said ST', 'He said ST'],
+  [['ANDARD', ' now'], ['STOP'], 'He said ST', 'He said STANDARD now'],
+  [['O', 'UT now'], ['STOP'], 'He said ST', 'He said STOUT now'],
+  [['O'], ['STOP'], 'He said ST', 'He said STO'],
+  [['b', 'ab now'], ['aab'], 'caa', 'caa'],
+  [['\nHuman: hi'], ['\n\nHuman'], 'Yes.', 'Yes.\\nHuman: hi'],
+])(
+  'a stop sequence across a break ends the answer, and nothing else does: %j with %j',
+  async (texts, stop, before, shown) => {
+    first.script(stream([openAiChunk({ content: before })], 'cut'));
+    second.script(stream(wholeOf(texts)));
+    const caller = await askAs({ fallbacks: [`two/${claude}`], stop });
+    const streamed = await (await caller.ask()).text();
+    expect(textOf(streamed)).toBe(shown);
+    expect(streamed.match(/"finish_reason":"stop"/g)).toHaveLength(1);
+    expect(streamed).toMatch(/data: \[DONE\]\n\n$/);
+    const { totals } = await caller.spend();
+    expect(usageOf(streamed)).toMatchObject({
+      prompt_tokens: totals.inputTokens,
+      completion_tokens: totals.outputTokens,
+      cost: totals.dollars,
+    });
+  },
+);
+
+test('who goes on with an answer that a stop sequence has ended is left', async () => {
+  let hasLeft: Promise<void> | undefined;
+  first.script(stream([openAiChunk({ content: 'He said ST' })], 'cut'));
+  second.script((received, response) => {
+    hasLeft = new Promise((resolve) => response.once('close', resolve));
+    return stream(begun('OP now'), 'hang')(received, response);
+  });
+  const caller = await askAs({ fallbacks: [`two/${claude}`], stop: 'STOP' });
+  const streamed = await (await caller.ask()).text();
+  expect(textOf(streamed)).toBe('He said ST');
+  expect(streamed).toMatch(/data: \[DONE\]\n\n$/);
+  await hasLeft;
+  expect((await caller.spend()).spend).toHaveLength(2);
+});
+
+test("an answer that a stop sequence has ended says so in Anthropic's words", async () => {
+  await gateway.put('four', {
+    dialect: 'gemini',
+    baseUrl: `${third.url}/v1beta`,
+    models: [{ name: 'gem', capabilities: ['chat'] }],
+  });
+  const said = (text: string, finishReason?: string) =>
+    `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }] }, finishReason }] })}\n\n`;
+  first.script(stream([openAiChunk({ content: 'He said ST' })], 'cut'));
+  third.script(stream([said('OP now'), said(' and then', 'STOP')]));
+  const { text } = await gateway.call('POST', '/v1/messages', {
+    model: 'one/m',
+    fallbacks: ['four/gem'],
+    stream: true,
+    stop_sequences: ['STOP'],
+    max_tokens: 50,
+    messages: [{ role: 'user', content: 'x' }],
+  });
+  expect(text).toContain('"stop_reason":"stop_sequence","stop_sequence":"STOP"');
+  expect(text).not.toContain('now');
+  expect(text.trimEnd().endsWith('{"type":"message_stop"}')).toBe(true);
 });

@@ -1,9 +1,8 @@
 import type { Usage } from '../conversation/answer.ts';
 import type { Embeddings, EmbeddingRequest } from '../conversation/embedding.ts';
-import type { Dialect } from '../dialects/dialect.ts';
 import { guardTexts } from '../guardrails/guarding.ts';
 import { textTokens } from '../routing/tokens.ts';
-import type { Errand } from './errand.ts';
+import type { CallLimits, Errand } from './errand.ts';
 
 /** Texts become vectors; token numbers are not looked at by guardrails. */
 export const embeddingErrand: Errand<EmbeddingRequest, Embeddings> = {
@@ -27,9 +26,15 @@ export const embeddingErrand: Errand<EmbeddingRequest, Embeddings> = {
   usageOf: ({ inputTokens }) => readingOf(inputTokens),
 };
 
-function cut(request: EmbeddingRequest, { embeddings }: Dialect): readonly EmbeddingRequest[] {
+function cut(
+  request: EmbeddingRequest,
+  { dialect, provider }: CallLimits,
+): readonly EmbeddingRequest[] {
   const { input } = request;
-  const inputsMax = embeddings?.inputsMax ?? input.length;
+  const inputsMax = Math.min(
+    dialect.embeddings?.inputsMax ?? input.length,
+    provider.limits?.embeddingInputsMax ?? input.length,
+  );
   if (input.length <= inputsMax) return [request];
   const count = Math.ceil(input.length / inputsMax);
   return Array.from({ length: count }, (_, at) => ({

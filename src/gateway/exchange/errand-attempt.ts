@@ -75,7 +75,8 @@ class ErrandAttempt<Request extends ErrandRequest, Made> {
     const { request } = this.#ask;
     const { cancellation } = this.#attempt;
     const { batches } = this.#place.errand;
-    const calls = batches?.cut(request, this.#place.line.dialect) ?? [];
+    const { provider } = this.#attempt.target;
+    const calls = batches?.cut(request, { dialect: this.#place.line.dialect, provider }) ?? [];
     if (!batches || calls.length <= 1) return await this.#call(request, cancellation);
     try {
       const all = await askAll(calls, (call, own) => this.#part(call, own), cancellation);

@@ -4,7 +4,7 @@ import type { Usage } from '../conversation/answer.ts';
 import type { Dialect, ErrandDialect } from '../dialects/dialect.ts';
 import type { Guardrail } from '../guardrails/guardrail.ts';
 import type { Payer } from '../money/purse.ts';
-import type { Capability, Target } from '../providers/provider.ts';
+import type { Capability, Provider, Target } from '../providers/provider.ts';
 import type { Operation } from './attempt-span.ts';
 
 /** What is asked of a model and is no chat: texts become vectors, a prompt becomes pictures. */
@@ -28,10 +28,16 @@ export interface Errand<Request extends ErrandRequest, Made> {
   usageOf(made: Made, request: Request): Usage;
 }
 
+/** Who says how much one call may hold. */
+export interface CallLimits {
+  readonly dialect: Dialect;
+  readonly provider: Pick<Provider, 'limits'>;
+}
+
 /** Errands that are too large for one call to some providers. */
 export interface Batches<Request, Made> {
   /** The requests to be sent in place of one, at least one, in the order of what is asked. */
-  cut(request: Request, dialect: Dialect): readonly Request[];
+  cut(request: Request, by: CallLimits): readonly Request[];
   /** What was made of each, in their order, as if it were made of the one. */
   join(made: readonly Made[], request: Request): Made;
 }

@@ -1,6 +1,7 @@
-import { WrittenJson, type WrittenBytes } from '../../kit/written-json.ts';
+import { WrittenJson, WrittenJsonText, type WrittenBytes } from '../../kit/written-json.ts';
 import type { Lookup } from '../cache/answer-cache.ts';
 import { replayAnswer } from '../conversation/replay.ts';
+import { writeExact } from '../dialects/exact-json.ts';
 import type { PreparedAsk } from './ask.ts';
 import { billHit } from './bill.ts';
 import { readCached } from './cached-answers.ts';
@@ -22,7 +23,7 @@ export async function giveHit(
   const { body } = hit.answer;
   if (face.dialect) return new WrittenJson(body);
   const answer = readCached(face, parts.dialects, body);
-  return new WrittenJson(face.writeAnswer(answer, request));
+  return new WrittenJsonText(writeExact(face.writeAnswer(answer, request)));
 }
 
 /** The answer that the cache has, told as a stream. */

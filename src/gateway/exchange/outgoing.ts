@@ -1,13 +1,17 @@
 import type { Dialect, DialectName } from '../dialects/dialect.ts';
+import { writeExact } from '../dialects/exact-json.ts';
+import { callIdLengthOf } from '../catalogue/call-ids.ts';
+import type { ChatRequest } from '../conversation/request.ts';
 import type { Target } from '../providers/provider.ts';
 import type { RequestHeaders } from '../upstream/request-headers.ts';
 import type { Outgoing } from '../upstream/upstreams.ts';
 import { hasOwnFields, noHeaders, ownFields, type PreparedAsk } from './ask.ts';
+import { withCallIds } from './call-ids.ts';
 import { appendMember, spliceMembers } from './splice.ts';
 
 export type Dialects = Readonly<Record<DialectName, Dialect>>;
 
-/** Whether a chat goes to a provider, and its answer comes back, as the bytes that they are. */
+/** Whether a chat's answer comes back as the bytes that it is, and goes to the provider so where it fits. */
 export function passesThrough(asked: PreparedAsk, { provider }: Target): boolean {
   if (asked.isChanged || asked.guard || asked.request.needsTranslation) return false;
   return asked.face.dialect === provider.dialect;
@@ -23,12 +27,19 @@ export function writeOutgoing(
   const isTranslated = asked.face.dialect !== target.provider.dialect;
   const all =
     isTranslated || asked.headers === noHeaders ? headers : { ...headers, ...asked.headers };
-  if (!passesThrough(asked, target)) {
-    const { path, body } = dialect.writeChat(asked.request, model.name);
-    return { target, path, headers: all, body: JSON.stringify(body) };
+  const request = fitTo(target, asked.request);
+  if (request !== asked.request || !passesThrough(asked, target)) {
+    const { path, body } = dialect.writeChat(request, model.name);
+    return { target, path, headers: all, body: writeExact(body) };
   }
   const path = dialect.chatPath(model.name, asked.request.isStream);
   return { target, path, headers: all, body: patch(asked, model.name) };
+}
+
+/** The request with nothing in it that this provider refuses for its form alone. */
+function fitTo(target: Target, request: ChatRequest): ChatRequest {
+  const length = callIdLengthOf(target);
+  return length === undefined ? request : withCallIds(request, length);
 }
 
 /** The caller's own bytes, but for what the provider must not see or must be told. */

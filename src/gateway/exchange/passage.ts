@@ -6,13 +6,13 @@ import { collectAnswer } from '../conversation/collect.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 import type { Trip } from '../measure/stations.ts';
 import type { Target } from '../providers/provider.ts';
-import type { AnswerStream } from '../upstream/answer-stream.ts';
+import { unwanted, type AnswerStream } from '../upstream/answer-stream.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
 import type { BillItem } from './bill.ts';
 import { isWhole, toCached } from './cached-answers.ts';
 import { conclude } from './conclusion.ts';
-import { planContinuation, type Continuation } from './continuation.ts';
+import { planContinuation, type Continuation, type Rest } from './continuation.ts';
 import { addUsage, estimateUsage } from './estimated-usage.ts';
 import type { TellHead } from './parts.ts';
 import { Relay, type Note } from './relay.ts';
@@ -29,8 +29,8 @@ export interface Running {
   readonly stream: AnswerStream;
   readonly target: Target;
   readonly trip: Trip;
-  /** How its pieces follow on what another stream brought; absent for the first one. */
-  readonly adapt?: Continuation['adapt'];
+  /** How it follows on what another stream brought; absent for the first one. */
+  readonly rest?: Rest;
 }
 
 /** Asks the candidates for the rest of an answer; undefined when none of them begins. */
@@ -54,6 +54,7 @@ export class Passage {
   /** What the stream that goes on with an answer brought, as the caller got it. */
   #resumed: AnswerEvent[] = [];
   #target: Target | undefined;
+  #rest: Rest | undefined;
 
   constructor(asked: PreparedAsk, asking: Asking, sink: AnswerSink) {
     this.#asked = asked;
@@ -77,24 +78,30 @@ export class Passage {
 
   /** Passes a stream on to its end; answers what broke it. */
   async #follow(running: Running): Promise<unknown> {
-    const { stream, target, adapt } = running;
+    const { stream, target, rest } = running;
     this.#target = target;
+    this.#rest = rest;
     try {
-      if (adapt) {
-        this.#relay.resumeAfter(this.#before);
-        this.#resumed = [];
-        await this.#relay.follow(stream, (pieces) => {
-          const adapted = adapt(pieces);
-          this.#resumed.push(...adapted);
-          return adapted;
-        });
-      } else {
-        await this.#relay.follow(stream);
-      }
+      if (rest) await this.#resume(stream, rest);
+      else await this.#relay.follow(stream);
       return undefined;
     } catch (error) {
+      // Whatever becomes of a provider whose answer is over breaks nothing.
+      if (rest?.isStopped && error instanceof UpstreamError) return undefined;
       return error ?? new Error('the stream broke');
     }
+  }
+
+  /** Passes a second half on; rejects, too, when a stop sequence ended the answer before its provider. */
+  async #resume(stream: AnswerStream, rest: Rest): Promise<void> {
+    this.#relay.resumeAfter(this.#before);
+    this.#resumed = [];
+    await this.#relay.follow(stream, (pieces) => {
+      const adapted = rest.adapt(pieces);
+      this.#resumed.push(...adapted);
+      if (rest.isStopped) stream.abort(unwanted());
+      return adapted;
+    });
   }
 
   /** The end is held back until it is written down what the answer took. */
@@ -112,10 +119,10 @@ export class Passage {
   #usageOf(stream: AnswerStream): Usage {
     const { inputTokens } = this.#asking.plan;
     const { usage } = stream;
-    if (usage === undefined || (usage.isEstimated && usage.inputTokens === 0)) {
-      return estimateUsage(readable(stream), inputTokens, usage && { ...usage, inputTokens });
-    }
-    return usage;
+    const isGuess = usage?.isEstimated === true && usage.inputTokens === 0;
+    if (usage && !isGuess && !this.#rest?.isStopped) return usage;
+    const known = usage && isGuess ? { ...usage, inputTokens } : usage;
+    return estimateUsage(readable(stream), inputTokens, known);
   }
 
   /** What goes on where a stream broke; undefined when that is the end, which is written then. */
@@ -139,7 +146,7 @@ export class Passage {
     }
     trip.failed(error.failure);
     this.#asking.parts.metrics.attempted(target.provider.name, error.failure.kind);
-    this.#before.push(...(broken.adapt ? this.#resumed : soFar));
+    this.#before.push(...(broken.rest ? this.#resumed : soFar));
     this.#failed.add(target);
     const next = await this.#continue({ target, usage }, askForRest);
     const item = { target, usage, outcome: 'failed' } as const;

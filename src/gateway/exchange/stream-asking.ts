@@ -35,7 +35,7 @@ export async function askStream(
 
 /** Whoever begins to go on with a broken answer, within the request's deadline. */
 async function askForRest(
-  { asked, candidates, adapt }: Continuation,
+  { asked, candidates, rest }: Continuation,
   asking: Asking,
 ): Promise<Running | undefined> {
   try {
@@ -47,7 +47,7 @@ async function askForRest(
         return begin(asked, { target: candidate, trip: opened, cancellation }, asking);
       },
     );
-    return { stream: value, target, trip, adapt };
+    return { stream: value, target, trip, rest };
   } catch (error) {
     if (asked.cancellation.isCancelled) throw error;
     return undefined;

@@ -3,6 +3,7 @@ import { WrittenJson, type WrittenBytes } from '../../kit/written-json.ts';
 import type { Fill } from '../cache/answer-cache.ts';
 import type { Answer, Usage } from '../conversation/answer.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import { parseExact } from '../dialects/exact-json.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Plan } from '../routing/plan.ts';
 import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
@@ -87,8 +88,10 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
     });
     asking.parts.remoteLimits.note(provider, whole.headers);
     requireSuccess(dialect, whole);
-    parsed = parseAnswer(provider.name, whole.bytes);
-    if (passesThrough(asked, target)) {
+    const passes = passesThrough(asked, target);
+    const parse = passes && !asked.isAnnotated ? JSON.parse : parseExact;
+    parsed = parseAnswer(provider.name, whole.bytes, parse);
+    if (passes) {
       const usage = withPrompt(dialect.readUsage(parsed), asking.plan);
       return { bytes: whole.bytes, parsed, usage, answer: undefined, said: undefined };
     }

@@ -1,5 +1,6 @@
 import { priceOf } from '../catalogue/prices.ts';
 import type { Answer, Usage } from '../conversation/answer.ts';
+import { writeExact } from '../dialects/exact-json.ts';
 import type { Target } from '../providers/provider.ts';
 import type { PreparedAsk } from './ask.ts';
 
@@ -12,10 +13,10 @@ export function wordAnswer({ face, guard, request }: PreparedAsk, answer: Answer
 
 /** The JSON that the caller gets, with the provider and the cost where its endpoint says them. */
 export function writeBody({ isAnnotated }: PreparedAsk, said: Json, from: From): Buffer {
-  if (!isAnnotated) return Buffer.from(JSON.stringify(said));
+  if (!isAnnotated) return Buffer.from(writeExact(said));
   const { provider, model } = from.target;
   const usage = { ...(said['usage'] as Json | undefined), cost: priceOf(from.usage, model.prices) };
-  return Buffer.from(JSON.stringify({ ...said, provider: provider.name, usage }));
+  return Buffer.from(writeExact({ ...said, provider: provider.name, usage }));
 }
 
 /** Where an answer came from, and what it took there. */

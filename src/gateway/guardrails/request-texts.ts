@@ -8,6 +8,7 @@ import type {
   Tool,
   UserPart,
 } from '../conversation/request.ts';
+import { ExactNumber, parseExact, writeExact } from '../dialects/exact-json.ts';
 
 /** What becomes of a text; the same text when nothing changes. */
 export type Rewrite = (text: string) => string;
@@ -48,12 +49,12 @@ const depthMax = 500;
 export function rewriteJson(text: string, rewrite: Rewrite): string {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExact(text);
   } catch {
     return rewrite(text);
   }
   const rewritten = rewriteValue(value, { rewrite, isData: true }, 0);
-  return rewritten === value ? text : JSON.stringify(rewritten);
+  return rewritten === value ? text : writeExact(rewritten);
 }
 
 function rewriteMessage(message: Message, rewrite: Rewrite): Message {
@@ -116,7 +117,7 @@ function rewriteObject(value: Json, how: Rewriting): Json {
 
 function rewriteValue(value: unknown, how: Rewriting, depth: number): unknown {
   if (typeof value === 'string') return how.rewrite(value);
-  if (typeof value === 'number') return how.isData ? rewriteNumber(value, how) : value;
+  if (typeof value === 'number' || value instanceof ExactNumber) return rewriteNumber(value, how);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > depthMax) throw new Fault('invalid', 'the request is nested too deeply');
   if (Array.isArray(value)) {
@@ -131,8 +132,9 @@ function rewriteValue(value: unknown, how: Rewriting, depth: number): unknown {
   return rewritten === entries ? value : Object.fromEntries(rewritten);
 }
 
-function rewriteNumber(value: number, { rewrite }: Rewriting): unknown {
-  const text = String(value);
+function rewriteNumber(value: number | ExactNumber, { rewrite, isData }: Rewriting): unknown {
+  if (!isData) return value;
+  const text = typeof value === 'number' ? String(value) : value.text;
   const rewritten = rewrite(text);
   return rewritten === text ? value : rewritten;
 }

@@ -8,7 +8,7 @@ import {
   type DiscoveredModel,
   type ListedModel,
 } from './listed-model.ts';
-import type { Provider, ProviderKey, Timeouts } from './provider.ts';
+import type { Provider, ProviderKey, ProviderLimits, Timeouts } from './provider.ts';
 import { badSetting, type ProviderSettings } from './settings.ts';
 
 /** A provider as one source describes it, complete but for what catalogue and discovery add. */
@@ -27,6 +27,7 @@ export interface ProviderDefinition {
   readonly priority: number;
   readonly requestsPerMinute: number | undefined;
   readonly timeouts: Timeouts;
+  readonly limits: ProviderLimits;
 }
 
 /** What stands beside the settings. */
@@ -64,6 +65,7 @@ export function defineProvider(
     priority,
     requestsPerMinute: rateLimit?.requestsPerMinute,
     timeouts: { ...defaults, ...timeouts },
+    limits: { ...preset?.limits, ...settings.limits },
   };
 }
 

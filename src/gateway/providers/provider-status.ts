@@ -113,6 +113,7 @@ export function describeSettings(provider: Provider, hidden: string) {
     priority: provider.priority,
     ...(requestsPerMinute === undefined ? {} : { rateLimit: { requestsPerMinute } }),
     timeouts: provider.timeouts,
+    limits: provider.limits ?? {},
     headers: Object.fromEntries(Object.keys(headers).map((name) => [name, hidden])),
   };
 }

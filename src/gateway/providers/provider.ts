@@ -70,6 +70,16 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
+/** Where a provider takes less than others of its dialect; absent: as much as the dialect has words for. */
+export interface ProviderLimits {
+  /** Stop sequences of a chat. */
+  readonly stopsMax?: number;
+  /** Texts of one call for embeddings. */
+  readonly embeddingInputsMax?: number;
+  /** Ids of tool calls are refused unless they have just so many letters and digits. */
+  readonly callIdLength?: number;
+}
+
 /** A provider as it is configured; replaced as a whole, never changed. */
 export interface Provider {
   /** Lower case; names the provider in answers, metrics and addresses. */
@@ -86,6 +96,7 @@ export interface Provider {
   readonly priority: number;
   readonly requestsPerMinute?: number | undefined;
   readonly timeouts: Timeouts;
+  readonly limits?: ProviderLimits | undefined;
   /** Where it was configured. */
   readonly origin: 'local' | 'environment' | 'file' | 'api';
   /** Headers that this provider wants besides, such as an API version. */

@@ -49,6 +49,23 @@ const TimeoutSettings = Type.Object({
   totalMs: Type.Optional(Milliseconds),
 });
 
+/** Where a provider takes less than others of its dialect; what is absent comes from what is known of it. */
+export const LimitSettings = Type.Object({
+  stopsMax: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000, description: 'stop sequences of a chat' }),
+  ),
+  embeddingInputsMax: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_048, description: 'texts of one call for embeddings' }),
+  ),
+  callIdLength: Type.Optional(
+    Type.Integer({
+      minimum: 8,
+      maximum: 40,
+      description: 'ids of tool calls are sent with just so many letters and digits',
+    }),
+  ),
+});
+
 /** A provider as an operator describes it, over the API and in the file. */
 export const ProviderSettings = Type.Object(
   {
@@ -77,6 +94,7 @@ export const ProviderSettings = Type.Object(
     priority: Type.Optional(Type.Integer({ minimum: -1000, maximum: 1000 })),
     rateLimit: Type.Optional(RateLimit),
     timeouts: Type.Optional(TimeoutSettings),
+    limits: Type.Optional(LimitSettings),
     headers: Type.Optional(
       Type.Record(AnyKey, Type.String({ maxLength: 4096 }), {
         maxProperties: 32,
@@ -104,6 +122,7 @@ export function readSettings(value: unknown, place = ''): ProviderSettings {
   refuseUnknown(value, ProviderSettings, place);
   refuseUnknown(value.rateLimit, RateLimit, `${place}rateLimit.`);
   refuseUnknown(value.timeouts, TimeoutSettings, `${place}timeouts.`);
+  refuseUnknown(value.limits, LimitSettings, `${place}limits.`);
   checkModels(value.models ?? [], place);
   checkHeaders(value.headers ?? {}, place);
   if (value.apiKeys && typeof value.apiKey === 'string') {

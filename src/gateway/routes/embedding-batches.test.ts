@@ -129,3 +129,32 @@ test.each([100, 101, 250, 2_048])(
     expect(await spendBy(`usr_${count}`)).toMatchObject({ requests: 1, dollars: count });
   },
 );
+
+test.each([
+  ['cohere', 96],
+  ['mistral', 512],
+])('texts for %s go in calls of %i', async (name, most) => {
+  await using provider = await startProvider((received, response) => {
+    const { input } = received.body as { input: string[] };
+    const tooMany = { message: `at most ${most} texts`, type: 'invalid_request_error' };
+    if (input.length > most) return json({ error: tooMany }, 400)(received, response);
+    // In an order of its own, as the index allows.
+    const data = input.map((text, index) => ({ index, embedding: [Number(text)] })).toReversed();
+    const usage = { prompt_tokens: input.length, total_tokens: input.length };
+    return json({ object: 'list', data, model: 'up', usage })(received, response);
+  });
+  await gateway.put(name, {
+    dialect: 'openai',
+    baseUrl: `${provider.url}/v1`,
+    models: [{ name: 'embed', capabilities: ['embedding'] }],
+  });
+  const client = await clientOf(`usr_${name}`);
+  const { data, usage } = await client.embeddings.create({
+    model: `${name}/embed`,
+    input: texts(1_030),
+  });
+  expect(data.map(({ embedding }) => embedding[0])).toEqual(texts(1_030).map(Number));
+  expect(data.map(({ index }) => index)).toEqual(texts(1_030).map(Number));
+  expect(usage).toEqual({ prompt_tokens: 1_030, total_tokens: 1_030 });
+  expect(provider.received).toHaveLength(Math.ceil(1_030 / most));
+});

@@ -157,7 +157,9 @@ export class Screen {
   }
 
   /** The first field that the target's provider would not understand. */
-  #unsaid({ provider: { dialect, origin } }: Target): string | undefined {
+  #unsaid({ provider: { dialect, origin, limits } }: Target): string | undefined {
+    const { stop } = this.#options.request;
+    if (stop && limits?.stopsMax !== undefined && stop.length > limits.stopsMax) return 'stop';
     const said = dialect === this.#options.dialect ? undefined : this.#unsupportedBy(dialect);
     return said ?? (origin === 'local' ? this.#lostLocally() : undefined);
   }

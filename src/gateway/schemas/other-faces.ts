@@ -76,6 +76,9 @@ const Model = Type.Object(
   { $id: 'Model' },
 );
 
+const inOtherWords =
+  'With the header `anthropic-version` the answer is as Anthropic’s Models API has it.';
+
 /** The APIs of OpenAI and Anthropic beside chat completions. */
 export const otherFaceRoutes = {
   messages: {
@@ -115,7 +118,13 @@ export const otherFaceRoutes = {
     url: '/api/v1/models',
     aliases: ['/v1/models'],
     summary: 'List the models that can be asked for',
+    description: `${inOtherWords} The query is for these.`,
     schema: {
+      query: Type.Object({
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+        after_id: Type.Optional(Type.String({ maxLength: 256 })),
+        before_id: Type.Optional(Type.String({ maxLength: 256 })),
+      }),
       response: { 200: Type.Object({ object: Type.Literal('list'), data: Type.Array(Model) }) },
     },
   },
@@ -130,6 +139,7 @@ export const otherFaceRoutes = {
       '/v1/models/:provider/:owner/:model',
     ],
     summary: 'Read a model',
+    description: inOtherWords,
     schema: {
       params: Type.Object({
         model: Type.String({ maxLength: 256 }),

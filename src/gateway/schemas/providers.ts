@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { capabilityNames } from '../providers/provider.ts';
-import { ProviderSettings } from '../providers/settings.ts';
+import { LimitSettings, ProviderSettings } from '../providers/settings.ts';
 import { AnyKey } from '../../kit/any-key.ts';
 
 const administration = 'gateway:configure';
@@ -80,6 +80,7 @@ const ConfiguredProvider = Type.Object(
       idleMs: Type.Integer(),
       totalMs: Type.Integer(),
     }),
+    limits: LimitSettings,
     headers: Type.Record(AnyKey, Type.String(), { description: 'every value is `***`' }),
   },
   { $id: 'ConfiguredProvider' },

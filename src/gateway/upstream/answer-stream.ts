@@ -3,6 +3,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { AnswerEvent, Usage } from '../conversation/answer.ts';
 import { replayAnswer } from '../conversation/replay.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import { parseExact } from '../dialects/exact-json.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 import type { Target, Timeouts } from '../providers/provider.ts';
 import { EventCutter, isWhole } from './event-cutter.ts';
@@ -214,7 +215,7 @@ export class AnswerStream implements UpstreamListener {
   #readWhole(bytes: Buffer): void {
     const { dialect } = this.#options;
     requireSuccess(dialect, { status: this.#status, headers: this.#headers, bytes });
-    const answer = dialect.readAnswer(parseAnswer(this.#provider, bytes));
+    const answer = dialect.readAnswer(parseAnswer(this.#provider, bytes, parseExact));
     const named = { ...answer, model: answer.model || this.#model };
     this.#intake = new WholeIntake(replayAnswer(named), answer.usage);
     this.#begin();
@@ -275,7 +276,8 @@ function isJson(headers: AnswerHeaders, { framing }: Dialect): boolean {
   return framing === 'events' && type.startsWith('application/json');
 }
 
-function unwanted(): UpstreamError {
+/** Why a stream is given up of which enough came. */
+export function unwanted(): UpstreamError {
   return UpstreamError.of('late', 'the rest of the answer is not wanted');
 }
 

@@ -21,10 +21,17 @@ function readBody(bytes: Buffer): unknown {
   }
 }
 
-/** The parsed JSON of an answer; throws UpstreamError where it is none. */
-export function parseAnswer(provider: string, bytes: Buffer): unknown {
+/** Reads a JSON text; throws SyntaxError where it is none. */
+type ParseJson = (text: string) => unknown;
+
+/** The JSON of an answer, as `parse` reads it; throws UpstreamError where it is none. */
+export function parseAnswer(
+  provider: string,
+  bytes: Buffer,
+  parse: ParseJson = JSON.parse,
+): unknown {
   try {
-    return JSON.parse(withoutByteOrderMark(bytes).toString());
+    return parse(withoutByteOrderMark(bytes).toString());
   } catch (cause) {
     const isCutOff = bytes.length > 0 && /^\s*[[{]/.test(bytes.toString('latin1', 0, 64));
     const what = isCutOff ? 'cut its answer off' : 'answered something that is not JSON';

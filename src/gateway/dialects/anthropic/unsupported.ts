@@ -7,7 +7,6 @@ import type {
   UserPart,
 } from '../../conversation/request.ts';
 import { firstUnsaid } from '../harmless-fields.ts';
-import { findInexactArguments } from '../inexact-arguments.ts';
 import { signatureOf } from '../signatures.ts';
 import { findSilence } from '../silence.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
@@ -38,7 +37,6 @@ export function findUnsupported(request: ChatRequest, model?: string): string | 
     findTools(request, traits) ??
     findOutput(request.output, traits) ??
     findInMessages(request, traits) ??
-    findInexactArguments(request) ??
     findExtra(request) ??
     findSilence(request)
   );

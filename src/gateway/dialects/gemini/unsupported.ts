@@ -1,7 +1,6 @@
 import type { ChatRequest, Reasoning } from '../../conversation/request.ts';
 import { findSilence } from '../silence.ts';
 import { firstUnsaid } from '../harmless-fields.ts';
-import { findInexactArguments } from '../inexact-arguments.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
 
 const choicesMax = 8;
@@ -13,7 +12,6 @@ export function findUnsupported(request: ChatRequest, model?: string): string | 
   return (
     findUnsaid(request, traits) ??
     findInMessages(request) ??
-    findInexactArguments(request) ??
     firstUnsaid(request.extras) ??
     findSilence(request)
   );

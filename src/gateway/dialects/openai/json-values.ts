@@ -1,9 +1,12 @@
+import { doubleOf, ExactNumber } from '../exact-json.ts';
+
 /** A parsed JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Whether a parsed value is an object and no list. */
 export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /** The value where it is an object; else an empty one. */
@@ -23,7 +26,8 @@ export function textIn(value: unknown): string | undefined {
 
 /** The value where it counts something: finite and not negative. */
 export function countIn(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  const count = doubleOf(value);
+  return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
 const nothing: Json = {};

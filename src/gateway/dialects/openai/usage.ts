@@ -1,3 +1,4 @@
+import { doubleOf } from '../exact-json.ts';
 import type { Usage } from '../../conversation/answer.ts';
 import { isTokenCount } from '../untrusted.ts';
 import { isObject, objectIn, type Json } from './json-values.ts';
@@ -57,6 +58,7 @@ function reasoningCount(usage: Json): number | undefined {
 
 /** Undefined where the provider says nothing; 0 for what cannot be a count of tokens. */
 function tokensIn(value: unknown): number | undefined {
-  if (typeof value !== 'number') return undefined;
-  return isTokenCount(value) ? value : 0;
+  const count = doubleOf(value);
+  if (typeof count !== 'number') return undefined;
+  return isTokenCount(count) ? count : 0;
 }

@@ -1,6 +1,8 @@
 import type { Answer, Choice, Usage } from '../../conversation/answer.ts';
 import type { AssistantPart, ReasoningPart } from '../../conversation/request.ts';
+import { parseExact } from '../../dialects/exact-json.ts';
 import { markSignature } from '../../dialects/signatures.ts';
+import { isRecord } from '../../dialects/untrusted.ts';
 import { UpstreamError } from '../../dialects/upstream-error.ts';
 import type { Fields } from './fields.ts';
 
@@ -90,14 +92,14 @@ function writePart(part: AssistantPart): Fields[] {
 }
 
 /**
- * The arguments of a call as the object that Anthropic's blocks hold. Throws `UpstreamError`
- * (`broken`) where they are none.
+ * The arguments of a call as the object that Anthropic's blocks hold, whose numbers keep their texts.
+ * Throws `UpstreamError` (`broken`) where they are none.
  */
 export function readInput(text: string): unknown {
   if (text.trim() === '') return {};
   try {
-    const input: unknown = JSON.parse(text);
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input;
+    const input = parseExact(text);
+    if (isRecord(input)) return input;
   } catch {
     // Told below, as for JSON that is no object.
   }

@@ -1,5 +1,7 @@
 import { Fault } from '../../../kit/errors.ts';
 import type { CacheMark } from '../../conversation/request.ts';
+import { doubleOf } from '../../dialects/exact-json.ts';
+import { isRecord } from '../../dialects/untrusted.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -9,7 +11,7 @@ export function invalid(param: string, expected: string): Fault {
 }
 
 export function expectObject(value: unknown, path: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  if (isRecord(value)) return value;
   throw invalid(path, 'must be an object');
 }
 
@@ -31,14 +33,16 @@ export function expectName(value: unknown, path: string): string {
 
 /** An integer of at least `min`. */
 export function expectCount(value: unknown, path: string, min: number): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min) return value;
+  const count = doubleOf(value);
+  if (typeof count === 'number' && Number.isInteger(count) && count >= min) return count;
   throw invalid(path, `must be an integer of at least ${min}`);
 }
 
 /** A number from 0 to 1; undefined where the field is absent. */
 export function readShare(value: unknown, path: string): number | undefined {
   if (isAbsent(value)) return undefined;
-  if (typeof value === 'number' && value >= 0 && value <= 1) return value;
+  const share = doubleOf(value);
+  if (typeof share === 'number' && share >= 0 && share <= 1) return share;
   throw invalid(path, 'must be a number from 0 to 1');
 }
 

@@ -4,6 +4,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../conversation/request.ts';
+import { writeExact } from '../../dialects/exact-json.ts';
 import { signatureOf } from '../../dialects/signatures.ts';
 import { keepBlock, readResult, readTextBlock, readUserBlock } from './blocks.ts';
 import {
@@ -150,7 +151,7 @@ function readCall(block: Fields, path: string, remainder: Remainder): AssistantP
     type: 'tool-call',
     id: expectName(block.id, `${path}.id`),
     name: expectName(block.name, `${path}.name`),
-    arguments: JSON.stringify(expectObject(block.input, `${path}.input`)),
+    arguments: writeExact(expectObject(block.input, `${path}.input`)),
     cache: readMark(block.cache_control, `${path}.cache_control`),
   };
 }

@@ -73,7 +73,6 @@ export function readRequest(body: Fields): ChatRequest {
 }
 
 const fieldNames = {
-  arguments: 'input',
   parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
   reasoning_effort: 'output_config.effort',
   response_format: 'output_config.format',

@@ -1,4 +1,6 @@
 import { Fault } from '../../../kit/errors.ts';
+import { doubleOf } from '../../dialects/exact-json.ts';
+import { isRecord } from '../../dialects/untrusted.ts';
 
 /** A parsed JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -30,7 +32,7 @@ export function isAbsent(value: unknown): value is undefined | null {
 }
 
 export function objectAt(value: unknown, param: string): Json {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+  if (isRecord(value)) return value;
   throw wrong(param, 'must be an object');
 }
 
@@ -70,10 +72,11 @@ export interface Range {
 export function numberOrNone(value: unknown, param: string, range: Range): number | undefined {
   if (isAbsent(value)) return undefined;
   const { min, max, isWhole = false } = range;
-  if (typeof value !== 'number' || (isWhole && !Number.isSafeInteger(value))) {
+  const number = doubleOf(value);
+  if (typeof number !== 'number' || (isWhole && !Number.isSafeInteger(number))) {
     throw wrong(param, isWhole ? 'must be a whole number' : 'must be a number');
   }
-  if (value >= min && value <= max) return value;
+  if (number >= min && number <= max) return number;
   const bounds = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`;
   throw wrong(param, `must be ${bounds}`);
 }

@@ -1,5 +1,6 @@
 import type { AnswerEvent, Usage } from '../../conversation/answer.ts';
 import type { ChatRequest } from '../../conversation/request.ts';
+import { writeExact } from '../../dialects/exact-json.ts';
 import type { FaceStream } from '../face.ts';
 import type { ItemEvent } from './items.ts';
 import { Output } from './output.ts';
@@ -63,7 +64,7 @@ export class ResponseStream implements FaceStream {
     let framed = '';
     for (const { type, ...fields } of events) {
       const data = { type, sequence_number: this.#sequence, ...fields };
-      framed += `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+      framed += `event: ${type}\ndata: ${writeExact(data)}\n\n`;
       this.#sequence += 1;
     }
     return framed;
