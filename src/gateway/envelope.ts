@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import type { Envelope } from '../kit/envelope.ts';
-import { anthropicEnvelope, AnthropicFault } from './faces/anthropic/envelope.ts';
+import type { Envelope, FaultContext } from '../kit/envelope.ts';
+import { anthropicEnvelope } from './faces/anthropic/envelope.ts';
+import { speaksAnthropic } from './faces/anthropic/models.ts';
 import type { Code, Fault } from '../kit/errors.ts';
 
 const errorTypes = [
@@ -32,13 +33,20 @@ const OwnError = Type.Object(
 export const gatewayEnvelope: Envelope = {
   schema: Type.Union([OwnError, anthropicEnvelope.schema]),
   wrap: (fault, context) =>
-    fault instanceof AnthropicFault || anthropicPaths.test(context.path)
+    isForAnthropic(context)
       ? anthropicEnvelope.wrap(fault, context)
       : { error: describeFault(fault) },
 };
 
-/** Where Anthropic's clients ask, and read refusals in its words. */
+/** Where only Anthropic's clients ask. */
 const anthropicPaths = /^(?:\/api)?\/v1\/messages(?:\/|$)/;
+/** Where clients of both ask. */
+const modelPaths = /^(?:\/api)?\/v1\/models(?:\/|$)/;
+
+function isForAnthropic({ path, headers }: FaultContext): boolean {
+  if (anthropicPaths.test(path)) return true;
+  return headers !== undefined && speaksAnthropic(headers) && modelPaths.test(path);
+}
 
 const typesByCode: Partial<Record<Code, ErrorType>> = {
   unauthenticated: 'authentication_error',

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Type, type TSchema } from 'typebox';
 import type { Fault } from './errors.ts';
 
@@ -8,6 +9,8 @@ export interface FaultContext {
   readonly timestamp: string;
   /** The request's path, for services that word refusals differently by path. */
   readonly path: string;
+  /** The request's, where one came as far, for services that word refusals by who asks. */
+  readonly headers?: IncomingHttpHeaders | undefined;
 }
 
 /** How a service words its refusals. */

@@ -77,6 +77,7 @@ async function open(host: Host<MeshConfig>, lifetime: Lifetime) {
   // While both doors still answer: inbox agents come with their results, and callers get theirs.
   const farewell = () => {
     grpc.stop();
+    tasks.inbox.stopWaits();
     return tasks.runner.stop();
   };
   host.http.app.addHook('preClose', farewell);

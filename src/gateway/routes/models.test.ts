@@ -54,6 +54,19 @@ test("Anthropic's client is told in its own words that there is no such model", 
   });
 });
 
+test("Anthropic's client is refused in its own words, whoever words it", async () => {
+  const authToken = 'no.token.this';
+  const stranger = new Anthropic({ baseURL: gateway.url, apiKey: null, authToken, maxRetries: 0 });
+  await expect(stranger.models.list()).rejects.toMatchObject({
+    status: 401,
+    error: { type: 'error', error: { type: 'authentication_error' } },
+  });
+  await expect(anthropic.models.list({ limit: -1 })).rejects.toMatchObject({
+    status: 400,
+    error: { type: 'error', error: { type: 'invalid_request_error' } },
+  });
+});
+
 test("Anthropic's client reads models, and turns the pages of their list both ways", async () => {
   expect(await anthropic.models.retrieve('model-0')).toMatchObject(first);
   expect(await anthropic.models.retrieve('up/model-0')).toMatchObject({ id: 'up/model-0' });

@@ -2,7 +2,6 @@ import { Fault } from '../../kit/errors.ts';
 import type { Handlers } from '../../kit/http/call.ts';
 import { WrittenJson } from '../../kit/written-json.ts';
 import type { gatewayContract } from '../contract.ts';
-import { inAnthropicWords } from '../faces/anthropic/envelope.ts';
 import { speaksAnthropic, writeModel, writeModels } from '../faces/anthropic/models.ts';
 import type { ProviderList, Target } from '../providers/provider.ts';
 
@@ -14,13 +13,13 @@ export function modelHandlers(providers: ProviderList): ModelHandlers {
     listModels: ({ headers, query }) => {
       const all = listModels(providers);
       if (!speaksAnthropic(headers)) return { object: 'list', data: all.map(describe) };
-      return inAnthropicWords(() => new WrittenJson(writeModels(all, query)));
+      return new WrittenJson(writeModels(all, query));
     },
     readModel: ({ headers, params: { provider, owner, model } }) => {
       const name = [provider, owner, model].filter((part) => part !== undefined).join('/');
-      const read = () => findModel(providers, name);
-      if (!speaksAnthropic(headers)) return { ...describe(read()), id: name };
-      return inAnthropicWords(() => new WrittenJson(writeModel(read(), name)));
+      const target = findModel(providers, name);
+      if (!speaksAnthropic(headers)) return { ...describe(target), id: name };
+      return new WrittenJson(writeModel(target, name));
     },
   };
 }

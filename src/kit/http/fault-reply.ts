@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Envelope } from '../envelope.ts';
@@ -28,6 +29,11 @@ export function faultOf(error: unknown, { routeOptions }: FastifyRequest): Fault
   const text =
     statusCode === 415 ? 'send the body as application/json' : (message ?? 'bad request');
   return new Fault('invalid', text, { cause: error, status: statusCode, reason });
+}
+
+/** What a refusal needs of its request. */
+interface Refused extends Pick<CallContext, 'requestId' | 'path'> {
+  readonly headers?: IncomingHttpHeaders;
 }
 
 /** A request that was refused, and why. */
@@ -66,13 +72,14 @@ export class FaultReply {
     if (fault.code === 'too_large') letSenderFinish(reply);
     reply.code(this.#statusOf(fault));
     reply.header('content-type', jsonType);
-    reply.send(JSON.stringify(this.body(fault, context)));
+    reply.send(JSON.stringify(this.body(fault, { ...context, headers: request.headers })));
     return reply;
   }
 
   /** The refusal in the service's own words. */
-  body(fault: Fault, { requestId, path }: Pick<CallContext, 'requestId' | 'path'>): unknown {
-    return this.#envelope.wrap(fault, { requestId, path, timestamp: new Date().toISOString() });
+  body(fault: Fault, { requestId, path, headers }: Refused): unknown {
+    const timestamp = new Date().toISOString();
+    return this.#envelope.wrap(fault, { requestId, path, headers, timestamp });
   }
 
   /** Notes the fault on the span, and in the log where it is ours. */

@@ -70,7 +70,7 @@ export function retryAfterOf(headers: Headers): number | undefined {
 
 function failureOf(agent: Agent, error: unknown) {
   const fault = Fault.from(error);
-  if (fault.code === 'forbidden' || fault.code === 'invalid' || isUnconnected(fault.cause)) {
+  if (fault.code === 'forbidden' || fault.code === 'invalid' || hasCode(fault.cause, unconnected)) {
     const reason = fault.code === 'forbidden' ? 'egress_blocked' : 'agent_unreachable';
     return notStarted(agent, reason, { cause: fault });
   }
@@ -79,10 +79,15 @@ function failureOf(agent: Agent, error: unknown) {
 }
 
 /** The same words for the same thing as over gRPC. */
-function reasonOf({ reason = 'agent_failed' }: Fault): string {
-  return reason === 'response_too_large' ? 'result_too_large' : reason;
+function reasonOf({ reason, cause }: Fault): string {
+  if (reason === 'response_too_large') return 'result_too_large';
+  return reason ?? (hasCode(cause, lost) ? 'connection_lost' : 'agent_failed');
 }
 
+/** A connection that stood, and does no more. */
+const lost = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/** No connection stood: then the agent has seen nothing. */
 const unconnected = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -99,8 +104,7 @@ const unconnected = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** Whether no connection stood: then the agent has seen nothing. */
-function isUnconnected(error: unknown): boolean {
+function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
   if (!(error instanceof Error)) return false;
-  return 'code' in error && typeof error.code === 'string' && unconnected.has(error.code);
+  return 'code' in error && typeof error.code === 'string' && codes.has(error.code);
 }

@@ -98,19 +98,27 @@ test('a failing agent is 502 and asked once; what it says is passed on shortened
   expect(ground.directory.observed).toEqual([{ agentId: 'bad', isFailure: true }]);
 });
 
-test('a redirect, a page, a huge answer and forged JSON are 502', async () => {
+test('a redirect, a page, a huge answer, half of one and forged JSON are 502', async () => {
   await using agent = await startAgent(({ path }, response) => {
     if (path.startsWith('/go')) response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end();
     else if (path.startsWith('/page')) response.end('<html>');
     else if (path.startsWith('/big')) response.end(`"${'x'.repeat(2_000_000)}"`);
+    else if (path.startsWith('/half')) response.write('{"result":', () => response.destroy());
     else response.end('{"result":{"__proto__":{"a":1}}}');
   });
-  for (const kind of ['go', 'page', 'big', 'forged']) {
+  const reasons = {
+    go: 'REDIRECT_REFUSED',
+    page: 'INVALID_ANSWER',
+    big: 'RESULT_TOO_LARGE',
+    half: 'CONNECTION_LOST',
+    forged: 'INVALID_ANSWER',
+  };
+  for (const [kind, reason] of Object.entries(reasons)) {
     ground.directory.put(agentOf(kind, { endpoints: { rest: `${agent.url}/${kind}` } }));
-    const { status } = await mesh.execute({ targetAgent: kind, task: chat() });
-    expect([kind, status]).toEqual([kind, 502]);
+    const { status, body } = await mesh.execute({ targetAgent: kind, task: chat() });
+    expect([kind, status, body.error.code]).toEqual([kind, 502, reason]);
   }
-  expect(agent.requests).toHaveLength(4);
+  expect(agent.requests).toHaveLength(5);
 });
 
 test('an agent that hangs or trickles is 504 at the deadline and told to stop', async () => {
@@ -182,7 +190,8 @@ test('what was not started goes to another agent; what may have been only if it 
   ground.directory.agents.clear();
   const endpoints = { rest: broken.url };
   ground.directory.put(agentOf('broken', { endpoints }), goodAgent);
-  expect((await mesh.execute({ task: chat() })).status).toBe(502);
+  const lost = await mesh.execute({ task: chat() });
+  expect([lost.status, lost.body.error.code]).toEqual([502, 'CONNECTION_LOST']);
   ground.directory.agents.clear();
   ground.directory.put(agentOf('broken', { endpoints, isIdempotent: true }), goodAgent);
   expect((await mesh.execute({ task: chat() })).body.executedBy).toBe('good');

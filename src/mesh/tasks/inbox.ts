@@ -72,6 +72,8 @@ interface Addition {
 export class Inbox implements AgentCaller, AsyncDisposable {
   readonly #options: InboxOptions;
   readonly #additions: Batch<Addition>;
+  readonly #pauses = new Set<Pause>();
+  #isStopping = false;
 
   constructor(options: InboxOptions) {
     this.#options = options;
@@ -112,13 +114,14 @@ export class Inbox implements AgentCaller, AsyncDisposable {
     for (;;) {
       // Again after each wait: the agent may have gone, or be another's.
       this.#checkOwner(agentId, options.subject);
-      const leftMs = Math.max(0, untilMs - Date.now());
+      const leftMs = this.#isStopping ? 0 : Math.max(0, untilMs - Date.now());
       const pause = new Pause({
         signals: this.#options.signals,
         until: { kind: 'inbox', agentId },
         ms: Math.min(leftMs, this.#recheckMs),
         signal,
       });
+      this.#pauses.add(pause);
       try {
         const tasks = await this.#claim(agentId, options);
         if (tasks.length > 0 || leftMs === 0 || signal.aborted) {
@@ -126,9 +129,16 @@ export class Inbox implements AgentCaller, AsyncDisposable {
         }
         await pause.over(await this.#leaseMsLeft(agentId, options.subject));
       } finally {
+        this.#pauses.delete(pause);
         pause.stop();
       }
     }
+  }
+
+  /** Lets nobody wait for tasks any longer: who comes gets what there is. */
+  stopWaits(): void {
+    this.#isStopping = true;
+    for (const pause of this.#pauses) pause.cutShort();
   }
 
   /** Takes an agent's answer; throws `conflict` (`task_finished`) for all but the first. */

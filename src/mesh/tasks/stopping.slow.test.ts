@@ -87,6 +87,16 @@ test('whoever asked an agent that does not answer learns that the task was inter
   await stopped;
 });
 
+test('an agent that waits for tasks waits no longer than the mesh does', async () => {
+  await call('POST', '/api/v1/agents/register', { agentId: 'quiet', capabilities: ['chat'] });
+  const waits = [1, 2].map(() => call('GET', '/api/v1/agents/quiet/inbox?wait=60'));
+  await call('GET', '/api/v1/agents/quiet/inbox');
+  // Without a limit to the grace: only who is let go ends.
+  await mesh.host.http.close(600_000);
+  for (const { status: code, body } of await Promise.all(waits))
+    expect([code, body.tasks]).toEqual([200, []]);
+});
+
 test('an agent of an inbox answers while the mesh stops; else who waits is told to come again', async () => {
   await call('POST', '/api/v1/agents/register', { agentId: 'quiet', capabilities: ['chat'] });
   const answered = execute('quiet');

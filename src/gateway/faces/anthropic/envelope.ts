@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Envelope } from '../../../kit/envelope.ts';
-import { Fault, type Code } from '../../../kit/errors.ts';
+import type { Fault, Code } from '../../../kit/errors.ts';
 import { isRecord, type Json } from '../../dialects/untrusted.ts';
 import { AnyKey } from '../../../kit/any-key.ts';
 
@@ -40,25 +40,6 @@ export const anthropicEnvelope: Envelope = {
   ),
   wrap: (fault, { requestId }) => ({ ...describe(fault), request_id: requestId }),
 };
-
-/** A refusal for a client of Anthropic's, on a path where others ask too. */
-export class AnthropicFault extends Fault {}
-
-/** What an answer for a client of Anthropic's comes to; what is thrown on the way is in its words. */
-export function inAnthropicWords<T>(answer: () => T): T {
-  try {
-    return answer();
-  } catch (error) {
-    const { code, message, reason, detail, status, cause, retryAfter } = Fault.from(error);
-    throw new AnthropicFault(code, message, {
-      detail,
-      status,
-      cause,
-      ...(reason !== undefined && { reason }),
-      ...(retryAfter !== undefined && { retryAfter }),
-    });
-  }
-}
 
 /** The event that ends a stream which cannot be finished. */
 export function writeFailure(fault: Fault): string {
