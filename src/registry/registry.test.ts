@@ -180,7 +180,9 @@ describe('a connection', () => {
 
     const found = await call('POST', '/connections/discover', { capabilities: ['echo'] });
     expect(found.body).toMatchObject({ totalMatching: 1, connections: [{ id: body.id }] });
+    expect((await call('PATCH', path, { status: 'idle' })).body.status).toBe('idle');
     const called = await call('POST', `${path}/call`, { tool: 'echo', arguments: { text: 'hi' } });
+    expect((await read()).status).toBe('active');
     expect(called.body).toMatchObject({ connectionId: body.id, result: 'hi', isError: false });
     expect(await callOverMcp('echo__echo', { text: 'again' })).toMatchObject({
       content: [{ type: 'text', text: 'again' }],

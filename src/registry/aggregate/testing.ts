@@ -55,7 +55,12 @@ export async function openAggregate(links: TestLinks) {
     directory,
     links,
     events,
-    notes: { noteActive: (id) => void told.active.push(id) },
+    notes: {
+      noteActive: (id) => {
+        told.active.push(id);
+        return undefined;
+      },
+    },
     traffic: {
       begin: (connectionId) => ({
         end: (outcome) => void told.ended.push({ connectionId, outcome }),

@@ -95,7 +95,7 @@ export class Exchanges {
       parent: errand.parent,
       attributes: attributesOf(connection, wanted),
     });
-    notes.noteActive(connection.id);
+    const awake = notes.noteActive(connection.id);
     const running = traffic.begin(connection.id, capabilityOf(wanted));
     let outcome: Outcome = 'success';
     try {
@@ -110,6 +110,8 @@ export class Exchanges {
       running.end(outcome);
       span.end();
       this.#tell(connection.id, wanted, outcome);
+      // Who has the answer finds no idle connection any more.
+      if (awake) await awake;
     }
   }
 

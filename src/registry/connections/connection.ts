@@ -153,6 +153,9 @@ export interface ConnectionNotes {
   noteHealth(notes: readonly HealthNote[]): Promise<void>;
   /** An acceptance goes into the history beside it. */
   noteLearned(id: string, learned: Learned, acceptance?: Acceptance): Promise<void>;
-  /** A request went through it now: batched, an idle one becomes active at once. */
-  noteActive(id: string): void;
+  /**
+   * A request went through it now: batched, but an idle one becomes active at once. Where it was idle,
+   * resolves when everybody sees that it is not; never rejects.
+   */
+  noteActive(id: string): Promise<void> | undefined;
 }

@@ -330,13 +330,14 @@ test('a connection without requests becomes idle, and a request makes it active 
   const { id } = await register();
   const busy = await register();
   nowMs += 299_000;
-  replica.connections.notes.noteActive(busy.id);
+  expect(replica.connections.notes.noteActive(busy.id)).toBeUndefined();
   nowMs += 2_000;
   await replica.connections.sweep();
   const { directory } = other.connections;
   expect(directory.find(id)?.status).toBe('idle');
   expect(directory.find(busy.id)?.status).toBe('active');
-  replica.connections.notes.noteActive(id);
+  await replica.connections.notes.noteActive(id);
+  expect(replica.connections.directory.find(id)?.status).toBe('active');
   await expect.poll(() => directory.find(id)?.status).toBe('active');
   expect(replica.events.at(-1)).toMatchObject({
     connectionId: id,

@@ -58,8 +58,8 @@ export class Notes implements ConnectionNotes, AsyncDisposable {
     await this.#learned.add({ ...storable, id, acceptances: acceptance ? [acceptance] : [] });
   }
 
-  noteActive(id: string): void {
-    this.#options.requests.note(id);
+  noteActive(id: string): Promise<void> | undefined {
+    return this.#options.requests.note(id);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -17,29 +17,26 @@ export interface RequestLogOptions {
 
 /** How long a request through an active connection may wait to be written. */
 const writeMs = 5_000;
-/** The same where it wakes an idle one. */
-const wakeMs = 5;
 
 /** When the last request went through each connection; the table has it a few seconds later. */
 export class RequestLog implements AsyncDisposable {
   readonly #options: RequestLogOptions;
   readonly #unwritten = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
-  #isTimerShort = false;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: RequestLogOptions) {
     this.#options = options;
   }
 
-  note(id: string): void {
+  /** The write of a request that wakes an idle connection, which never rejects; others wait a little. */
+  note(id: string): Promise<void> | undefined {
     const { directory, now } = this.#options;
     this.#unwritten.set(id, now());
-    const isIdle = directory.find(id)?.status === 'idle';
-    if (this.#timer && (this.#isTimerShort || !isIdle)) return;
-    clearTimeout(this.#timer);
-    this.#isTimerShort = isIdle;
-    this.#timer = setTimeout(() => void this.flush(), isIdle ? wakeMs : writeMs).unref();
+    // What else is noted while one is written comes along with the next.
+    if (directory.find(id)?.status === 'idle') return this.flush();
+    this.#timer ??= setTimeout(() => void this.flush(), writeMs).unref();
+    return undefined;
   }
 
   /** Milliseconds since the epoch, where a request is known that the table does not know yet. */
