@@ -65,6 +65,27 @@ test.each(changes)('a server that goes from %s to %s is called on', async (from,
   expect(link.server.era).toBe(to === 'modern' ? 'modern' : 'legacy');
 });
 
+test('a call that is under way when another finds the new era is called on too', async () => {
+  eras = 'modern';
+  const link = await links.pool.open('con_a');
+  eras = 'legacy';
+  let calls = 0;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  refuse = async (request) => {
+    const isCall = request.headers.get('mcp-method') === 'tools/call';
+    if (isCall && (calls += 1) === 2) await released;
+    return new Response('Bad Request: Server not initialized', { status: 400 });
+  };
+  const [first, second] = [link.callTool('which', {}), link.callTool('which', {})];
+  const answer = { content: [{ type: 'text', text: 'legacy' }] };
+  expect(await Promise.race([first, second])).toMatchObject(answer);
+  release();
+  expect(await Promise.all([first, second])).toMatchObject([answer, answer]);
+});
+
 test.each(changes)('a server that goes from %s to %s is found well', async (from, to) => {
   eras = from;
   const link = await links.pool.open('con_a');

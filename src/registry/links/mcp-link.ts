@@ -42,6 +42,7 @@ export class McpLink implements Link {
   #tools: ReadonlyMap<string, Tool>;
   #activeCount = 0;
   #isClosed = false;
+  #onIdle: (() => void) | undefined;
   /** By the clock that `Date.now` reads. */
   lastUsedMs = Date.now();
 
@@ -120,6 +121,17 @@ export class McpLink implements Link {
     await this.#options.client.close();
   }
 
+  /** Takes nothing further, and closes when what is under way has ended. */
+  async retire(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#activeCount > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    await this.close();
+  }
+
   /** For the owner: the transport ended by itself. */
   markClosed(): void {
     this.#isClosed = true;
@@ -138,6 +150,7 @@ export class McpLink implements Link {
     } finally {
       this.#activeCount -= 1;
       this.lastUsedMs = Date.now();
+      if (this.#activeCount === 0) this.#onIdle?.();
     }
   }
 

@@ -6,6 +6,7 @@ import { isNeverSent, isOfOtherEra, linkClosed } from './link-faults.ts';
 import type { ExchangeOptions, Link, Links } from './link.ts';
 import type { McpLink } from './mcp-link.ts';
 import { Opening } from './opening.ts';
+import { isUnderstood } from './plain-question.ts';
 import { PooledLink, type FailedExchange } from './pooled-link.ts';
 
 export interface LinkPoolOptions {
@@ -28,8 +29,6 @@ interface Verdict {
 }
 
 const defaultTimeoutMs = 60_000;
-/** A server takes no longer to say whether it understands us at all. */
-const plainAnswerMs = 5_000;
 /** A server that was upgraded still answers as a legacy one. */
 const legacyVerdictMs = 24 * 3_600_000;
 
@@ -39,6 +38,7 @@ export class LinkPool implements Links, AsyncDisposable {
   readonly #entries = new Map<string, Entry>();
   readonly #verdicts = new Map<string, Verdict>();
   readonly #closing = new Set<Promise<void>>();
+  readonly #retiring = new Set<McpLink>();
   readonly #offerListeners = new Set<(connectionId: string) => void>();
   readonly #openedListeners = new Set<(connectionId: string, link: Link) => void>();
   readonly #brokenListeners = new Set<(connectionId: string, error: unknown) => void>();
@@ -110,6 +110,7 @@ export class LinkPool implements Links, AsyncDisposable {
     this.#stopWatching();
     clearInterval(this.#sweeps);
     await Promise.all(Array.from(this.#entries.keys(), (id) => this.close(id)));
+    await Promise.all(Array.from(this.#retiring, (link) => link.close().catch(() => {})));
     await Promise.all(this.#closing);
   }
 
@@ -129,9 +130,16 @@ export class LinkPool implements Links, AsyncDisposable {
     const entry = this.#entries.get(connectionId);
     if (entry?.link === broken) {
       this.#entries.delete(connectionId);
-      void this.#end(entry);
+      void this.#retire(broken);
     }
     return this.#acquire(connectionId, options);
+  }
+
+  /** Others may wait for answers over it: each learns for itself whether one comes. */
+  async #retire(link: McpLink): Promise<void> {
+    this.#retiring.add(link);
+    await link.retire().catch(() => {});
+    this.#retiring.delete(link);
   }
 
   /** A link to a server that has changed its protocol era behind an open one; it is asked anew. */
@@ -271,20 +279,6 @@ export class LinkPool implements Links, AsyncDisposable {
 
   #onChange({ before, after }: ConnectionChange): void {
     if (after.status === 'disconnected' || isElsewhere(before, after)) void this.forget(after.id);
-  }
-}
-
-/** Whether the server answers the plainest of questions. */
-async function isUnderstood(
-  link: McpLink,
-  { signal, timeoutMs = defaultTimeoutMs }: ExchangeOptions = {},
-): Promise<boolean> {
-  const { era } = link.server;
-  try {
-    await link.probe({ signal, timeoutMs: Math.min(timeoutMs, plainAnswerMs) });
-    return true;
-  } catch (error) {
-    return !isOfOtherEra(error, { era, isProbe: true });
   }
 }
 
