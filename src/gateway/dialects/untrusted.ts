@@ -33,6 +33,7 @@ export function isTokenCount(value: unknown): value is number {
 
 const tokensMax = 1e12;
 
+/** Whether a parsed value is an object and no list. */
 export function isRecord(value: unknown): value is Json {
   if (typeof value !== 'object' || value === null) return false;
   return !Array.isArray(value) && !(value instanceof ExactNumber);

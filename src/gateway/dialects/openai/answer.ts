@@ -7,7 +7,8 @@ import { writeExact } from '../exact-json.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readFailure } from './failure.ts';
 import { finishOf } from './finish.ts';
-import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
+import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { countIn } from './count-in.ts';
 import { providedSignature, providedThoughts, thinkingText } from './reasoning.ts';
 import { usageIn } from './usage.ts';
 
@@ -18,7 +19,7 @@ import { usageIn } from './usage.ts';
 export function readAnswer(body: unknown): Answer {
   const sound = soundBody(body);
   for (const choice of listIn(sound['choices']))
-    refuseImages(objectIn(objectIn(choice)['message']));
+    refuseImages(recordIn(recordIn(choice)['message']));
   const choices = listIn(sound['choices']).map(readChoice);
   return {
     id: textIn(sound['id']) ?? '',
@@ -35,7 +36,7 @@ export function readUsage(body: unknown): Usage {
   const choices = listIn(sound['choices']);
   const usage = usageIn(sound);
   if (!usage) return estimateUsage(choices.map(readChoice));
-  for (const choice of choices) checkEnd(objectIn(choice));
+  for (const choice of choices) checkEnd(recordIn(choice));
   return usage;
 }
 
@@ -47,8 +48,8 @@ export function errorInside(body: Json): UpstreamError | undefined {
 }
 
 function readCall(call: unknown): ToolCallPart {
-  const { id, function: named, extra_content: extra, type } = objectIn(call);
-  if (!isObject(named)) {
+  const { id, function: named, extra_content: extra, type } = recordIn(call);
+  if (!isRecord(named)) {
     throw broken(`a call of the type ${String(type)} cannot be translated`);
   }
   const signature = providedSignature(extra);
@@ -71,19 +72,19 @@ export function newCallId(): string {
 /** Arguments as JSON text: some servers send the object itself. */
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value;
-  return isObject(value) ? writeExact(value) : '';
+  return isRecord(value) ? writeExact(value) : '';
 }
 
 /** The calls of a message or delta; the one of OpenAI's old `function_call` has no id. */
 export function callsIn(message: Json): readonly unknown[] {
   const { function_call: old } = message;
   const calls = listIn(message['tool_calls']);
-  return calls.length === 0 && isObject(old) ? [{ function: old }] : calls;
+  return calls.length === 0 && isRecord(old) ? [{ function: old }] : calls;
 }
 
 /** Throws `untranslatable` for a message or delta that is spoken: nobody else has a word for audio. */
 export function refuseAudio(message: Json): void {
-  if (isObject(message['audio'])) {
+  if (isRecord(message['audio'])) {
     throw untranslatable('the provider answers with audio, which cannot be said here');
   }
 }
@@ -100,7 +101,7 @@ function isSaid(error: unknown): boolean {
 }
 
 function soundBody(body: unknown): Json {
-  if (!isObject(body)) throw broken('the provider sent no JSON object');
+  if (!isRecord(body)) throw broken('the provider sent no JSON object');
   const error = errorInside(body);
   if (error) throw error;
   if (listIn(body['choices']).length === 0) throw broken('the provider sent no choices');
@@ -108,9 +109,9 @@ function soundBody(body: unknown): Json {
 }
 
 function readChoice(value: unknown, position: number): Choice {
-  const choice = objectIn(value);
+  const choice = recordIn(value);
   checkEnd(choice);
-  const message = objectIn(choice['message']);
+  const message = recordIn(choice['message']);
   const parts = readParts(message);
   const hasCalls = parts.some(({ type }) => type === 'tool-call');
   const { logprobs } = choice;
@@ -129,7 +130,7 @@ function checkEnd(choice: Json): void {
     finishOf(reason, false);
     return;
   }
-  const isEmpty = readParts(objectIn(choice['message'])).length === 0;
+  const isEmpty = readParts(recordIn(choice['message'])).length === 0;
   if (isEmpty) throw broken('the provider sent an empty answer');
   throw UpstreamError.of('truncated', 'the provider sent an answer without its end');
 }
@@ -159,7 +160,7 @@ function readContent(content: unknown, parts: AssistantPart[]): void {
   const text = textIn(content);
   if (text !== undefined) parts.push({ type: 'text', text });
   for (const item of listIn(content)) {
-    const part = objectIn(item);
+    const part = recordIn(item);
     const piece = textIn(part['text']);
     if (part['type'] === 'thinking') parts.push({ type: 'reasoning', text: thinkingText(part) });
     else if (piece !== undefined) parts.push({ type: 'text', text: piece });

@@ -1,11 +1,12 @@
 import type { Citation } from '../../conversation/request.ts';
-import { countIn, listIn, objectIn, textIn, type Json } from './json-values.ts';
+import { listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { countIn } from './count-in.ts';
 
 /** The `url_citation` annotations of a message or delta; undefined where there are none. */
 export function citationsIn(message: Json): readonly Citation[] | undefined {
   const found = listIn(message['annotations']).flatMap((annotation) => {
-    const { type, url_citation: cited } = objectIn(annotation);
-    const { url, title, start_index: start, end_index: end } = objectIn(cited);
+    const { type, url_citation: cited } = recordIn(annotation);
+    const { url, title, start_index: start, end_index: end } = recordIn(cited);
     const address = textIn(url);
     if (type !== 'url_citation' || address === undefined) return [];
     const place = { start: countIn(start) ?? 0, end: countIn(end) ?? 0 };

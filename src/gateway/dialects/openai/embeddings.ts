@@ -1,7 +1,8 @@
 import type { EmbeddingDialect } from '../dialect.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { errorInside } from './answer.ts';
-import { countIn, isObject, listIn, objectIn, textIn } from './json-values.ts';
+import { isRecord, listIn, recordIn, textIn } from '../untrusted.ts';
+import { countIn } from './count-in.ts';
 import { usageIn } from './usage.ts';
 
 /** OpenAI's `/embeddings`. Vectors are asked for as numbers, which every server knows. */
@@ -18,14 +19,14 @@ export const openAiEmbeddings: EmbeddingDialect = {
     },
   }),
   read(body, request) {
-    if (!isObject(body)) throw broken('the provider sent no JSON object');
+    if (!isRecord(body)) throw broken('the provider sent no JSON object');
     const error = errorInside(body);
     if (error) throw error;
     const data = listIn(body['data']);
     if (data.length !== request.input.length) throw broken('the provider left out vectors');
     const vectors: (readonly number[])[] = [];
     for (const [position, item] of data.entries()) {
-      const { index, embedding } = objectIn(item);
+      const { index, embedding } = recordIn(item);
       vectors[countIn(index) ?? position] = readVector(embedding);
     }
     const isWhole = vectors.length === data.length && !vectors.includes(missing);

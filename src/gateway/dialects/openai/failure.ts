@@ -1,6 +1,7 @@
 import type { ErrorAnswer, UpstreamFailure } from '../failure.ts';
 import { kindOf, type ErrorWords } from './failure-kind.ts';
-import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
+import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { countIn } from './count-in.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** Of a message that is looked at: no provider needs more to say what is wrong. */
@@ -47,8 +48,8 @@ function wordsOf(
 
 /** The object that describes the error: `error`, in a list with Gemini, or the body itself. */
 function errorIn(body: unknown): Json {
-  const whole = isObject(body) ? body : objectIn(listIn(body)[0]);
-  return isObject(whole['error']) ? whole['error'] : whole;
+  const whole = isRecord(body) ? body : recordIn(listIn(body)[0]);
+  return isRecord(whole['error']) ? whole['error'] : whole;
 }
 
 function messageIn(error: Json, body: unknown): string | undefined {
@@ -63,16 +64,16 @@ function messageIn(error: Json, body: unknown): string | undefined {
 
 /** FastAPI's `detail`, which Mistral and vLLM have for a body of the wrong form. */
 function detailIn(detail: unknown): string | undefined {
-  if (isObject(detail)) return detailIn(detail['detail']) ?? textIn(detail['message']);
+  if (isRecord(detail)) return detailIn(detail['detail']) ?? textIn(detail['message']);
   const first = listIn(detail)[0];
-  return textIn(detail) ?? textIn(objectIn(first)['msg']);
+  return textIn(detail) ?? textIn(recordIn(first)['msg']);
 }
 
 /** The field that FastAPI complains of: `body.messages.0.content`. */
 function fieldIn(body: unknown): string | undefined {
-  const { detail, message } = objectIn(body);
-  const flaws = listIn(detail).length > 0 ? detail : objectIn(message)['detail'];
-  const path = listIn(objectIn(listIn(flaws)[0])['loc']).filter((step) => step !== 'body');
+  const { detail, message } = recordIn(body);
+  const flaws = listIn(detail).length > 0 ? detail : recordIn(message)['detail'];
+  const path = listIn(recordIn(listIn(flaws)[0])['loc']).filter((step) => step !== 'body');
   return path.length > 0 ? path.join('.') : undefined;
 }
 
@@ -88,7 +89,7 @@ function nameIn(value: unknown): string | undefined {
 
 /** Azure's finer word for its content filter. */
 function innerCode(error: Json): string | undefined {
-  const inner = objectIn(error['innererror'] ?? error['inner_error']);
+  const inner = recordIn(error['innererror'] ?? error['inner_error']);
   const code = textIn(inner['code'])?.toLowerCase();
   return code === 'responsibleaipolicyviolation' ? code : undefined;
 }

@@ -13,7 +13,8 @@ import {
 } from './answer.ts';
 import { citationsIn } from './citations.ts';
 import { finishOf } from './finish.ts';
-import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
+import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { countIn } from './count-in.ts';
 import { providedSignature, providedThoughts, thinkingText } from './reasoning.ts';
 import { usageIn } from './usage.ts';
 
@@ -32,8 +33,8 @@ export function parseChunk(data: string): Json | undefined {
   }
   // Gemini wraps an error of its OpenAI-compatible endpoint in a list.
   const [single] = listIn(chunk);
-  if (isObject(single)) chunk = single;
-  if (!isObject(chunk)) throw UpstreamError.of('broken', 'the provider sent no JSON object');
+  if (isRecord(single)) chunk = single;
+  if (!isRecord(chunk)) throw UpstreamError.of('broken', 'the provider sent no JSON object');
   const error = errorInside(chunk);
   if (error) throw error;
   return chunk;
@@ -63,7 +64,7 @@ export class OpenAiReader implements AnswerReader {
       this.#isStarted = true;
       events.push(startOf(chunk));
     }
-    for (const choice of choices) if (isObject(choice)) this.#readChoice(choice, events);
+    for (const choice of choices) if (isRecord(choice)) this.#readChoice(choice, events);
     const usage = usageIn(chunk);
     if (usage) events.push({ type: 'usage', usage });
     return events;
@@ -77,12 +78,12 @@ export class OpenAiReader implements AnswerReader {
   #readChoice(choice: Json, events: AnswerEvent[]): void {
     const index = countIn(choice['index']) ?? 0;
     // Some servers end with a whole message in place of a delta.
-    const delta = objectIn(choice['delta'] ?? choice['message']);
+    const delta = recordIn(choice['delta'] ?? choice['message']);
     readTexts({ delta, index, logprobs: choice['logprobs'] ?? undefined }, events);
     refuseAudio(delta);
     refuseImages(delta);
     for (const call of callsIn(delta)) {
-      const event = this.#callsOf(index).read(objectIn(call), index);
+      const event = this.#callsOf(index).read(recordIn(call), index);
       if (event) events.push(event);
     }
     const reason = textIn(choice['finish_reason']);
@@ -133,7 +134,7 @@ function readTexts({ delta, index, logprobs }: Said, events: AnswerEvent[]): voi
     };
     events.push({ type: 'text', choice: index, text, ...extra });
   }
-  for (const item of listIn(content)) readItem(objectIn(item), index, events);
+  for (const item of listIn(content)) readItem(recordIn(item), index, events);
   const refusal = textIn(delta['refusal']);
   if (refusal !== undefined) events.push({ type: 'refusal', choice: index, text: refusal });
 }
@@ -172,7 +173,7 @@ class Calls {
     }
     const found = this.#find(countIn(piece['index']), textIn(piece['id']));
     const { call, held } = found;
-    const named = objectIn(piece['function']);
+    const named = recordIn(piece['function']);
     const name = textIn(named['name']);
     const json = (held?.arguments ?? '') + argumentsText(named['arguments']);
     const signature = providedSignature(piece['extra_content']) ?? held?.signature;

@@ -1,6 +1,6 @@
 import type { ReasoningPart } from '../../conversation/request.ts';
 import { markSignature } from '../signatures.ts';
-import { isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
+import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
 
 /** A thought with what proves it. */
 export type Thought = Omit<ReasoningPart, 'type'>;
@@ -36,7 +36,7 @@ export function providedThoughts(message: Json): readonly Thought[] {
 
 /** Gemini's thought signature, as its OpenAI-compatible endpoint carries it at a call. */
 export function signatureIn(extraContent: unknown): string | undefined {
-  return textIn(objectIn(objectIn(extraContent)['google'])['thought_signature']);
+  return textIn(recordIn(recordIn(extraContent)['google'])['thought_signature']);
 }
 
 /** The same from a provider, marked. */
@@ -49,7 +49,7 @@ export function providedSignature(extraContent: unknown): string | undefined {
 export function thinkingText(part: Json): string {
   if (typeof part['thinking'] === 'string') return part['thinking'];
   return listIn(part['thinking'])
-    .map((piece) => (isObject(piece) ? (textIn(piece['text']) ?? '') : ''))
+    .map((piece) => (isRecord(piece) ? (textIn(piece['text']) ?? '') : ''))
     .join('');
 }
 
@@ -69,7 +69,7 @@ export function writeThoughts(thoughts: readonly Thought[]): Record<string, unkn
 const none: readonly Thought[] = [];
 
 function readDetail(detail: unknown): Thought[] {
-  if (!isObject(detail)) return [];
+  if (!isRecord(detail)) return [];
   const signature = textIn(detail['signature']);
   const proof = signature === undefined ? undefined : { signature };
   switch (detail['type']) {

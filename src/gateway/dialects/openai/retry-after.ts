@@ -1,5 +1,6 @@
 import type { ErrorAnswer } from '../failure.ts';
-import { countIn, objectIn } from './json-values.ts';
+import { recordIn } from '../untrusted.ts';
+import { countIn } from './count-in.ts';
 
 type Headers = ErrorAnswer['headers'];
 
@@ -24,7 +25,7 @@ export function retryAfterMs({ headers, body }: ErrorAnswer, message: string): n
 
 /** Another Ennead says it in seconds. */
 function secondsIn(body: unknown): number | undefined {
-  const seconds = countIn(objectIn(objectIn(body)['error'])['retry_after']);
+  const seconds = countIn(recordIn(recordIn(body)['error'])['retry_after']);
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
@@ -90,9 +91,9 @@ function resetMs(text: string | undefined): number | undefined {
 
 /** OpenRouter repeats the headers of the provider behind it in `error.metadata.headers`. */
 function nestedHeaders(body: unknown): Headers {
-  const metadata = objectIn(objectIn(objectIn(body)['error'])['metadata']);
+  const metadata = recordIn(recordIn(recordIn(body)['error'])['metadata']);
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(objectIn(metadata['headers']))) {
+  for (const [name, value] of Object.entries(recordIn(metadata['headers']))) {
     if (typeof value === 'string') headers[name.toLowerCase()] = value;
   }
   return headers;

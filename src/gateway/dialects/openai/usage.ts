@@ -1,15 +1,14 @@
 import { doubleOf } from '../exact-json.ts';
 import type { Usage } from '../../conversation/answer.ts';
-import { isTokenCount } from '../untrusted.ts';
-import { isObject, objectIn, type Json } from './json-values.ts';
+import { isRecord, isTokenCount, type Json, recordIn } from '../untrusted.ts';
 
 /**
  * Token counts from an answer or a chunk, wherever the provider puts them; undefined where it says
  * none: `usage`, and Groq's `x_groq.usage` of a stream.
  */
 export function usageIn(body: Json): Usage | undefined {
-  const usage = isObject(body['usage']) ? body['usage'] : objectIn(body['x_groq'])['usage'];
-  return isObject(usage) ? readCounts(usage) : undefined;
+  const usage = isRecord(body['usage']) ? body['usage'] : recordIn(body['x_groq'])['usage'];
+  return isRecord(usage) ? readCounts(usage) : undefined;
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -19,12 +18,12 @@ function readCounts(usage: Json): Usage | undefined {
   const written = tokensIn(usage['completion_tokens']);
   if (inputTokens === undefined && written === undefined) return undefined;
   const input = inputTokens ?? 0;
-  const promptDetails = objectIn(usage['prompt_tokens_details']);
+  const promptDetails = recordIn(usage['prompt_tokens_details']);
   const cached = cachedCount(usage, promptDetails);
   const cacheWrite = tokensIn(promptDetails['cache_write_tokens']);
   const reasoning = reasoningCount(usage);
   const heard = tokensIn(promptDetails['audio_tokens']);
-  const spoken = tokensIn(objectIn(usage['completion_tokens_details'])['audio_tokens']);
+  const spoken = tokensIn(recordIn(usage['completion_tokens_details'])['audio_tokens']);
   const outputTokens = withHiddenThoughts(usage, input, written ?? 0);
   const counts: Writable<Usage> = { inputTokens: input, outputTokens };
   // One by one: spreads of what may be absent take longer than all else here.
@@ -52,7 +51,7 @@ function cachedCount(usage: Json, promptDetails: Json): number | undefined {
 }
 
 function reasoningCount(usage: Json): number | undefined {
-  const details = objectIn(usage['completion_tokens_details']);
+  const details = recordIn(usage['completion_tokens_details']);
   return tokensIn(details['reasoning_tokens']) ?? tokensIn(usage['reasoning_tokens']);
 }
 

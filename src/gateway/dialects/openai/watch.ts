@@ -1,7 +1,8 @@
 import type { Usage } from '../../conversation/answer.ts';
 import type { StreamWatch } from '../dialect.ts';
 import { finishOf } from './finish.ts';
-import { countIn, isObject, listIn, objectIn, textIn, type Json } from './json-values.ts';
+import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { countIn } from './count-in.ts';
 import { parseChunk, refuseErrorEvent } from './reader.ts';
 import { thoughtsIn } from './reasoning.ts';
 import { usageIn } from './usage.ts';
@@ -59,7 +60,7 @@ export class OpenAiWatch implements StreamWatch {
       return;
     }
     refuseErrorEvent(event, chunk);
-    for (const choice of listIn(chunk['choices'])) if (isObject(choice)) this.#seeChoice(choice);
+    for (const choice of listIn(chunk['choices'])) if (isRecord(choice)) this.#seeChoice(choice);
     this.usage = usageIn(chunk) ?? this.usage;
   }
 
@@ -76,7 +77,7 @@ export class OpenAiWatch implements StreamWatch {
 }
 
 function saysSomething(choice: Json): boolean {
-  const delta = objectIn(choice['delta'] ?? choice['message']);
+  const delta = recordIn(choice['delta'] ?? choice['message']);
   const { content } = delta;
   return (
     textIn(content) !== undefined ||

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Envelope } from '../../../kit/envelope.ts';
-import type { Fault, Code } from '../../../kit/errors.ts';
+import type { Code, Fault } from '../../../kit/errors.ts';
 import { isRecord, type Json } from '../../dialects/untrusted.ts';
 import { AnyKey } from '../../../kit/any-key.ts';
 
