@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { statSync, type Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import { digestOf } from './file-digest.ts';
 import { pathsOfParts } from './split-files.ts';
@@ -25,7 +26,21 @@ export async function statModel(path: string): Promise<PathState> {
   const first = await stat(path);
   // A part that is missing is for the reader of the headers to say.
   const found = await Promise.all(later.map((one) => stat(one).catch(() => undefined)));
-  const all = [first, ...found.filter((one) => one !== undefined)];
+  return joinStates(first, found);
+}
+
+/** The same at once: of a local file it takes microseconds, where a turn through the thread pool takes a hundred. */
+export function statModelSync(path: string): PathState {
+  const [, ...later] = pathsOfParts(path);
+  const first = statSync(path);
+  return joinStates(
+    first,
+    later.map((one) => statSync(one, { throwIfNoEntry: false })),
+  );
+}
+
+function joinStates(first: Stats, later: readonly (Stats | undefined)[]): PathState {
+  const all = [first, ...later.filter((one) => one !== undefined)];
   const newest = all.reduce((latest, one) => (one.mtimeMs > latest.mtimeMs ? one : latest));
   return {
     ino: first.ino,

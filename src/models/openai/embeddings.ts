@@ -1,4 +1,5 @@
 import type { Caller, Inference } from '../inference/inference.ts';
+import { toVectorText } from '../embedding/vector-text.ts';
 import { findEmbedder } from '../embedding/with-embedder.ts';
 import { invalidField, unsupported } from '../unsupported.ts';
 import type { EmbeddingList, EmbeddingRequest } from './text-schemas.ts';
@@ -14,7 +15,7 @@ export async function embedTexts(
   requireDimensions(body, embeddingDimensions);
   const { vectors, dimensions, isNormalised, tokens } = await inference.embed(model, texts, caller);
   requireDimensions(body, dimensions);
-  const encode = body.encoding_format === 'base64' ? toBase64 : toNumbers;
+  const encode = body.encoding_format === 'base64' ? toVectorText : toNumbers;
   return {
     object: 'list',
     data: vectors.map((vector, index) => ({
@@ -48,8 +49,4 @@ function requireDimensions({ dimensions }: EmbeddingRequest, actual: number | un
 
 function toNumbers(vector: Float32Array): number[] {
   return Array.from(vector);
-}
-
-function toBase64({ buffer, byteOffset, byteLength }: Float32Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }

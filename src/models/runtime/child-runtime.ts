@@ -4,6 +4,7 @@ import type { Log } from '../../kit/log.ts';
 import type { Embeddings, SpokenEvent } from '../inference/request.ts';
 import { templateMsDefault } from './bounded.ts';
 import { assess } from './casualties.ts';
+import { toEmbeddings } from './embedding.ts';
 import { closingFault, crashedFault, toFault } from './faults.ts';
 import { Job, timerMaxMs, type JobEvent } from './job.ts';
 import type { Lane } from './lanes.ts';
@@ -95,10 +96,7 @@ export class ChildRuntime implements Contract.Runtime {
   ): Promise<Embeddings> {
     checkTexts(request.texts);
     for await (const event of this.#run({ kind: 'embed', texts: request.texts }, request, caller)) {
-      if (event.type !== 'embedded') continue;
-      const { vectors, tokens, loadMs, evalMs } = event;
-      const dimensions = vectors[0]?.length ?? 0;
-      return { vectors, dimensions, isNormalised: true, tokens, timings: { loadMs, evalMs } };
+      if (event.type === 'embedded') return toEmbeddings(event);
     }
     throw new Error('an embedding ended without its end event');
   }

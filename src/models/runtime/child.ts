@@ -26,7 +26,9 @@ const engine = Engine.create(settings, (level, message) => {
   post({ type: 'log', level, message: message.slice(0, logLengthMax) });
 });
 const running = new Map<number, AbortController>();
-process.on('message', (message) => receive(message as ToChild));
+process.on('message', (messages) => {
+  for (const message of messages as ToChild[]) receive(message);
+});
 await engine;
 post({ type: 'ready' });
 

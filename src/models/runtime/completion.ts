@@ -149,17 +149,17 @@ function toRepeatPenalty({ repeat, frequency, presence }: Penalties, recent: Tok
 
 /** Evaluates all of the prompt but its last block, which the first token needs. */
 async function readPrompt(task: Run) {
-  const { open, sequence, prompt, signal } = task;
+  const { open, sequence, prompt, signal, isRemembered } = task;
   const { tokens } = prompt;
-  const cachedPromptTokens = await keepShared(task);
-  let start = cachedPromptTokens;
+  const kept = await keepShared(task);
+  let start = kept;
   for (; tokens.length - start > blockTokens; start += blockTokens) {
     await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(start, start + blockTokens));
     await nextTurn();
     await open.gate.opened();
     signal.throwIfAborted();
   }
-  return { lastBlock: tokens.slice(start), cachedPromptTokens };
+  return { lastBlock: tokens.slice(start), cachedPromptTokens: isRemembered ? kept : 0 };
 }
 
 /** Takes out of the sequence what the prompt does not begin with; answers how much is left. */

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../kit/errors.ts';
+import { ofVectorText, toVectorText } from '../embedding/vector-text.ts';
+import type { Embeddings } from '../inference/request.ts';
 import type { EmbeddingModel } from './engine.ts';
 import type { EmbedEnd } from './protocol.ts';
 import { countBeyond } from './token-count.ts';
@@ -30,11 +32,11 @@ export async function embed(
     await nextTurn();
     signal.throwIfAborted();
   }
-  const vectors: Float32Array[] = [];
+  const vectors: string[] = [];
   for (const text of texts) {
     signal.throwIfAborted();
     const { vector } = await context.getEmbeddingFor(text);
-    vectors.push(normalise(vector));
+    vectors.push(toVectorText(normalise(vector)));
   }
   return {
     type: 'embedded',
@@ -43,6 +45,13 @@ export async function embed(
     loadMs,
     evalMs: performance.now() - startedAt,
   };
+}
+
+/** What the child has answered, as its parent's callers get it. */
+export function toEmbeddings({ vectors: texts, tokens, loadMs, evalMs }: EmbedEnd): Embeddings {
+  const vectors = texts.map(ofVectorText);
+  const dimensions = vectors[0]?.length ?? 0;
+  return { vectors, dimensions, isNormalised: true, tokens, timings: { loadMs, evalMs } };
 }
 
 interface Length {

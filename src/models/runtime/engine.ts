@@ -7,11 +7,14 @@ import {
   type ChatWrapper,
   type Llama,
   type LlamaContext,
+  type LlamaContextSequence,
   type LlamaEmbeddingContext,
   type LlamaModel,
+  type Token,
 } from 'node-llama-cpp';
 import { Fault } from '../../kit/errors.ts';
 import { Beat } from './beat.ts';
+import { beginMarkOf } from './begin-mark.ts';
 import { isOutOfTime, runBounded } from './bounded.ts';
 import { Gate } from './gate.ts';
 import type { ChildSettings, LoadedModel, ModelKey } from './protocol.ts';
@@ -119,13 +122,15 @@ export class Engine {
       const wrapper = runBounded(resolve, this.#settings.templateMs);
       const context = await this.#createContext(model);
       const sequences = Array.from({ length: context.totalSequences }, () => context.getSequence());
+      const mark = beginMarkOf(model);
+      if (mark !== undefined) await readBeginMark(sequences, mark);
       return {
         kind,
         llama: this.#llama,
         model,
         context,
         wrapper,
-        pool: new SequencePool(sequences),
+        pool: new SequencePool(sequences, mark),
         gate: new Gate(),
         beat: new Beat(),
         described: describe(model, { path, contextTokens: context.contextSize, startedAt }),
@@ -167,6 +172,14 @@ export class Engine {
   get #threads(): number {
     return Math.min(this.#settings.threads, Math.max(1, this.#llama.cpuMathCores));
   }
+}
+
+/** Alone in each sequence, so that every prompt finds the very same, whoever read it first. */
+async function readBeginMark(
+  sequences: readonly LlamaContextSequence[],
+  mark: Token,
+): Promise<void> {
+  for (const sequence of sequences) await sequence.evaluateWithoutGeneratingNewTokens([mark]);
 }
 
 async function dispose(open: Promise<OpenModel>): Promise<void> {

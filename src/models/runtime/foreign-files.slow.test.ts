@@ -28,15 +28,36 @@ const bad = { code: 'invalid', reason: 'bad_model_file' };
 /** Each process that dies is followed by another, which takes its time on a busy machine. */
 const timeoutMs = 180_000;
 
+/** A model with which llama.cpp aborts at the first token. */
+async function writeKiller(path: string): Promise<Buffer> {
+  await writeRandomModel(path);
+  const content = await readFile(path);
+  const key = 'layer_norm_rms_epsilon';
+  // Behind the key stands the kind of the value, which must not be below 0.
+  content.writeFloatLE(-1, content.indexOf(key) + key.length + 4);
+  await writeFile(path, content);
+  return content;
+}
+
 test(
-  'a file that ends the process whenever it answers is bad from the second time on',
+  'a file that ends the process at the mark that prompts begin with is bad at once',
   async () => {
     const path = join(folder, 'killer.gguf');
-    await writeRandomModel(path);
-    const content = await readFile(path);
-    const key = 'layer_norm_rms_epsilon';
-    // Behind the key stands the kind of the value; llama.cpp aborts on one below 0.
-    content.writeFloatLE(-1, content.indexOf(key) + key.length + 4);
+    await writeKiller(path);
+    await expect(runtime.load({ modelPath: path })).rejects.toMatchObject(bad);
+    expect(await runtime.flawOf(path)).toMatchObject(bad);
+    await expect(ask(path)).rejects.toMatchObject(bad);
+  },
+  timeoutMs,
+);
+
+test(
+  'a file without that mark that ends the process whenever it answers is bad from the second time on',
+  async () => {
+    const path = join(folder, 'killer.gguf');
+    const content = await writeKiller(path);
+    const key = 'tokenizer.ggml.add_bos_token';
+    content.writeUInt8(0, content.indexOf(key) + key.length + 4);
     await writeFile(path, content);
     await runtime.load({ modelPath: path });
     await expect(ask(path)).rejects.toMatchObject({ code: 'unavailable' });

@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import { capabilitiesOf } from '../library/gguf/capabilities.ts';
 import { readGgufHeader, type GgufHeader } from '../library/gguf/gguf-header.ts';
-import { statModel } from '../library/model-files.ts';
+import { statModelSync, type PathState } from '../library/model-files.ts';
 import { contextTokensOf, estimateMemoryBytes, type ContextShape } from './memory.ts';
 import type { ModelKey, ModelKind, Task, TaskEnd } from './protocol.ts';
 
@@ -39,10 +39,7 @@ export class ModelFiles {
    * `invalid` when its header is not a sound GGUF header or its model neither writes nor embeds.
    */
   async identify(path: string): Promise<ModelFile> {
-    const { ino, size, mtimeMs } = await statModel(path).catch((error: unknown) => {
-      this.#known.delete(path);
-      throw new Fault('not_found', 'there is no such model file', { cause: error });
-    });
+    const { ino, size, mtimeMs } = this.#stat(path);
     const key = [path, ino, size, mtimeMs].join('|');
     if (this.#condemned.has(key)) throw badFileFault();
     const known = this.#known.get(path);
@@ -58,6 +55,16 @@ export class ModelFiles {
     };
     this.#known.set(path, file);
     return file;
+  }
+
+  /** At once: every request asks, and its first text waits for it. */
+  #stat(path: string): PathState {
+    try {
+      return statModelSync(path);
+    } catch (error) {
+      this.#known.delete(path);
+      throw new Fault('not_found', 'there is no such model file', { cause: error });
+    }
   }
 
   /**

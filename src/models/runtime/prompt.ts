@@ -9,6 +9,7 @@ import {
 } from 'node-llama-cpp';
 import { Fault } from '../../kit/errors.ts';
 import type { ChatMessage } from '../inference/request.ts';
+import { beginMarkOf } from './begin-mark.ts';
 import { runBounded, templateMsDefault } from './bounded.ts';
 import { toHistory } from './history.ts';
 import type { Work } from './request.ts';
@@ -74,9 +75,8 @@ function render(wrapper: ChatWrapper, options: ChatWrapperGenerateContextStateOp
 }
 
 function withBegin(model: LlamaModel, tokens: Token[]): Token[] {
-  const { bos, shouldPrependBosToken } = model.tokens;
-  if (!shouldPrependBosToken || bos === null || tokens[0] === bos) return tokens;
-  return [bos, ...tokens];
+  const mark = beginMarkOf(model);
+  return mark === undefined || tokens[0] === mark ? tokens : [mark, ...tokens];
 }
 
 function readStops(model: LlamaModel, triggers: readonly LlamaText[]) {

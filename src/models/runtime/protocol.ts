@@ -40,8 +40,8 @@ export type Task =
 
 export interface EmbedEnd {
   readonly type: 'embedded';
-  /** Each of length 1, in the order of the texts. */
-  readonly vectors: readonly Float32Array[];
+  /** Each of length 1, in the order of the texts, as `toVectorText` writes it. */
+  readonly vectors: readonly string[];
   readonly tokens: number;
   readonly loadMs: number;
   readonly evalMs: number;

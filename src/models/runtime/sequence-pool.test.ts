@@ -18,8 +18,8 @@ function holding(text: string): LlamaContextSequence {
   return sequence as unknown as LlamaContextSequence;
 }
 
-function openPool(texts: readonly string[]) {
-  const pool = new SequencePool(texts.map(holding));
+function openPool(texts: readonly string[], mark?: string) {
+  const pool = new SequencePool(texts.map(holding), mark === undefined ? mark : tokensOf(mark)[0]);
   // All were used, in their order, by the same subject.
   const places = texts.map(() => pool.take([], undefined));
   for (const place of places) pool.give(place, 'ada');
@@ -38,6 +38,26 @@ test('who asked before gets the sequence with the longest beginning of the promp
 test('the last token of a prompt is never shared: what follows is sampled from it', () => {
   const pool = openPool(['good day']);
   expect(pool.take(tokensOf('good day'), 'ada')).toMatchObject({ sharedTokens: 7 });
+});
+
+test('everybody finds the mark that all prompts begin with, and nothing of what others asked', () => {
+  const pool = openPool(['^good day', '^good evening'], '^');
+  expect(pool.take(tokensOf('^good evening'), 'bob')).toMatchObject({
+    sharedTokens: 1,
+    isRemembered: false,
+  });
+  expect(pool.take(tokensOf('good evening'), undefined)).toMatchObject({ sharedTokens: 0 });
+});
+
+test('the mark alone makes no sequence the one of who asked before', () => {
+  const pool = openPool(['^a', '^b', '^c'], '^');
+  const mine = pool.take([], 'ada');
+  const next = pool.take(tokensOf('^z'), 'bob');
+  pool.give(next, 'bob');
+  expect(numbersOf([mine, next])).toEqual([0, 1]);
+  // 2 holds a text of the same subject, but 1 stands beside the one in use.
+  expect(pool.take(tokensOf('^z'), 'ada')).toMatchObject({ number: 1, isRemembered: false });
+  expect(openPool(['^a'], '^').take(tokensOf('^a!'), 'ada').isRemembered).toBe(true);
 });
 
 test('others get the longest unused one, or one beside those in use', () => {

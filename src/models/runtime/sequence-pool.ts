@@ -8,23 +8,28 @@ export interface Place {
   readonly number: number;
   /** So many of the prompt's first tokens stand in it already. */
   readonly sharedTokens: number;
+  /** Whether they come of an earlier prompt, and are more than the mark that all begin with. */
+  readonly isRemembered: boolean;
 }
 
-interface IdleSequence extends Omit<Place, 'sharedTokens'> {
+interface IdleSequence extends Pick<Place, 'sequence' | 'number'> {
   /** Whose text it still holds. */
   readonly owner: string | undefined;
 }
 
 /**
  * The sequences that no request holds, with what was last read into them. Only the same subject
- * finds it again: a prompt that is answered faster would tell others that it was asked before.
+ * finds it again: a prompt that is answered faster would tell others that it was asked before. The
+ * mark that every prompt begins with is found by everybody.
  */
 export class SequencePool {
   /** The longest unused one comes first. */
   readonly #idle: IdleSequence[];
   readonly #held = new Set<number>();
+  readonly #beginMark: Token | undefined;
 
-  constructor(sequences: readonly LlamaContextSequence[]) {
+  constructor(sequences: readonly LlamaContextSequence[], beginMark?: Token) {
+    this.#beginMark = beginMark;
     this.#idle = sequences.map((sequence, number) => ({ sequence, number, owner: undefined }));
   }
 
@@ -33,19 +38,24 @@ export class SequencePool {
    * does, one beside those that are held: llama.cpp evaluates sequences of successive numbers together.
    */
   take(tokens: Token[], owner: string | undefined): Place {
+    const markTokens = tokens[0] !== undefined && tokens[0] === this.#beginMark ? 1 : 0;
     const shares = this.#idle.map((idle) =>
       owner !== undefined && idle.owner === owner ? countShared(idle.sequence, tokens) : 0,
     );
-    const sharedTokens = Math.max(0, ...shares);
-    const at = sharedTokens > 0 ? shares.indexOf(sharedTokens) : this.#findBesideHeld();
+    const longest = Math.max(0, ...shares);
+    const isRemembered = longest > markTokens;
+    const at = isRemembered ? shares.indexOf(longest) : this.#findBesideHeld();
     const [taken] = this.#idle.splice(at, 1);
     if (!taken) throw new Fault('internal', 'no sequence is free');
     const { sequence, number } = taken;
     this.#held.add(number);
-    return { sequence, number, sharedTokens };
+    const sharedTokens = isRemembered
+      ? longest
+      : Math.min(markTokens, countShared(sequence, tokens));
+    return { sequence, number, sharedTokens, isRemembered };
   }
 
-  give({ sequence, number }: Place, owner: string | undefined): void {
+  give({ sequence, number }: Pick<Place, 'sequence' | 'number'>, owner: string | undefined): void {
     this.#held.delete(number);
     this.#idle.push({ sequence, number, owner });
   }

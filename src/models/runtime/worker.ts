@@ -14,6 +14,8 @@ export interface WorkerListener {
 /** One child process, from its start to its end. */
 export class Worker {
   readonly #child: ChildProcess;
+  /** What goes out with the next turn of the event loop. */
+  readonly #outgoing: ToChild[] = [];
   #isStopping = false;
   #killReason: string | undefined;
   #errorTail = '';
@@ -44,9 +46,12 @@ export class Worker {
     return this.#child.pid;
   }
 
-  /** Without effect once the process has ended; its end is reported to the listener. */
+  /**
+   * Without effect once the process has ended; its end is reported to the listener. What is sent in one turn
+   * of the event loop goes out together, so that prompts that come together are read in one batch.
+   */
   send(message: ToChild): void {
-    if (this.#child.connected) this.#child.send(message, () => {});
+    if (this.#outgoing.push(message) === 1) setImmediate(() => this.#flush());
   }
 
   /** Ends a process that hangs, which its listener hears of as of any other death, with this reason. */
@@ -69,6 +74,11 @@ export class Worker {
     await ended;
     clearTimeout(timer);
   }
+
+  #flush(): void {
+    const messages = this.#outgoing.splice(0);
+    if (this.#child.connected) this.#child.send(messages, () => {});
+  }
 }
 
 const stopGraceMs = 2000;
@@ -79,7 +89,6 @@ function start(settings: ChildSettings): ChildProcess {
   const extension = extname(here);
   const child = fileURLToPath(new URL(`./child${extension}`, import.meta.url));
   return fork(child, [JSON.stringify(settings)], {
-    serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: extension === '.ts' ? ['--import', resolveTypeScriptLoader()] : [],
     // A model file is foreign input to native code: what reads it sees none of our secrets.
