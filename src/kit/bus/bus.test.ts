@@ -91,6 +91,25 @@ function describeBus(findUrl: () => Promise<string | undefined>): void {
     expect(await topic.lastSeq()).toBe(seqs.at(-1));
   });
 
+  test('an event has the shape of its JSON, and what its publisher does to it later changes nothing', async () => {
+    const topic = bus.topic<object>(nextName());
+    const before = await topic.lastSeq();
+    const plain: Record<string, unknown> = { name: 'one', count: 1.5, isNew: true };
+    const odd = { none: undefined, nothing: null, endless: Infinity, zero: -0, inner: { at: [1] } };
+    for (const value of [plain, odd, new Date(0), ['list']]) await topic.publish(value);
+    plain['name'] = 'another';
+    odd.inner.at.push(2);
+    const record = createRecord<object>();
+    await topic.subscribe(record.handler, { after: before });
+    await vi.waitFor(() => expect(record.events).toHaveLength(4), 10_000);
+    expect(record.values()).toStrictEqual([
+      { name: 'one', count: 1.5, isNew: true },
+      { nothing: null, endless: null, zero: 0, inner: { at: [1] } },
+      '1970-01-01T00:00:00.000Z',
+      ['list'],
+    ]);
+  });
+
   test('a subscriber that names its place gets what it missed, then what is new, none twice', async () => {
     const topic = bus.topic<number>(nextName());
     const seqs = [];

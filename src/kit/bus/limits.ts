@@ -1,5 +1,6 @@
 import { Fault } from '../errors.ts';
 import type { Retention } from './bus.ts';
+import type { Content } from './retained.ts';
 
 /** What a topic keeps when nobody says otherwise. */
 export const defaultRetention = { retainCount: 10_000, retainSeconds: 3600 } as const;
@@ -14,6 +15,37 @@ export function encodeEvent(data: unknown): string {
   const isLarge = text.length * 3 > eventBytesMax && Buffer.byteLength(text) > eventBytesMax;
   if (!isLarge) return text;
   throw new Fault('too_large', `an event may hold at most ${eventBytesMax} bytes`);
+}
+
+/**
+ * An event as a process keeps it for itself, of the shape that its JSON has and independent of whoever
+ * published it. A copy does where all members are plain and short, and costs less than the JSON.
+ */
+export function contentOf<T>(data: T): Content<T> {
+  return isFlat(data) ? { copy: { ...data } } : { text: encodeEvent(data) };
+}
+
+const flatMembersMax = 16;
+const flatTextLengthMax = 1024;
+
+function isFlat(data: unknown): boolean {
+  if (typeof data !== 'object' || data === null) return false;
+  if (Object.getPrototypeOf(data) !== Object.prototype) return false;
+  let members = 0;
+  for (const key in data) {
+    members += 1;
+    if (members > flatMembersMax || !isPlain((data as Readonly<Record<string, unknown>>)[key])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** What JSON gives back as it was. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= flatTextLengthMax;
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  return typeof value === 'boolean';
 }
 
 /** Refuses a name that a NATS subject or stream could not carry; such a name is our own bug. */

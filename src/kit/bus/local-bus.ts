@@ -8,7 +8,7 @@ import {
   checkRetention,
   checkTopicName,
   defaultRetention,
-  encodeEvent,
+  contentOf,
 } from './limits.ts';
 
 export interface LocalBusOptions {
@@ -82,8 +82,7 @@ class LocalTopic<T> implements Topic<T> {
 
   async publish(data: T): Promise<number> {
     if (this.#isClosed) throw closedFault();
-    // The way through JSON gives each event the shape and independence it has over NATS.
-    const seq = this.#events.add(encodeEvent(data), this.#now());
+    const seq = this.#events.add(contentOf(data), this.#now());
     this.#deliver();
     return seq;
   }

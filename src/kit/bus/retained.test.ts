@@ -7,7 +7,7 @@ const before = 1_790_000_000_000_000;
 test('every event is found under its seq, however many are kept and dropped', () => {
   const events = new Retained<number>(before);
   for (let count = 1; count <= 500; count += 1) {
-    expect(events.add(String(count), count)).toBe(before + count);
+    expect(events.add({ text: String(count) }, count)).toBe(before + count);
     if (count % 3 === 0) events.dropOldest();
   }
   const { first, last, size, oldestAt } = events;
@@ -20,7 +20,7 @@ test('every event is found under its seq, however many are kept and dropped', ()
 
 test('all who ask for an event get the same one', () => {
   const events = new Retained<object>(before);
-  const seq = events.add('{"name":"one"}', 1);
+  const seq = events.add({ text: '{"name":"one"}' }, 1);
   expect(events.find(seq)).toBe(events.find(seq));
 });
 
@@ -28,8 +28,8 @@ test('what is empty stays so, and goes on with the next number', () => {
   const events = new Retained<number>(before);
   events.dropOldest();
   expect([events.size, events.oldestAt]).toEqual([0, Number.POSITIVE_INFINITY]);
-  events.add('1', 1);
+  events.add({ text: '1' }, 1);
   events.clear();
   expect([events.size, events.find(before + 1)]).toEqual([0, undefined]);
-  expect(events.add('2', 2)).toBe(before + 2);
+  expect(events.add({ text: '2' }, 2)).toBe(before + 2);
 });

@@ -3,10 +3,12 @@ import type { BusEvent } from './bus.ts';
 const roomAtFirst = 64;
 
 /**
- * The events of a topic that a reader may still ask for, by seq and without holes, in a ring that grows.
- * Each is kept as its text, which is read when somebody wants it: most topics have events that nobody
- * follows.
+ * An event on its way to be kept: its JSON, which is read when somebody wants it, as most topics have events
+ * that nobody follows; or a copy of its own.
  */
+export type Content<T> = { readonly text: string } | { readonly copy: T };
+
+/** The events of a topic that a reader may still ask for, by seq and without holes, in a ring that grows. */
 export class Retained<T> {
   #ring: (Stored<T> | undefined)[] = Array.from({ length: roomAtFirst });
   readonly #origin: number;
@@ -39,11 +41,11 @@ export class Retained<T> {
   }
 
   /** Keeps an event under the next seq, which it answers. */
-  add(text: string, publishedAt: number): number {
+  add(content: Content<T>, publishedAt: number): number {
     if (this.#size === this.#ring.length) this.#grow();
     this.#last += 1;
     this.#size += 1;
-    this.#ring[this.#placeOf(this.#last)] = new Stored<T>(this.#last, text, publishedAt);
+    this.#ring[this.#placeOf(this.#last)] = new Stored<T>(this.#last, content, publishedAt);
     return this.#last;
   }
 
@@ -82,19 +84,19 @@ export class Retained<T> {
 class Stored<T> {
   readonly publishedAt: number;
   readonly #seq: number;
-  #text: string;
+  #content: Content<T> | undefined;
   #event: BusEvent<T> | undefined;
 
-  constructor(seq: number, text: string, publishedAt: number) {
+  constructor(seq: number, content: Content<T>, publishedAt: number) {
     this.publishedAt = publishedAt;
     this.#seq = seq;
-    this.#text = text;
+    this.#content = content;
   }
 
-  get event(): BusEvent<T> {
-    if (this.#event) return this.#event;
-    const data: T = JSON.parse(this.#text);
-    this.#text = '';
+  get event(): BusEvent<T> | undefined {
+    if (!this.#content) return this.#event;
+    const data: T = 'text' in this.#content ? JSON.parse(this.#content.text) : this.#content.copy;
+    this.#content = undefined;
     this.#event = { seq: this.#seq, data, publishedAt: this.publishedAt };
     return this.#event;
   }

@@ -2,7 +2,8 @@ import type { Connection } from '../connections/connection.ts';
 import { capabilityNames } from '../connections/capability-names.ts';
 import type { Meter } from '../traffic/meter.ts';
 import { hashOf } from './hash.ts';
-import { summaryHead, type SummaryHead, type ToldSummary } from './summary.ts';
+import type { Reason } from './reasons.ts';
+import { summaryHead, type SummaryHead } from './summary.ts';
 
 /** Requests that a connection takes at once, unless its metadata say `capacity`. */
 export const capacityDefault = 16;
@@ -16,14 +17,20 @@ const slowStartShareMin = 0.1;
 
 /** A connection among which one is chosen; it stays while the connection changes. */
 export class Candidate {
+  // What each draw and each answer reads stands first, in one line of the processor's cache.
+  /** Requests that run, here and at other replicas. */
+  active: number;
+  /** What discovery told of it last; empty when that is true no more. */
+  toldText = '';
+  toldFor: Reason = 'none';
+  /** Until when the text is true, milliseconds since the epoch. */
+  toldUntilMs = 0;
   readonly id: string;
   readonly hash: number;
   readonly meter: Meter;
   /** 0 while it is no outlier. */
   ejectedUntilMs = 0;
   ejectionReason = '';
-  /** What discovery told of it last, as long as that may be told again. */
-  told: ToldSummary | undefined;
   #connection: Connection;
   #names: ReadonlySet<string>;
   #capacity: number;
@@ -33,9 +40,14 @@ export class Candidate {
   #createdAtMs: number;
 
   constructor(connection: Connection, meter: Meter) {
+    this.active = meter.active;
     this.id = connection.id;
     this.hash = hashOf(connection.id);
     this.meter = meter;
+    meter.watch(() => {
+      this.active = meter.active;
+      this.toldText = '';
+    });
     this.#connection = connection;
     this.#createdAtMs = connection.createdAtMs;
     this.#names = new Set(capabilityNames(connection));
@@ -60,11 +72,6 @@ export class Candidate {
     return this.#weight;
   }
 
-  /** Requests that run, here and at other replicas. */
-  get active(): number {
-    return this.meter.active;
-  }
-
   /** Active requests over capacity, 0..1. */
   get load(): number {
     return Math.min(1, this.active / this.#capacity);
@@ -83,7 +90,7 @@ export class Candidate {
     this.#connection = connection;
     this.#createdAtMs = connection.createdAtMs;
     this.#head = undefined;
-    this.told = undefined;
+    this.toldText = '';
     this.#capacity = capacityOf(connection);
     this.#weight = weightOf(connection);
     if (!isSame) this.#names = new Set(capabilityNames(connection));

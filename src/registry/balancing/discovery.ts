@@ -51,11 +51,11 @@ export class Discovery {
         ? this.#balancer.choose(field, { strategy, key: balancing.key, limit: balancing.limit })
         : inOrder(field);
     this.#tell(query.capabilities, (best[0] ?? last[0])?.id, nowMs);
-    let texts = '';
-    for (const one of best) texts += separated(texts, writeSummary(one, strategy, nowMs));
-    for (const one of last) texts += separated(texts, writeSummary(one, 'ejected', nowMs));
+    const texts: string[] = [];
+    for (const one of best) texts.push(writeSummary(one, strategy, nowMs));
+    for (const one of last) texts.push(writeSummary(one, 'ejected', nowMs));
     const totalMatching = field.usable.candidates.length + field.ejected.length;
-    return `{"connections":[${texts}],"totalMatching":${totalMatching},"loadBalanced":${balancing !== undefined},"strategy":"${strategy}"}`;
+    return `{"connections":[${texts.join(',')}],"totalMatching":${totalMatching},"loadBalanced":${balancing !== undefined},"strategy":"${strategy}"}`;
   }
 
   #fieldOf({ capabilities, filters }: DiscoveryQuery): Field {
@@ -127,9 +127,4 @@ function failedOf(
 function inOrder({ usable, ejected }: Field): Chosen {
   const best = usable.candidates.slice(0, unbalancedMax);
   return { best, last: ejected.slice(0, unbalancedMax - best.length) };
-}
-
-/** Added to rather than joined: the texts are copied once, where the answer is sent. */
-function separated(before: string, text: string): string {
-  return before === '' ? text : `,${text}`;
 }

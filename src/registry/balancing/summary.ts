@@ -1,7 +1,7 @@
 import { asciiJson } from '../../kit/written-json.ts';
 import type { Connection } from '../connections/connection.ts';
 import { redactEndpoint } from '../connections/redaction.ts';
-import { rounded, type Meter } from '../traffic/meter.ts';
+import { rounded } from '../traffic/meter.ts';
 import type { Candidate } from './candidate.ts';
 import { isLasting, whyOf, type Reason } from './reasons.ts';
 
@@ -39,60 +39,43 @@ export function summaryHead(connection: Connection, capabilities: readonly strin
   return { json: text.slice(0, -2), upSinceMs };
 }
 
-/** A summary as it was written, and what it says that changes while the connection stays as it is. */
-export class ToldSummary {
-  readonly reason: Reason;
-  readonly upSinceMs: number | undefined;
-  /** Whole seconds. */
-  readonly uptime: number;
-  /** Of the last minute. */
-  readonly requests: number;
-  /** Milliseconds. */
-  readonly averageLatency: number;
-  readonly active: number;
-  readonly text: string;
-
-  constructor(candidate: Candidate, reason: Reason, nowMs: number) {
-    const { head, meter } = candidate;
-    this.reason = reason;
-    this.upSinceMs = head.upSinceMs;
-    this.uptime = uptimeOf(head.upSinceMs, nowMs);
-    this.requests = meter.lastMinute(nowMs).requests;
-    this.averageLatency = meter.total.averageLatency;
-    this.active = meter.active;
-    // Joined to a text in one piece: it is sent many times.
-    this.text = [head.json, this.#writeRest(candidate, nowMs)].join('');
-  }
-
-  /** Whether it would be written the same by now. */
-  isTrue(meter: Meter, reason: Reason, nowMs: number): boolean {
-    return (
-      this.reason === reason &&
-      this.active === meter.active &&
-      this.requests === meter.lastMinute(nowMs).requests &&
-      this.averageLatency === meter.total.averageLatency &&
-      this.uptime === uptimeOf(this.upSinceMs, nowMs)
-    );
-  }
-
-  #writeRest(candidate: Candidate, nowMs: number): string {
-    const { reason, uptime, requests, averageLatency, active } = this;
-    const metrics = `{"requestsPerMinute":${requests},"averageLatency":${rounded(averageLatency)},"activeConnections":${active}}`;
-    const load = Math.round(candidate.load * 100) / 100;
-    const why = whyOf(candidate, reason, nowMs);
-    return `,"uptime":${uptime}},"metrics":${metrics},"load":${load},"why":"${why}"}`;
-  }
-}
-
 /** A connection as discovery answers it: JSON in ASCII, written anew when it says something else. */
 export function writeSummary(candidate: Candidate, reason: Reason, nowMs: number): string {
-  const { told, meter } = candidate;
-  if (told?.isTrue(meter, reason, nowMs)) return told.text;
-  const summary = new ToldSummary(candidate, reason, nowMs);
-  candidate.told = isLasting(candidate, reason, nowMs) ? summary : undefined;
-  return summary.text;
+  const { toldText, toldFor, toldUntilMs } = candidate;
+  if (toldText !== '' && toldFor === reason && nowMs < toldUntilMs) return toldText;
+  // Joined to a text in one piece: it is sent many times.
+  const text = [candidate.head.json, writeRest(candidate, reason, nowMs)].join('');
+  candidate.toldText = isLasting(candidate, reason, nowMs) ? text : '';
+  candidate.toldFor = reason;
+  candidate.toldUntilMs = trueUntilMs(candidate, nowMs);
+  return text;
 }
 
+function writeRest(candidate: Candidate, reason: Reason, nowMs: number): string {
+  const { head, meter, active } = candidate;
+  const { requests } = meter.lastMinute(nowMs);
+  const averageLatency = rounded(meter.total.averageLatency);
+  const metrics = `{"requestsPerMinute":${requests},"averageLatency":${averageLatency},"activeConnections":${active}}`;
+  const load = Math.round(candidate.load * 100) / 100;
+  const why = whyOf(candidate, reason, nowMs);
+  const uptime = uptimeOf(head.upSinceMs, nowMs);
+  return `,"uptime":${uptime}},"metrics":${metrics},"load":${load},"why":"${why}"}`;
+}
+
+/** Until when time alone changes nothing: not the seconds of the uptime, nor those of the last minute. */
+function trueUntilMs({ head, meter }: Candidate, nowMs: number): number {
+  const { upSinceMs } = head;
+  const uptimeUntilMs =
+    upSinceMs === undefined ? Infinity : upSinceMs + (uptimeOf(upSinceMs, nowMs) + 1) * 1000;
+  const minuteUntilMs = meter.lastMinute(nowMs).requests === 0 ? Infinity : nextSecondMs(nowMs);
+  return Math.min(uptimeUntilMs, minuteUntilMs);
+}
+
+function nextSecondMs(nowMs: number): number {
+  return (Math.floor(nowMs / 1000) + 1) * 1000;
+}
+
+/** Whole seconds. */
 function uptimeOf(upSinceMs: number | undefined, nowMs: number): number {
   return upSinceMs === undefined ? 0 : Math.max(0, Math.floor((nowMs - upSinceMs) / 1000));
 }

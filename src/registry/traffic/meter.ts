@@ -16,10 +16,9 @@ export class Meter {
   readonly connectionId: string;
   readonly total: Tally;
   readonly capabilities = new Map<string, Tally>();
-  /** Running here. */
-  ownActive = 0;
-  /** Running at other replicas, as they said last. */
-  othersActive = 0;
+  #ownActive = 0;
+  #othersActive = 0;
+  #onChange = () => {};
   readonly #window = new MinuteWindow();
   readonly #recent = new RecentLatencies();
   #latencyMs: number | undefined;
@@ -27,11 +26,36 @@ export class Meter {
 
   constructor(connectionId: string) {
     this.connectionId = connectionId;
-    this.total = new Tally(connectionId, '');
+    this.total = new Tally(connectionId, '', () => this.#onChange());
+  }
+
+  /** Has itself called after each change but those that time alone brings; for one at a time. */
+  watch(onChange: () => void): void {
+    this.#onChange = onChange;
   }
 
   get active(): number {
-    return this.ownActive + this.othersActive;
+    return this.#ownActive + this.#othersActive;
+  }
+
+  /** Running here. */
+  get ownActive(): number {
+    return this.#ownActive;
+  }
+
+  set ownActive(count: number) {
+    this.#ownActive = count;
+    this.#onChange();
+  }
+
+  /** Running at other replicas, as they said last. */
+  get othersActive(): number {
+    return this.#othersActive;
+  }
+
+  set othersActive(count: number) {
+    this.#othersActive = count;
+    this.#onChange();
   }
 
   /** The tally of a capability; undefined when it cannot be counted by its name. */
@@ -54,6 +78,7 @@ export class Meter {
     const known = this.#latencyMs ?? 0;
     const measured = outcome === 'success' ? latencyMs : Math.max(known, latencyMs);
     this.#measure(measured, newerShare, nowMs);
+    this.#onChange();
   }
 
   /** Requests that ended at other replicas. */
@@ -63,6 +88,7 @@ export class Meter {
     for (const [bucket, count] of buckets) this.#recent.add(bucket, count, nowMs);
     const share = 1 - (1 - newerShare) ** minute.requests;
     this.#measure(minute.latencyMs / minute.requests, share, nowMs);
+    this.#onChange();
   }
 
   /** What the last requests took, undefined before the first; old figures fade. */

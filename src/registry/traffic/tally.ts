@@ -39,13 +39,16 @@ export interface EndedRequest {
 export class Tally {
   readonly connectionId: string;
   readonly capability: string;
+  readonly #onChange: (() => void) | undefined;
   #stored: TrafficRow | undefined;
   #leaving: Addition | undefined;
   #pending: Addition | undefined;
 
-  constructor(connectionId: string, capability: string) {
+  /** `onChange` is called after each change of the sums. */
+  constructor(connectionId: string, capability: string, onChange?: () => void) {
     this.connectionId = connectionId;
     this.capability = capability;
+    this.#onChange = onChange;
   }
 
   get stored(): TrafficRow | undefined {
@@ -98,6 +101,7 @@ export class Tally {
     if (isInconclusive(outcome)) this.#pending.inconclusive += 1;
     const { latencies } = this.#pending;
     if (latencies) latencies[bucket] = (latencies[bucket] ?? 0) + 1;
+    this.#onChange?.();
     return isFirst;
   }
 
@@ -116,6 +120,7 @@ export class Tally {
   settle(row: TrafficRow): void {
     this.#leaving = undefined;
     this.takeOver(row);
+    this.#onChange?.();
   }
 
   /** What was taken could not be written. */
@@ -129,6 +134,7 @@ export class Tally {
   takeOver(row: TrafficRow): boolean {
     if (this.#stored && this.#stored.revision >= row.revision) return false;
     this.#stored = row;
+    this.#onChange?.();
     return true;
   }
 
