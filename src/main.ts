@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=32
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { apiKeysCommand } from './commands/api-keys.ts';

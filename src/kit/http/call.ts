@@ -19,6 +19,10 @@ declare module 'fastify' {
     /** The body as it came, on routes that keep it. */
     text: string | undefined;
   }
+  interface FastifyReply {
+    /** Has itself told when the answer is on its way, or can come no more. */
+    whenOver(listener: () => void): void;
+  }
 }
 
 /** Where a request came from, as audits record it. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { invalidToken } from '../identity/claims.ts';
 import { Fault } from '../errors.ts';
+import { headerOf, type EdgeRequest } from './exchange.ts';
 
 export interface CredentialRules {
   /** The cookie `session` counts as a token. */
@@ -35,10 +36,10 @@ export function readCredential(request: IncomingMessage, rules: CredentialRules)
  * What stands behind `Bearer` in the only Authorization header, whatever its form: only for looking up
  * what was found good before.
  */
-export function peekBearer(request: IncomingMessage): string | undefined {
-  const { authorization } = request.headers;
+export function peekBearer(request: EdgeRequest): string | undefined {
+  const authorization = headerOf(request, 'authorization');
   if (!authorization?.startsWith(bearerPrefix)) return undefined;
-  if (countHeader(request, 'authorization') > 1) return undefined;
+  if (!request.head && countHeader(request.raw, 'authorization') > 1) return undefined;
   return authorization.slice(bearerPrefix.length);
 }
 

@@ -1,8 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { CallContext } from './call.ts';
 import type { EdgeReply, EdgeRequest } from './exchange.ts';
+import type { PlainHead } from './plain-head.ts';
 
 const alreadyNow = Promise.resolve();
+
+interface Target {
+  readonly url: string;
+  /** Of the route. */
+  readonly path: string;
+}
 
 /** A request that nothing stands before; its query and its body come to be known as they are read. */
 export class DirectRequest implements EdgeRequest {
@@ -10,13 +17,15 @@ export class DirectRequest implements EdgeRequest {
   readonly url: string;
   readonly routeOptions: { readonly url: string };
   readonly params = {};
+  readonly head: PlainHead;
   query: unknown = undefined;
   body: unknown = undefined;
   text: string | undefined = undefined;
   context: CallContext | undefined = undefined;
 
-  constructor(raw: IncomingMessage, url: string, path: string) {
+  constructor(raw: IncomingMessage, head: PlainHead, { url, path }: Target) {
     this.raw = raw;
+    this.head = head;
     this.url = url;
     this.routeOptions = { url: path };
   }
@@ -33,18 +42,19 @@ export class DirectRequest implements EdgeRequest {
     return this.raw.socket.remoteAddress ?? '';
   }
 
-  /** Reads the body as UTF-8; one whose sender leaves is never there. */
-  readText(take: (text: string) => void): void {
+  /** Reads the body as UTF-8; one whose sender leaves is never there. `onWait` is called when some has yet to come. */
+  readText(take: (text: string) => void, onWait: () => void): void {
     // What came together with its head lies there by then, and spares the listening. The cheapest way to wait.
-    void alreadyNow.then(() => this.#takeText(take));
+    void alreadyNow.then(() => this.#takeText(take, onWait));
   }
 
-  #takeText(take: (text: string) => void): void {
-    const { raw, headers } = this;
-    const isThere = raw.readableLength === Number(headers['content-length']);
+  #takeText(take: (text: string) => void, onWait: () => void): void {
+    const { raw } = this;
+    const isThere = raw.readableLength === this.head.bodyBytes;
     const body = isThere ? (raw.read() as Buffer | null) : null;
-    if (body) take(body.toString());
-    else this.#gatherText(take);
+    if (body) return take(body.toString());
+    onWait();
+    this.#gatherText(take);
   }
 
   #gatherText(take: (text: string) => void): void {
@@ -61,6 +71,7 @@ export class DirectReply implements EdgeReply {
   status = 200;
   /** Names and values in turn, as node:http takes them fastest. */
   readonly #head: string[] = [];
+  #onOver: (() => void) | undefined;
 
   constructor(request: DirectRequest, raw: ServerResponse) {
     this.request = request;
@@ -93,12 +104,32 @@ export class DirectReply implements EdgeReply {
     raw.write(body, encoding);
     socket?.uncork();
     raw.end();
+    this.#finish();
+  }
+
+  whenOver(listener: () => void): void {
+    this.#onOver = listener;
   }
 
   /** Writes the head of an answer that comes piece by piece. */
   begin(head: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(head)) this.header(name, value);
     this.raw.writeHead(200, this.#head);
+    this.#finish();
+  }
+
+  /** From now on the end of the connection is the end of the answer too. */
+  awaitClose(): void {
+    const onOver = this.#onOver;
+    this.#onOver = undefined;
+    if (onOver) this.raw.on('close', onOver);
+  }
+
+  /** Most answers are with the system by now, which spares listening for the end of the connection. */
+  #finish(): void {
+    const { raw } = this;
+    if (raw.writableFinished || raw.destroyed) this.#onOver?.();
+    else this.awaitClose();
   }
 
   #find(name: string): number {

@@ -10,6 +10,7 @@ import type { Edge } from './edge.ts';
 import { parseJsonBody } from './json-body.ts';
 import { KnownBodies } from './known-bodies.ts';
 import type { PiecewiseAnswers } from './piecewise-answers.ts';
+import { readPlainHead, type PlainHead } from './plain-head.ts';
 import { writerOf } from './serializer.ts';
 import { boundBody } from './streamed-body.ts';
 import { checkedBody, validatorOf } from './validation.ts';
@@ -42,8 +43,6 @@ export interface DirectOptions {
   /** How long a client may take to send a body; absent where the server bounds all requests. */
   readonly bodyTimeoutMs: number | undefined;
 }
-
-const plainTypes = new Set(['application/json', jsonType]);
 
 /**
  * Answers the routes that are asked for most past the framework. It has the same routes, and gets
@@ -86,8 +85,10 @@ export class DirectRoutes {
     const end = url.indexOf('?');
     const path = end < 0 ? url : url.slice(0, end);
     const direct = this.#routes.get(path)?.get(raw.method);
-    if (!direct || this.#isClosed || !isPlain(raw, direct)) return false;
-    const request = new DirectRequest(raw, url, path);
+    if (!direct || this.#isClosed) return false;
+    const head = readPlainHead(raw.rawHeaders);
+    if (!head || !takes(direct, head)) return false;
+    const request = new DirectRequest(raw, head, { url, path });
     this.#admit(direct, new DirectReply(request, response));
     return true;
   }
@@ -111,10 +112,11 @@ export class DirectRoutes {
     if (!readBody) return this.#handle(direct, reply);
     const { bodyTimeoutMs } = this.#options;
     if (bodyTimeoutMs) boundBody(request.raw, bodyTimeoutMs);
-    request.readText((text) => {
+    const take = (text: string) => {
       if (route.keepsText) request.text = text;
       this.#handle(direct, reply, text);
-    });
+    };
+    request.readText(take, () => reply.awaitClose());
   }
 
   #handle(direct: DirectRoute, reply: DirectReply, text = ''): void {
@@ -157,13 +159,10 @@ export class DirectRoutes {
   }
 }
 
-/** What can be read without more ado: anything else is the framework's. */
-function isPlain({ headers }: IncomingMessage, direct: DirectRoute): boolean {
-  if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return false;
-  const length = Number(headers['content-length'] ?? 0);
-  if (!direct.readBody) return length === 0;
-  if (length === 0 || length > direct.bodyBytesMax) return false;
-  return !headers['content-encoding'] && plainTypes.has(headers['content-type'] ?? '');
+/** Whether the body can be read without more ado: anything else is the framework's. */
+function takes({ readBody, bodyBytesMax }: DirectRoute, { bodyBytes, isJson }: PlainHead): boolean {
+  if (!readBody) return bodyBytes === 0;
+  return isJson && bodyBytes > 0 && bodyBytes <= bodyBytesMax;
 }
 
 function bodyReaderOf(schema: TSchema, bodiesRecur = false): BodyReader {

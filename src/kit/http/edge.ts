@@ -65,7 +65,7 @@ export class Edge {
     const span = startServerSpan(this.#tracer, route, reply.request);
     const context = contextOf(reply.request, span);
     reply.request.context = context;
-    if (span.isRecording()) reply.raw.on('close', () => endServerSpan(context, reply.raw));
+    if (span.isRecording()) reply.whenOver(() => endServerSpan(context, reply.raw));
     reply.header('x-request-id', context.requestId);
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { CallContext } from './call.ts';
+import type { PlainHead } from './plain-head.ts';
 
 /** A request as the edge sees it, whoever read it. */
 export interface EdgeRequest {
@@ -15,6 +16,8 @@ export interface EdgeRequest {
   /** The body as it came, on routes that keep it. */
   readonly text: string | undefined;
   readonly routeOptions: { readonly url?: string | undefined };
+  /** Of a request whose head was read by ourselves. */
+  readonly head?: PlainHead;
   context: CallContext | undefined;
 }
 
@@ -27,4 +30,18 @@ export interface EdgeReply {
   code(status: number): unknown;
   /** Sends a text as it is. */
   send(text: string): unknown;
+  /** Has itself told when the answer is on its way, or can come no more. */
+  whenOver(listener: () => void): void;
+}
+
+/** What has headers, read by ourselves or not. */
+export type HeadersHolder = Pick<EdgeRequest, 'head' | 'headers'>;
+
+/** A header as node:http gives it; the object of all headers is not made where the head is plain. */
+export function headerOf(
+  request: HeadersHolder,
+  name: 'host' | 'authorization' | 'traceparent' | 'x-request-id',
+): string | undefined {
+  const { head } = request;
+  return head ? head[name] : (request.headers[name] as string | undefined);
 }

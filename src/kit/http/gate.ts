@@ -43,7 +43,7 @@ export class Gate {
   #identify(route: Route, reply: EdgeReply): Identity | Promise<Identity> {
     const { contract, authenticator } = this.#options;
     try {
-      const shown = peekBearer(reply.request.raw);
+      const shown = peekBearer(reply.request);
       const known = shown === undefined ? undefined : authenticator.recall(shown);
       if (known) return known;
       const credential = readCredential(reply.request.raw, {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Fault } from '../errors.ts';
-import type { EdgeRequest } from './exchange.ts';
+import { headerOf, type EdgeRequest } from './exchange.ts';
 import type { FaultReply } from './fault-reply.ts';
 
 /**
@@ -30,9 +30,9 @@ export function refuseOddRequests(server: Server, faults: FaultReply): void {
  * Refuses a request that names no host (RFC 9112, section 3.2), and U+0000 in its address: it stands in
  * none that means something, and PostgreSQL cannot store it.
  */
-export function requireSound({ raw, url }: EdgeRequest): void {
-  if (url.includes('%00')) throw refusal('the address holds the character U+0000');
-  if (raw.headers.host === undefined && raw.httpVersionMinor > 0) {
+export function requireSound(request: EdgeRequest): void {
+  if (request.url.includes('%00')) throw refusal('the address holds the character U+0000');
+  if (headerOf(request, 'host') === undefined && request.raw.httpVersionMinor > 0) {
     throw refusal('the Host header is missing');
   }
 }

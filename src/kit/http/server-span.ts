@@ -4,7 +4,7 @@ import type { Identity } from '../identity/identity.ts';
 import { SpanKind, type Span, type Tracer } from '../trace.ts';
 import { parseTraceparent } from '../trace-context.ts';
 import type { CallContext } from './call.ts';
-import type { EdgeRequest } from './exchange.ts';
+import { headerOf, type EdgeRequest, type HeadersHolder } from './exchange.ts';
 
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 
@@ -15,9 +15,9 @@ const requestIdPattern = /^[\w.:-]{1,128}$/;
 export function startServerSpan(
   tracer: Tracer,
   route: Pick<Route, 'method' | 'url' | 'trace'> | undefined,
-  request: Pick<EdgeRequest, 'headers'>,
+  request: HeadersHolder,
 ): Span {
-  const parent = parseTraceparent(request.headers['traceparent'] as string | undefined);
+  const parent = parseTraceparent(headerOf(request, 'traceparent'));
   if (!route || route.trace === 'none') return tracer.pass(parent);
   return tracer.start(`${route.method} ${route.url}`, {
     kind: SpanKind.SERVER,
@@ -42,7 +42,10 @@ export function noteIdentity(context: CallContext | undefined, identity: Identit
 }
 
 /** What is known of a request at its start. */
-export function contextOf(request: Pick<EdgeRequest, 'headers' | 'url'>, span: Span): CallContext {
+export function contextOf(
+  request: HeadersHolder & Pick<EdgeRequest, 'url'>,
+  span: Span,
+): CallContext {
   const { url } = request;
   const end = url.indexOf('?');
   const path = end < 0 ? url : url.slice(0, end);
@@ -50,8 +53,8 @@ export function contextOf(request: Pick<EdgeRequest, 'headers' | 'url'>, span: S
 }
 
 /** The caller's own `X-Request-Id` when it is harmless, else one made from the span. */
-function requestIdOf(request: Pick<EdgeRequest, 'headers'>, span: Span): string {
-  const given = request.headers['x-request-id'];
-  if (typeof given === 'string' && requestIdPattern.test(given)) return given;
+function requestIdOf(request: HeadersHolder, span: Span): string {
+  const given = headerOf(request, 'x-request-id');
+  if (given !== undefined && requestIdPattern.test(given)) return given;
   return `req_${span.spanContext().spanId}`;
 }

@@ -82,6 +82,9 @@ export class HttpServer {
     });
     this.app.decorateRequest('context');
     this.app.decorateRequest('text');
+    this.app.decorateReply('whenOver', function whenOver(this: FastifyReply, listener) {
+      this.raw.on('close', listener);
+    });
     this.app.setNotFoundHandler((request, reply) =>
       this.#edge.refuse(reply, noRouteFault(contract, request)),
     );

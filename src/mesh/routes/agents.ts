@@ -87,10 +87,9 @@ function writeDiscovered(
   { agents, totalFound, index }: Discovered,
   call: Pick<Call, 'setHeader'>,
 ): WrittenAsciiJson {
-  let text = '';
-  for (const { json } of agents) text += text === '' ? json : `,${json}`;
+  const texts = agents.map(({ json }) => json);
   call.setHeader('x-mesh-index', String(index));
-  return new WrittenAsciiJson(`{"agents":[${text}],"totalFound":${totalFound}}`);
+  return new WrittenAsciiJson(`{"agents":[${texts.join(',')}],"totalFound":${totalFound}}`);
 }
 
 function ownerOf({ subject, permissions }: Identity): AgentOwner {
