@@ -37,7 +37,7 @@ export async function writeJournal(sql: EngineSql, write: JournalWrite): Promise
   if (write.starts.length > 0) {
     parts.push(`started as (
       insert into workflow.executions (${startColumns})
-      select ${startColumns} from ${give(write.starts.map(toStartRow))} as g(${startColumnTypes})
+      select ${startColumns} from ${give(inKeyOrder(write.starts).map(toStartRow))} as g(${startColumnTypes})
       on conflict do nothing returning id)`);
     answers.push('select id from started');
   }
@@ -45,6 +45,14 @@ export async function writeJournal(sql: EngineSql, write: JournalWrite): Promise
   const text = `with ${parts.join(', ')} ${answers.join(' union all ')}`;
   const rows = await sql.query<{ id: string }>(text, parameters);
   return new Set(rows.map(({ id }) => id));
+}
+
+/** Statements that wait for each other's keys do so in one order. */
+function inKeyOrder(starts: readonly StoredExecution[]): StoredExecution[] {
+  return starts.toSorted((one, other) => {
+    const [key, otherKey] = [one.idempotencyKey ?? '', other.idempotencyKey ?? ''];
+    return Number(key > otherKey) - Number(key < otherKey);
+  });
 }
 
 type Give = (rows: readonly object[]) => string;

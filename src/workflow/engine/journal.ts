@@ -27,15 +27,23 @@ const itemsMax = 400;
 const bytesMax = 8 * 1024 * 1024;
 const retryMs = 250;
 
+/** While the database is at one statement, the executions of another go on. */
+const statementsMax = 2;
+
+/** So many items are worth a statement of their own. */
+const worthwhile = 4;
+
 /**
- * Writes what all executions of this process have to say, as much as there is in one statement: while
- * one is under way the next fills. What is added first is written first.
+ * Writes what all executions of this process have to say, many in one statement: while one is under way
+ * the next fills. What an execution adds first is written first.
  */
 export class Journal {
   readonly #options: JournalOptions;
   #waiting: Waiting[] = [];
   #isScheduled = false;
-  #isWriting = false;
+  #statementCount = 0;
+  /** Executions with items in a statement that is under way. */
+  readonly #underWay = new Set<string>();
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -54,35 +62,67 @@ export class Journal {
   #add(item: Item): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#isWriting || this.#isScheduled) return;
-      this.#isScheduled = true;
-      // What else this turn of the event loop brings comes along.
-      setImmediate(() => void this.#writeAll());
+      this.#writeSoon();
     });
   }
 
-  async #writeAll(): Promise<void> {
-    this.#isScheduled = false;
-    this.#isWriting = true;
-    while (this.#waiting.length > 0) await this.#write(this.#take());
-    this.#isWriting = false;
+  #writeSoon(): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return;
+    if (this.#statementCount >= statementsMax) return;
+    this.#isScheduled = true;
+    // What else this turn of the event loop brings comes along.
+    setImmediate(() => {
+      this.#isScheduled = false;
+      void this.#writeNext();
+    });
   }
 
-  /** As much as one statement should carry, and of one execution's fate nothing after it. */
+  async #writeNext(): Promise<void> {
+    const items = this.#take();
+    if (items.length === 0) return;
+    const ids = new Set(items.map(({ item }) => idOf(item)));
+    this.#statementCount += 1;
+    for (const id of ids) this.#underWay.add(id);
+    this.#writeSoon();
+    await this.#write(items);
+    for (const id of ids) this.#underWay.delete(id);
+    this.#statementCount -= 1;
+    this.#writeSoon();
+  }
+
+  /**
+   * As much as one statement should carry: of one execution's fate nothing after it, and of an execution
+   * nothing beside what is under way of it.
+   */
   #take(): Waiting[] {
+    const countMax = this.#statementSize();
+    const taken: Waiting[] = [];
+    const left: Waiting[] = [];
+    const closed = new Set(this.#underWay);
     let bytes = 0;
-    let count = 0;
-    const changed = new Set<string>();
-    for (const { item } of this.#waiting) {
-      if (item.kind === 'entry') {
-        if (changed.has(item.entry.executionId)) break;
-        if (item.entry.change) changed.add(item.entry.executionId);
-        for (const { output } of item.entry.nodes) bytes += output?.length ?? 0;
+    for (const [index, waiting] of this.#waiting.entries()) {
+      if (taken.length >= countMax || bytes >= bytesMax) {
+        left.push(...this.#waiting.slice(index));
+        break;
       }
-      count += 1;
-      if (count >= itemsMax || bytes >= bytesMax) break;
+      const { item } = waiting;
+      if (closed.has(idOf(item))) {
+        left.push(waiting);
+        continue;
+      }
+      taken.push(waiting);
+      if (item.kind === 'start') continue;
+      if (item.entry.change) closed.add(idOf(item));
+      for (const { output } of item.entry.nodes) bytes += output?.length ?? 0;
     }
-    return this.#waiting.splice(0, count);
+    this.#waiting = left;
+    return taken;
+  }
+
+  /** The first takes its share only, so that the statements take turns from then on. */
+  #statementSize(): number {
+    const share = Math.ceil(this.#waiting.length / (statementsMax - this.#statementCount));
+    return Math.min(itemsMax, Math.max(share, worthwhile));
   }
 
   async #write(items: readonly Waiting[]): Promise<void> {
