@@ -30,8 +30,8 @@ const retryMs = 250;
 /** While the database is at one statement, the executions of another go on. */
 const statementsMax = 2;
 
-/** So many items are worth a statement of their own. */
-const worthwhile = 4;
+/** Fewer executions are not worth a statement beside another. */
+const executionsMin = 8;
 
 /**
  * Writes what all executions of this process have to say, many in one statement: while one is under way
@@ -39,7 +39,8 @@ const worthwhile = 4;
  */
 export class Journal {
   readonly #options: JournalOptions;
-  #waiting: Waiting[] = [];
+  /** By execution, in the order in which each began to wait. */
+  readonly #waiting = new Map<string, Waiting[]>();
   #isScheduled = false;
   #statementCount = 0;
   /** Executions with items in a statement that is under way. */
@@ -61,13 +62,17 @@ export class Journal {
 
   #add(item: Item): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      const id = idOf(item);
+      const waiting = { item, resolve, reject };
+      const before = this.#waiting.get(id);
+      if (before) before.push(waiting);
+      else this.#waiting.set(id, [waiting]);
       this.#writeSoon();
     });
   }
 
   #writeSoon(): void {
-    if (this.#isScheduled || this.#waiting.length === 0) return;
+    if (this.#isScheduled || this.#waiting.size === 0) return;
     if (this.#statementCount >= statementsMax) return;
     this.#isScheduled = true;
     // What else this turn of the event loop brings comes along.
@@ -78,9 +83,9 @@ export class Journal {
   }
 
   async #writeNext(): Promise<void> {
-    const items = this.#take();
-    if (items.length === 0) return;
-    const ids = new Set(items.map(({ item }) => idOf(item)));
+    const ids = this.#choose();
+    if (ids.length === 0) return;
+    const items = this.#take(ids);
     this.#statementCount += 1;
     for (const id of ids) this.#underWay.add(id);
     this.#writeSoon();
@@ -90,39 +95,32 @@ export class Journal {
     this.#writeSoon();
   }
 
-  /**
-   * As much as one statement should carry: of one execution's fate nothing after it, and of an execution
-   * nothing beside what is under way of it.
-   */
-  #take(): Waiting[] {
-    const countMax = this.#statementSize();
-    const taken: Waiting[] = [];
-    const left: Waiting[] = [];
-    const closed = new Set(this.#underWay);
-    let bytes = 0;
-    for (const [index, waiting] of this.#waiting.entries()) {
-      if (taken.length >= countMax || bytes >= bytesMax) {
-        left.push(...this.#waiting.slice(index));
-        break;
-      }
-      const { item } = waiting;
-      if (closed.has(idOf(item))) {
-        left.push(waiting);
-        continue;
-      }
-      taken.push(waiting);
-      if (item.kind === 'start') continue;
-      if (item.entry.change) closed.add(idOf(item));
-      for (const { output } of item.entry.nodes) bytes += output?.length ?? 0;
-    }
-    this.#waiting = left;
-    return taken;
+  /** Executions that the next statement writes of: half of many, so that two statements take turns. */
+  #choose(): string[] {
+    const ids = [...this.#waiting.keys()].filter((id) => !this.#underWay.has(id));
+    const isBeside = this.#statementCount > 0;
+    if (isBeside) return ids.length < executionsMin ? [] : ids;
+    return ids.length < 2 * executionsMin ? ids : ids.slice(0, Math.ceil(ids.length / 2));
   }
 
-  /** The first takes its share only, so that the statements take turns from then on. */
-  #statementSize(): number {
-    const share = Math.ceil(this.#waiting.length / (statementsMax - this.#statementCount));
-    return Math.min(itemsMax, Math.max(share, worthwhile));
+  /** Of these executions as much as one statement should carry, and of one's fate nothing after it. */
+  #take(ids: readonly string[]): Waiting[] {
+    const taken: Waiting[] = [];
+    let bytes = 0;
+    for (const id of ids) {
+      const waiting = this.#waiting.get(id) ?? [];
+      let count = 0;
+      for (const { item } of waiting) {
+        if (taken.length + count >= itemsMax || bytes >= bytesMax) break;
+        count += 1;
+        if (item.kind === 'start') continue;
+        for (const { output } of item.entry.nodes) bytes += output?.length ?? 0;
+        if (item.entry.change) break;
+      }
+      taken.push(...waiting.splice(0, count));
+      if (waiting.length === 0) this.#waiting.delete(id);
+    }
+    return taken;
   }
 
   async #write(items: readonly Waiting[]): Promise<void> {
