@@ -62,6 +62,8 @@ export class ExportWalk {
   #rejection: string | undefined;
   #options: WalkOptions = { now: 0 };
   #latestUs = 0;
+  /** Where the wanted trace's id stands next, as far as that was looked for. */
+  #wantedAt = -1;
   #resource: ResourceFacts = { service: 'unknown', host: undefined, agent: undefined };
   #resourcePlace: GroupPlace = { parts: [], schemaUrl: undefined };
   #scopePlace: GroupPlace = { parts: [], schemaUrl: undefined };
@@ -96,6 +98,7 @@ export class ExportWalk {
     this.#rejectedCount = 0;
     this.#rejection = undefined;
     this.#options = options;
+    this.#wantedAt = -1;
     this.#latestUs = Math.min(Number.MAX_SAFE_INTEGER, options.now * 1_000 + aDayUs);
   }
 
@@ -235,6 +238,9 @@ export class ExportWalk {
     if (!traceId) return true;
     const wire = this.#wire;
     const from = wire.at;
+    // Of most spans it is known without a look at their fields.
+    if (this.#wantedAt < from) this.#wantedAt = placeOf(traceId, wire.bytes, from);
+    if (this.#wantedAt >= end) return false;
     let isWanted = false;
     while (wire.at < end) {
       const tag = wire.tag();
@@ -247,6 +253,11 @@ export class ExportWalk {
     wire.at = from;
     return isWanted;
   }
+}
+
+function placeOf(wanted: Buffer, bytes: Buffer, from: number): number {
+  const at = bytes.indexOf(wanted, from);
+  return at < 0 ? bytes.length : at;
 }
 
 function flawOf(

@@ -1,7 +1,7 @@
 /** The thread that decodes stored traces and makes answers of them, away from the event loop. */
 import { parentPort } from 'node:worker_threads';
 import { Fault } from '../../kit/errors.ts';
-import { unpackChunk } from '../intake/chunk-body.ts';
+import { unpackChunks } from '../intake/chunk-body.ts';
 import { readSpans } from '../otlp/read.ts';
 import type { FoundTrace, ReadRefusal, ReadReply, ReadRequest } from './messages.ts';
 import type { StoredTrace } from './view.ts';
@@ -12,32 +12,33 @@ if (parentPort) serve(parentPort);
 type Port = NonNullable<typeof parentPort>;
 
 function serve(port: Port): void {
-  port.on('message', (request: ReadRequest) => {
-    const reply = answer(request);
+  const serveOne = async (request: ReadRequest) => {
+    const reply = await answer(request);
     port.postMessage(reply, 'json' in reply ? [reply.json.buffer as ArrayBuffer] : []);
-  });
+  };
+  port.on('message', (request: ReadRequest) => void serveOne(request));
 }
 
-function answer(request: ReadRequest): ReadReply {
+async function answer(request: ReadRequest): Promise<ReadReply> {
   const { id } = request;
   try {
     // A copy with memory of its own, which can be moved to the other side.
-    return { id, json: new TextEncoder().encode(JSON.stringify(show(request))) };
+    return { id, json: new TextEncoder().encode(JSON.stringify(await show(request))) };
   } catch (error) {
     return { id, refusal: refusalOf(error) };
   }
 }
 
-function show({ asked, traces }: ReadRequest): unknown {
-  const [first, second] = traces.map(open);
+async function show({ asked, traces }: ReadRequest): Promise<unknown> {
+  const [first, second] = await Promise.all(traces.map(open));
   if (!first) throw new Fault('internal', 'no trace was given');
   if ('view' in asked) return viewNamed(asked.view)(first, asked.input);
   if (!second) throw new Fault('internal', 'no second trace was given');
   return pairViews[asked.pair](first, second);
 }
 
-function open({ chunks, ...found }: FoundTrace): StoredTrace {
-  const bodies = chunks.map(unpackChunk);
+async function open({ chunks, ...found }: FoundTrace): Promise<StoredTrace> {
+  const bodies = await unpackChunks(chunks);
   return { ...found, bodies, spans: readSpans(bodies, found.traceId) };
 }
 

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../bytes.ts';
 import { Cell } from './cells.ts';
 
 /*

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter } from '../bytes.ts';
 import { writeCells } from './cell-block.ts';
 import type { Cell } from './cells.ts';
 import { seriesKinds, type SeriesKind } from './series.ts';

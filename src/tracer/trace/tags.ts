@@ -1,14 +1,17 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { areBriefTags, readBriefTags, writeBriefTags } from './brief-tags.ts';
 import type { AttributeMap, AttributeValue } from './span.ts';
 
 /*
- * The attributes of a root lie in its trace's row, so that a listing needs no spans. They repeat from
- * trace to trace, so they are deflated with a dictionary (RFC 1951 with a preset window).
+ * The attributes of a root lie in its trace's row, so that a listing needs no spans. Short ones lie there in
+ * a brief form; those that take more are deflated with a dictionary (RFC 1951 with a preset window).
  */
 
 const tagsMax = 64;
 const textMax = 256;
 const bytesMax = 4_096;
+/** To deflate costs more than ten times the writing of the brief form. */
+const briefMax = 320;
 
 /** What attributes of roots are mostly made of, the commonest last. Rows depend on it: never change it. */
 const dictionary = Buffer.from(
@@ -40,6 +43,8 @@ export function packTags(attributes: AttributeMap): Buffer | undefined {
     count += 1;
   }
   if (count === 0) return undefined;
+  const brief = writeBriefTags(kept);
+  if (brief.length <= briefMax) return Buffer.from(brief.buffer);
   return deflateRawSync(JSON.stringify(kept), {
     dictionary,
     level: 6,
@@ -51,6 +56,7 @@ export function packTags(attributes: AttributeMap): Buffer | undefined {
 /** The attributes that were packed. */
 export function unpackTags(packed: Uint8Array | null): AttributeMap {
   if (!packed) return {};
+  if (areBriefTags(packed)) return readBriefTags(packed);
   return JSON.parse(inflateRawSync(packed, { dictionary }).toString()) as AttributeMap;
 }
 

@@ -1,4 +1,4 @@
-/** Writes numbers one after the other. */
+/** Writes numbers and texts one after the other. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(1_024);
   #at = 0;
@@ -44,6 +44,14 @@ export class ByteWriter {
     this.#at = this.#bytes.writeDoubleBE(value, this.#at);
   }
 
+  /** Its length in UTF-8, as a varint, then its bytes. */
+  text(value: string): void {
+    const length = Buffer.byteLength(value);
+    this.varint(length);
+    this.#reserve(length);
+    this.#at += this.#bytes.write(value, this.#at, length);
+  }
+
   append(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#at);
@@ -65,12 +73,12 @@ export class ByteWriter {
 
 /** Reads what `ByteWriter` wrote. */
 export class ByteReader {
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Buffer;
   readonly #view: DataView;
   at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -123,6 +131,13 @@ export class ByteReader {
     const value = Number(this.#view.getBigInt64(this.at));
     this.at += 8;
     return value;
+  }
+
+  text(): string {
+    const length = this.varint();
+    const from = this.at;
+    this.at += length;
+    return this.#bytes.toString('utf8', from, this.at);
   }
 
   take(length: number): Uint8Array {
