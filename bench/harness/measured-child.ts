@@ -23,7 +23,7 @@ export interface Memory {
 }
 
 /** As the suite is started: see `start` in package.json. Limits and peers get the same. */
-const youngGeneration = '--max-semi-space-size=32';
+export const youngGeneration = '--max-semi-space-size=32';
 
 /**
  * A process of its own in which something is measured, so that neither the load nor another contestant

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { youngGeneration } from '../harness/measured-child.ts';
 
 /** What is told to the process: to say what it used, or to stop. */
 export type HostOrder = 'account' | 'account, and watch the event loop' | 'close';
@@ -40,6 +41,7 @@ export class TracerHost implements AsyncDisposable {
     const child = fork(new URL('host-child.js', import.meta.url), args, {
       execArgv: [
         '--no-warnings',
+        youngGeneration,
         ...(profiling ? ['--cpu-prof', `--cpu-prof-dir=${profiling}`] : []),
       ],
     });
