@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openBus } from '../../kit/bus/bus.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { exportOf, newTraceId, startTracer, type Answer } from '../testing.ts';
+import { baseMs, exportOf, newTraceId, startTracer, type Answer } from '../testing.ts';
 import { openTracerDatabase } from './testing.ts';
 
 test('live metrics of a replica hold the traces of all that share a bus, each once', async () => {
@@ -10,8 +10,9 @@ test('live metrics of a replica hold the traces of all that share a bus, each on
   await using one = await startTracer({ database, bus });
   await using other = await startTracer({ database, bus });
   const traceId = newTraceId();
-  // It ends now, after both have begun.
-  const root = { traceId, spanId: '1'.repeat(16), from: 10_000, to: 600_000 };
+  // It ends after both have begun: its clock is ahead, so it counts at present.
+  const from = Date.now() - baseMs;
+  const root = { traceId, spanId: '1'.repeat(16), from, to: from + 600_000 };
   await one.send(exportOf('live-shop', [root]));
   const isCounted = ({ topAgents }: Answer) => topAgents.length > 0;
   const [here, there] = await Promise.all([
