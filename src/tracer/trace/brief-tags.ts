@@ -2,8 +2,8 @@ import { ByteReader, ByteWriter } from '../bytes.ts';
 import type { AttributeMap, AttributeValue } from './span.ts';
 
 /*
- * Attributes as bytes, written and read in a few microseconds: a mark, then each attribute's key and value.
- * What is common is a number of one byte: a key, a whole value, and the beginning of a text.
+ * Attributes as bytes: a mark, then each attribute's key and value. What is common is a number of one byte: a
+ * key, and the beginning of a text.
  */
 
 /** No deflated stream begins with it: its lowest bits name a kind of block that there is not (RFC 1951, 3.2.3). */
@@ -51,6 +51,7 @@ const keys = [
   'workflow.id',
   'workflow.execution',
 ];
+/** As the keys. */
 const beginnings = [
   '',
   '/api/v1/',
@@ -84,14 +85,16 @@ export function areBriefTags(packed: Uint8Array): boolean {
   return packed[0] === mark;
 }
 
+const writer = new ByteWriter();
+
 export function writeBriefTags(attributes: AttributeMap): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter();
+  writer.clear();
   writer.byte(mark);
   for (const [key, value] of Object.entries(attributes)) {
     const number = keyNumbers.get(key) ?? 0;
     writer.byte(number);
     if (number === 0) writer.text(key);
-    writeValue(writer, value);
+    writeValue(value);
   }
   return writer.finish();
 }
@@ -107,12 +110,12 @@ export function readBriefTags(packed: Uint8Array): AttributeMap {
   return attributes;
 }
 
-function writeValue(writer: ByteWriter, value: AttributeValue): void {
+function writeValue(value: AttributeValue): void {
   if (typeof value === 'string') {
     const beginning = beginningOf(value);
     writer.byte(kinds.text + beginning);
     writer.text(value.slice(beginnings[beginning]?.length));
-  } else if (typeof value === 'number') writeNumber(writer, value);
+  } else if (typeof value === 'number') writeNumber(value);
   else if (typeof value === 'boolean') writer.byte(value ? kinds.yes : kinds.no);
   else {
     writer.byte(kinds.json);
@@ -120,7 +123,7 @@ function writeValue(writer: ByteWriter, value: AttributeValue): void {
   }
 }
 
-function writeNumber(writer: ByteWriter, value: number): void {
+function writeNumber(value: number): void {
   if (Number.isInteger(value) && Math.abs(value) < wholeMax) {
     writer.byte(kinds.whole);
     writer.signed(value);

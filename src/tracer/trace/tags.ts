@@ -10,7 +10,7 @@ import type { AttributeMap, AttributeValue } from './span.ts';
 const tagsMax = 64;
 const textMax = 256;
 const bytesMax = 4_096;
-/** To deflate costs more than ten times the writing of the brief form. */
+/** To deflate takes several times as long as to write the brief form. */
 const briefMax = 320;
 
 /** What attributes of roots are mostly made of, the commonest last. Rows depend on it: never change it. */
