@@ -47,15 +47,18 @@ export async function writeJournal(sql: EngineSql, write: JournalWrite): Promise
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Statements that wait for each other's keys do so in one order; the index is by owner and key. */
+/** Statements that wait for each other's keys do so in one order. */
 function inKeyOrder(starts: readonly StoredExecution[]): StoredExecution[] {
-  const keyOf = ({ ownerId, idempotencyKey = '' }: StoredExecution) =>
-    `${idempotencyKey}\n${ownerId}`;
   const keys = new Map(starts.map((start) => [start, keyOf(start)]));
   return starts.toSorted((one, other) => {
     const [key = '', otherKey = ''] = [keys.get(one), keys.get(other)];
     return Number(key > otherKey) - Number(key < otherKey);
   });
+}
+
+/** What is unique among executions, as one text. */
+function keyOf({ ownerId, idempotencyKey = '' }: StoredExecution): string {
+  return `${idempotencyKey}\n${ownerId}`;
 }
 
 type Give = (rows: readonly object[]) => string;
