@@ -65,6 +65,12 @@ function build() {
   const tsc = at('node_modules', 'typescript', 'bin', 'tsc');
   run(process.execPath, [tsc, '-p', at('tsconfig.build.json')], 'the build failed');
   copyAssets(at('dist'));
+  const vite = at('node_modules', 'vite', 'bin', 'vite.js');
+  run(
+    process.execPath,
+    [vite, 'build', at('console'), '--logLevel', 'error'],
+    'the build of the console failed',
+  );
   writeFileSync(stampPath, stamp);
 }
 
@@ -81,6 +87,7 @@ export function copyAssets(folder) {
 function sourceStamp() {
   const files = [
     ...filesBelow(at('src')),
+    ...filesBelow(at('console')),
     at('tsconfig.json'),
     at('tsconfig.build.json'),
     at('package-lock.json'),

@@ -1,23 +1,12 @@
 import { request } from 'undici';
 import type { AddressBook } from './addresses.ts';
+import type { ServiceState } from './console/contract.ts';
 import { services } from './services.ts';
-
-/** What a service's health route answered, or why it did not. */
-export interface ServiceHealth {
-  readonly name: string;
-  readonly title: string;
-  readonly url: string;
-  readonly status: string;
-  readonly version: string | undefined;
-  /** Whole seconds. */
-  readonly uptime: number | undefined;
-  readonly error: string | undefined;
-}
 
 const timeoutMs = 2_000;
 
 /** Asks all nine services how they are, at once, each for at most two seconds. */
-export function checkHealth(addresses: AddressBook): Promise<ServiceHealth[]> {
+export function checkHealth(addresses: AddressBook): Promise<ServiceState[]> {
   return Promise.all(
     services.map(async ({ contract: { name, title } }) => {
       const url = addresses.urlOf(name);
@@ -29,7 +18,7 @@ export function checkHealth(addresses: AddressBook): Promise<ServiceHealth[]> {
 async function askHealth(url: string) {
   try {
     const answer = await request(`${url}/health`, { signal: AbortSignal.timeout(timeoutMs) });
-    const { status, version, uptime } = (await answer.body.json()) as Partial<ServiceHealth>;
+    const { status, version, uptime } = (await answer.body.json()) as Partial<ServiceState>;
     if (!status) throw new Error('this is not an Ennead service');
     return { status, version, uptime, error: undefined };
   } catch (error) {

@@ -1,5 +1,7 @@
 import { addressBook, type AddressBook } from './addresses.ts';
+import { Console } from './console/console.ts';
 import { openGround, type Ground } from './ground.ts';
+import { checkHealth } from './health.ts';
 import { openService } from './hosted-service.ts';
 import type { Environment } from './kit/config.ts';
 import { Lifetime } from './kit/lifecycle.ts';
@@ -7,9 +9,8 @@ import { createLog, type Log } from './kit/log.ts';
 import type { Service } from './kit/service.ts';
 import { requireFreePorts } from './ports.ts';
 import { RunningServices } from './running-services.ts';
-import { issuer, spanReceiver, startOrder } from './services.ts';
+import { issuer, services, spanReceiver, startOrder } from './services.ts';
 import { readConfiguration, type Configuration } from './settings.ts';
-import { StatusPage } from './status-page.ts';
 
 export interface SuiteOptions {
   readonly environment: Environment;
@@ -124,9 +125,14 @@ export class Suite implements AsyncDisposable {
   }
 
   async #startConsole(): Promise<void> {
-    const page = new StatusPage(this.addresses);
-    this.#lifetime.own('the status page', page);
-    await page.listen(this.#config.suite.host, this.addresses.consolePort);
+    const { addresses } = this;
+    const opening = Console.open({
+      services: services.map(({ contract: { name } }) => ({ name, url: addresses.urlOf(name) })),
+      checkHealth: () => checkHealth(addresses),
+      url: addresses.consoleUrl,
+    });
+    const console = this.#lifetime.own('the console', await opening);
+    await console.listen(this.#config.suite.host, addresses.consolePort);
   }
 
   #progress(step: string): void {

@@ -1,8 +1,8 @@
 import { processEnvironment } from '../kit/config.ts';
 import { addressBook } from '../addresses.ts';
-import { checkHealth, type ServiceHealth } from '../health.ts';
+import type { ServiceState } from '../console/contract.ts';
+import { checkHealth } from '../health.ts';
 import { readConfiguration } from '../settings.ts';
-import { formatUptime } from '../status-page.ts';
 
 /** Prints how all services are; the exit code is 1 unless all are healthy. */
 export async function status(options: { readonly json?: boolean }): Promise<number> {
@@ -13,11 +13,11 @@ export async function status(options: { readonly json?: boolean }): Promise<numb
   return healths.every((health) => health.status === 'healthy') ? 0 : 1;
 }
 
-function tableOf(healths: readonly ServiceHealth[]): string {
+function tableOf(healths: readonly ServiceState[]): string {
   return healths.map(lineOf).join('\n');
 }
 
-function lineOf(health: ServiceHealth): string {
+function lineOf(health: ServiceState): string {
   const { name, version, uptime, url, error } = health;
   const up = uptime === undefined ? '' : formatUptime(uptime);
   const columns = [
@@ -28,4 +28,17 @@ function lineOf(health: ServiceHealth): string {
     url,
   ];
   return columns.join('  ') + (error ? `  (${error})` : '');
+}
+
+/** Seconds as the two largest units: `3 d 4 h`, `5 min 6 s`, `7 s`. */
+function formatUptime(seconds: number): string {
+  const units = [
+    ['d', Math.floor(seconds / 86_400)],
+    ['h', Math.floor(seconds / 3600) % 24],
+    ['min', Math.floor(seconds / 60) % 60],
+    ['s', seconds % 60],
+  ] as const;
+  const first = units.findIndex(([, amount]) => amount > 0);
+  const shown = first === -1 ? units.slice(-1) : units.slice(first, first + 2);
+  return shown.map(([unit, amount]) => `${amount} ${unit}`).join(' ');
 }

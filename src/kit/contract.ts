@@ -148,7 +148,10 @@ const healthFields = {
 };
 
 /** The route that says whether a service works; `/health` always answers too. */
-export function healthRoute<T extends Record<string, TSchema>>(url: string, fields: T) {
+export function healthRoute<U extends string, T extends Record<string, TSchema>>(
+  url: U,
+  fields: T,
+) {
   return {
     method: 'GET',
     url,

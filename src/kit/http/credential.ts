@@ -92,8 +92,11 @@ function decodeCookie(cookie: string): string {
   }
 }
 
-/** Browsers name no origin in a read of the same one, and no page can set `Sec-Fetch-Site`. */
-function isSameOrigin({ headers }: IncomingMessage): boolean {
+/**
+ * Whether a browser says that a page of this very address asks. Browsers name no origin in a read of the
+ * same one, and no page can set `Sec-Fetch-Site`.
+ */
+export function isSameOrigin({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const { origin, host } = headers;
   if (origin === undefined) return headers['sec-fetch-site'] === 'same-origin';
   if (!URL.canParse(origin)) return false;

@@ -1,0 +1,48 @@
+import type { Answer, InputOf, Operation, ServiceName } from './contracts.ts';
+import { send } from './send.ts';
+
+/** Calls an operation of a service through the console's own origin; rejects with a `Refusal`. */
+export async function call<S extends ServiceName, O extends Operation<S>>(
+  service: S,
+  operation: O,
+  input: InputOf<S, O> = {},
+): Promise<Answer<S, O>> {
+  const response = await send(requestOf(service, operation, input));
+  // The service answers by its contract.
+  return (await response.json()) as Answer<S, O>;
+}
+
+/** An operation as a request, for answers that are read as a stream. */
+export function requestOf<S extends ServiceName, O extends Operation<S>>(
+  service: S,
+  operation: O,
+  { params, query, body }: InputOf<S, O>,
+): Request {
+  const [method = 'GET', path = '/'] = operation.split(' ');
+  const address = `/services/${service}${fill(path, { ...params })}${writeQuery({ ...query })}`;
+  return new Request(address, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+}
+
+/** Parameters of paths are texts and numbers. */
+type Params = Readonly<Record<string, string | number>>;
+
+function fill(path: string, params: Params): string {
+  return path.replaceAll(/:(\w+)|\*$/g, (found, name: string | undefined) => {
+    const value = String(params[name ?? '*'] ?? found);
+    return name === undefined
+      ? value.split('/').map(encodeURIComponent).join('/')
+      : encodeURIComponent(value);
+  });
+}
+
+function writeQuery(query: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]): [string, string] => [name, String(value)]);
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+}

@@ -1,0 +1,45 @@
+import { Refusal } from '../api/refusal.ts';
+import { send } from '../api/send.ts';
+
+/** Who is logged in: OpenID's claims, as auth tells them. */
+export interface Person {
+  readonly sub: string;
+  readonly name?: string;
+  readonly preferred_username?: string;
+  readonly email?: string;
+}
+
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+  readonly otp?: string;
+}
+
+/** Undefined when nobody is. */
+export async function readPerson(): Promise<Person | undefined> {
+  try {
+    return await readAnswer(await send(new Request('/session')));
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+/** Rejects with a `Refusal`; its code says whether a second factor is wanted. */
+export async function logIn(login: Login): Promise<Person> {
+  const response = await fetch('/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(login),
+  });
+  if (!response.ok) throw await Refusal.from(response);
+  return await readAnswer(response);
+}
+
+export async function logOut(): Promise<void> {
+  await fetch('/session', { method: 'DELETE' });
+}
+
+async function readAnswer(response: Response): Promise<Person> {
+  return (await response.json()) as Person;
+}

@@ -1,0 +1,50 @@
+import type { ReactNode } from 'react';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Figures stand at the right. */
+  readonly isFigure?: boolean;
+}
+
+export interface TableProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Makes rows open something. */
+  readonly onOpen?: (row: Row) => void;
+}
+
+/** Rows under named columns. */
+export function Table<Row>({ columns, rows, keyOf, onOpen }: TableProps<Row>): ReactNode {
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          {columns.map(({ title, isFigure }) => (
+            <th key={title} scope="col" className={isFigure ? 'figure' : undefined}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr
+            key={keyOf(row)}
+            className={onOpen ? 'opens' : undefined}
+            tabIndex={onOpen ? 0 : undefined}
+            onClick={onOpen && (() => onOpen(row))}
+            onKeyDown={onOpen && ((event) => event.key === 'Enter' && onOpen(row))}
+          >
+            {columns.map(({ title, cell, isFigure }) => (
+              <td key={title} className={isFigure ? 'figure' : undefined}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,133 @@
+import { decodeJwt } from 'jose';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { authContract } from '../auth/contract.ts';
+import type { Client } from '../kit/client.ts';
+import { Fault } from '../kit/errors.ts';
+import { isSameOrigin, readCredential } from '../kit/http/credential.ts';
+import { endedSessionCookie, sessionCookie } from '../kit/http/session-cookie.ts';
+
+/** Where a browser logs in, stays logged in and logs out. */
+export const sessionPath = '/session';
+
+export type AuthClient = Pick<
+  Client<typeof authContract>,
+  'login' | 'refresh' | 'revoke' | 'userInfo'
+>;
+
+export interface SessionParts {
+  /** The authentication service, called with a credential or as nobody. */
+  readonly authAs: (credential?: string) => AuthClient;
+  /** Whether browsers reach the console over TLS. */
+  readonly isSecure: boolean;
+}
+
+interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly expires_in: number;
+}
+
+const clientId = 'ennead-console';
+const untraced = { trace: 'none' } as const;
+
+const loginBody = {
+  type: 'object',
+  required: ['username', 'password'],
+  properties: {
+    username: { type: 'string', minLength: 1, maxLength: 1_024 },
+    password: { type: 'string', minLength: 1, maxLength: 1_024 },
+    otp: { type: 'string', maxLength: 64 },
+  },
+} as const;
+
+interface Login {
+  readonly username: string;
+  readonly password: string;
+  readonly otp?: string;
+}
+
+/**
+ * The session of a browser as two cookies that no script reads: the access token, which the console puts
+ * before every call, and the refresh token, which comes back to this path only.
+ */
+export function serveSession(app: FastifyInstance, { authAs, isSecure }: SessionParts): void {
+  const keep = (reply: FastifyReply, tokens: Tokens) => {
+    reply.header('set-cookie', [
+      sessionCookie(tokens.access_token, { maxAgeSeconds: tokens.expires_in, isSecure }),
+      refreshCookie(tokens.refresh_token, secondsLeft(tokens.refresh_token), isSecure),
+    ]);
+  };
+  const forget = (reply: FastifyReply) => {
+    reply.header('set-cookie', [endedSessionCookie(isSecure), refreshCookie('', 0, isSecure)]);
+  };
+
+  app.addHook('onSend', async (request, reply) => {
+    if (request.url.startsWith(sessionPath)) reply.header('cache-control', 'no-store');
+  });
+
+  app.post<{ Body: Login }>(sessionPath, { schema: { body: loginBody } }, async (call, reply) => {
+    requireOwnPage(call);
+    const body = { ...call.body, client_id: clientId, grant_type: 'password' };
+    const tokens = await authAs().login({ body }, untraced);
+    keep(reply, tokens);
+    return await authAs(tokens.access_token).userInfo({}, untraced);
+  });
+
+  app.get(sessionPath, async (call) => {
+    return await authAs(accessTokenOf(call)).userInfo({}, untraced);
+  });
+
+  app.post(`${sessionPath}/refresh`, async (call, reply) => {
+    requireOwnPage(call);
+    const body = { refresh_token: refreshTokenOf(call), grant_type: 'refresh_token' };
+    try {
+      keep(reply, await authAs().refresh({ body }, untraced));
+    } catch (error) {
+      if (Fault.from(error).code === 'unauthenticated') forget(reply);
+      throw error;
+    }
+    return { success: true };
+  });
+
+  app.delete(sessionPath, async (call, reply) => {
+    requireOwnPage(call);
+    forget(reply);
+    const token = peekRefreshToken(call);
+    if (token) await authAs(accessTokenOf(call)).revoke({ body: { token } }, untraced);
+    return { success: true };
+  });
+}
+
+function accessTokenOf({ raw }: FastifyRequest): string {
+  return readCredential(raw, { acceptsSessionCookie: true, acceptsQueryToken: false });
+}
+
+/** Browsers send cookies whoever asks them to, and a login by a stranger's page is one too. */
+function requireOwnPage(call: FastifyRequest): void {
+  const { origin, 'sec-fetch-site': site } = call.headers;
+  const isBrowser = origin !== undefined || site !== undefined;
+  if (!isBrowser || isSameOrigin(call)) return;
+  throw new Fault('forbidden', 'the console is asked from its own pages only', {
+    reason: 'origin_refused',
+  });
+}
+
+function refreshCookie(token: string, maxAgeSeconds: number, isSecure: boolean): string {
+  const secure = isSecure ? '; Secure' : '';
+  return `refresh=${token}; Path=${sessionPath}; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`;
+}
+
+function refreshTokenOf(call: FastifyRequest): string {
+  const token = peekRefreshToken(call);
+  if (token) return token;
+  throw new Fault('unauthenticated', 'nobody is logged in', { reason: 'token_missing' });
+}
+
+function peekRefreshToken({ headers }: FastifyRequest): string | undefined {
+  return /(?:^|;\s*)refresh=([\w.-]+)/.exec(headers.cookie ?? '')?.[1];
+}
+
+function secondsLeft(token: string): number {
+  const { exp = 0 } = decodeJwt(token);
+  return Math.max(0, Math.floor(exp - Date.now() / 1000));
+}
