@@ -5,7 +5,7 @@ const patience = process.env['CI'] ? 3 : 1;
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['{src,console,test}/**/*.test.ts'],
     globalSetup: ['scripts/test-setup.mjs'],
     pool: 'threads',
     isolate: false,

@@ -129,7 +129,6 @@ export class Suite implements AsyncDisposable {
     const opening = Console.open({
       services: services.map(({ contract: { name } }) => ({ name, url: addresses.urlOf(name) })),
       checkHealth: () => checkHealth(addresses),
-      url: addresses.consoleUrl,
     });
     const console = this.#lifetime.own('the console', await opening);
     await console.listen(this.#config.suite.host, addresses.consolePort);

@@ -153,3 +153,22 @@ test('imports name files, in TypeScript, by relative paths', () => {
   const breaches = imports.filter(({ to }) => !to.endsWith('.ts'));
   expectNone('Node.js runs these files as they are; it guesses no extension.', breaches.map(show));
 });
+
+const pages = fileURLToPath(new URL('../console', import.meta.url));
+
+test('the pages of the console import their own files, and of the program types of contracts', () => {
+  const sources = readdirSync(pages, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.tsx?$/.test(file),
+  );
+  const breaches = sources.flatMap((file) => {
+    const text = readFileSync(join(pages, file), 'utf8');
+    return [...text.matchAll(/(import|export)( type)?[^;]*?from '(\.\.[^']+)'/g)]
+      .filter(([, , isType, target = '']) => {
+        const path = normalize(join(dirname(file), target));
+        if (!path.startsWith(`..${sep}`)) return false;
+        return !isType || !/^\.\.[\\/]src[\\/]\w+[\\/]contract\.ts$/.test(path);
+      })
+      .map(([, , , target]) => `  console/${file} -> ${target}`);
+  });
+  expectNone('What runs in a browser holds nothing that runs in a service.', breaches);
+});

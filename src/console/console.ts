@@ -15,8 +15,6 @@ export interface ConsoleOptions {
   /** The nine and where they are. */
   readonly services: readonly { readonly name: string; readonly url: string }[];
   readonly checkHealth: () => Promise<readonly ServiceState[]>;
-  /** Where browsers reach the console. */
-  readonly url: string;
   /** The built pages; where the build puts them unless told. */
   readonly pagesFolder?: string;
 }
@@ -45,7 +43,7 @@ export class Console implements AsyncDisposable {
 
   /** Makes it, without listening. */
   static async open(options: ConsoleOptions): Promise<Console> {
-    const { services, checkHealth, url, pagesFolder = findPages() } = options;
+    const { services, checkHealth, pagesFolder = findPages() } = options;
     const app = Fastify({ logger: false, forceCloseConnections: true });
     app.setErrorHandler((error: FastifyError, _request, reply) => refuse(reply, error));
     app.get('/health', async () => ({ status: 'healthy' }));
@@ -53,7 +51,6 @@ export class Console implements AsyncDisposable {
     const tracer = new Tracer(() => {});
     const baseUrl = services.find(({ name }) => name === authContract.name)?.url ?? '';
     serveSession(app, {
-      isSecure: url.startsWith('https:'),
       authAs: (credential) =>
         createClient(authContract, {
           baseUrl,

@@ -17,8 +17,6 @@ export type AuthClient = Pick<
 export interface SessionParts {
   /** The authentication service, called with a credential or as nobody. */
   readonly authAs: (credential?: string) => AuthClient;
-  /** Whether browsers reach the console over TLS. */
-  readonly isSecure: boolean;
 }
 
 interface Tokens {
@@ -50,14 +48,16 @@ interface Login {
  * The session of a browser as two cookies that no script reads: the access token, which the console puts
  * before every call, and the refresh token, which comes back to this path only.
  */
-export function serveSession(app: FastifyInstance, { authAs, isSecure }: SessionParts): void {
+export function serveSession(app: FastifyInstance, { authAs }: SessionParts): void {
   const keep = (reply: FastifyReply, tokens: Tokens) => {
+    const isSecure = isOverTls(reply.request);
     reply.header('set-cookie', [
       sessionCookie(tokens.access_token, { maxAgeSeconds: tokens.expires_in, isSecure }),
       refreshCookie(tokens.refresh_token, secondsLeft(tokens.refresh_token), isSecure),
     ]);
   };
   const forget = (reply: FastifyReply) => {
+    const isSecure = isOverTls(reply.request);
     reply.header('set-cookie', [endedSessionCookie(isSecure), refreshCookie('', 0, isSecure)]);
   };
 
@@ -83,8 +83,9 @@ export function serveSession(app: FastifyInstance, { authAs, isSecure }: Session
     try {
       keep(reply, await authAs().refresh({ body }, untraced));
     } catch (error) {
-      if (Fault.from(error).code === 'unauthenticated') forget(reply);
-      throw error;
+      if (Fault.from(error).status >= 500) throw error;
+      forget(reply);
+      throw nobody(error);
     }
     return { success: true };
   });
@@ -96,6 +97,11 @@ export function serveSession(app: FastifyInstance, { authAs, isSecure }: Session
     if (token) await authAs(accessTokenOf(call)).revoke({ body: { token } }, untraced);
     return { success: true };
   });
+}
+
+/** As the browser sees it: before the console may stand a proxy that ends TLS. */
+function isOverTls({ headers: { origin = '' } }: FastifyRequest): boolean {
+  return origin.startsWith('https:');
 }
 
 function accessTokenOf({ raw }: FastifyRequest): string {
@@ -120,7 +126,11 @@ function refreshCookie(token: string, maxAgeSeconds: number, isSecure: boolean):
 function refreshTokenOf(call: FastifyRequest): string {
   const token = peekRefreshToken(call);
   if (token) return token;
-  throw new Fault('unauthenticated', 'nobody is logged in', { reason: 'token_missing' });
+  throw nobody();
+}
+
+function nobody(cause?: unknown): Fault {
+  return new Fault('unauthenticated', 'nobody is logged in', { reason: 'session_ended', cause });
 }
 
 function peekRefreshToken({ headers }: FastifyRequest): string | undefined {
