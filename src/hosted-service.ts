@@ -8,7 +8,7 @@ import type { Log } from './kit/log.ts';
 import { RateLimiter } from './kit/rate-limit.ts';
 import type { Host, Peer, Service, SuiteControl } from './kit/service.ts';
 import { Tracer } from './kit/trace.ts';
-import { services } from './services.ts';
+import { issuer, services } from './services.ts';
 import type { Configuration } from './settings.ts';
 
 /** What a process gives to each service that it hosts. */
@@ -79,7 +79,7 @@ function hostOf(service: Service, hosting: HostingProcess, parts: ServiceParts):
     // The settings were read by the service's own declaration.
     config: config.ownOf(name) as never,
     url: addresses.urlOf(name),
-    peers: peersIn(addresses),
+    peers: peersOf(service, addresses),
     address: config.suite.host,
     ports: addresses.furtherPortsOf(service),
     rate: config.rateOf(name),
@@ -114,12 +114,17 @@ function clientOf<C extends Contract>(contract: C, { name, hosting, tracer }: Cl
   });
 }
 
-function peersIn(addresses: AddressBook): Peer[] {
-  return services.map(({ contract, grants }) => ({
+/** The console's name as one that has an identity at auth, though it is no service. */
+export const consoleName = 'console';
+
+function peersOf(service: Service, addresses: AddressBook): Peer[] {
+  const peers = services.map(({ contract, grants }) => ({
     name: contract.name,
     url: addresses.urlOf(contract.name),
     grants,
   }));
+  if (service !== issuer) return peers;
+  return [...peers, { name: consoleName, url: addresses.consoleUrl, grants: [] }];
 }
 
 /** OpenTelemetry's resource attributes of a service. */

@@ -2,7 +2,7 @@ import { addressBook, type AddressBook } from './addresses.ts';
 import { Console } from './console/console.ts';
 import { openGround, type Ground } from './ground.ts';
 import { checkHealth } from './health.ts';
-import { openService } from './hosted-service.ts';
+import { consoleName, openService } from './hosted-service.ts';
 import type { Environment } from './kit/config.ts';
 import { Lifetime } from './kit/lifecycle.ts';
 import { createLog, type Log } from './kit/log.ts';
@@ -76,7 +76,7 @@ export class Suite implements AsyncDisposable {
       onProgress: (step) => this.#progress(step),
     });
     await this.#startServices(ground);
-    if (hasConsole) await this.#startConsole();
+    if (hasConsole) await this.#startConsole(ground);
   }
 
   async #startServices(ground: Ground): Promise<void> {
@@ -124,11 +124,12 @@ export class Suite implements AsyncDisposable {
     if (dropped > 0) this.#log.info({ dropped }, 'spans were dropped while nobody took them');
   }
 
-  async #startConsole(): Promise<void> {
+  async #startConsole({ trust }: Ground): Promise<void> {
     const { addresses } = this;
     const opening = Console.open({
       services: services.map(({ contract: { name } }) => ({ name, url: addresses.urlOf(name) })),
       checkHealth: () => checkHealth(addresses),
+      ownToken: trust.serviceToken(consoleName),
     });
     const console = this.#lifetime.own('the console', await opening);
     await console.listen(this.#config.suite.host, addresses.consolePort);

@@ -1,4 +1,4 @@
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -20,7 +20,8 @@ let folder: string;
 
 beforeAll(async () => {
   ground = await openGround();
-  auth = await startAuth(ground);
+  const peers = [{ name: 'console', url: 'http://127.0.0.1:7400', grants: [] }];
+  auth = await startAuth(ground, { peers });
   folder = await mkdtemp(join(tmpdir(), 'ennead-console-'));
   await mkdir(join(folder, 'assets'));
   await writeFile(join(folder, 'index.html'), '<title>Ennead</title>');
@@ -31,10 +32,18 @@ beforeAll(async () => {
       { name: 'chat', url: `http://127.0.0.1:${await findFreePort()}` },
     ],
     checkHealth: async () => [],
+    ownToken: { get: exchangeOwnKey, forget: () => {} },
     pagesFolder: folder,
   });
   url = await console.listen('127.0.0.1', 0);
 });
+
+/** The console's key, as auth writes it for every member of the suite, for a token. */
+async function exchangeOwnKey(): Promise<string> {
+  const key = await readFile(join(ground.dataFolder, 'service-keys', 'console.key'), 'utf8');
+  const body = { api_key: key.trim(), client_id: 'console' };
+  return (await auth.call('POST', '/api/v1/auth/api-key', { body })).body.access_token;
+}
 
 afterAll(async () => {
   await console[Symbol.asyncDispose]();
@@ -108,6 +117,14 @@ describe('the session', () => {
     expect(refresh).toMatch(/^refresh=.+; Path=\/session; HttpOnly; SameSite=Strict; Max-Age=\d+$/);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await (await ask('/session')).json()).toMatchObject({ permissions: ['*'] });
+  });
+
+  test('is told to auth as that of the browser, not of the console', async () => {
+    const headers = { 'user-agent': 'Browser/7' };
+    await ask('/session', { method: 'POST', body: credentials, headers });
+    const audit = await ask('/services/auth/api/v1/auth/audit?limit=1');
+    const { events } = (await audit.json()) as { events: unknown[] };
+    expect(events[0]).toMatchObject({ eventType: 'login_success', userAgent: 'Browser/7' });
   });
 
   test('goes over TLS only where the browser came over TLS', async () => {

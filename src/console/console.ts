@@ -6,6 +6,7 @@ import { authContract } from '../auth/contract.ts';
 import { createClient } from '../kit/client.ts';
 import { Fault } from '../kit/errors.ts';
 import { listenFault } from '../kit/http/app.ts';
+import type { ServiceToken } from '../kit/identity/service-token.ts';
 import { Tracer } from '../kit/trace.ts';
 import type { ServiceState } from './contract.ts';
 import { serveProxy } from './proxy.ts';
@@ -15,6 +16,8 @@ export interface ConsoleOptions {
   /** The nine and where they are. */
   readonly services: readonly { readonly name: string; readonly url: string }[];
   readonly checkHealth: () => Promise<readonly ServiceState[]>;
+  /** The console's own identity at auth. */
+  readonly ownToken: Pick<ServiceToken, 'get' | 'forget'>;
   /** The built pages; where the build puts them unless told. */
   readonly pagesFolder?: string;
 }
@@ -43,7 +46,7 @@ export class Console implements AsyncDisposable {
 
   /** Makes it, without listening. */
   static async open(options: ConsoleOptions): Promise<Console> {
-    const { services, checkHealth, pagesFolder = findPages() } = options;
+    const { services, checkHealth, ownToken, pagesFolder = findPages() } = options;
     const app = Fastify({ logger: false, forceCloseConnections: true });
     app.setErrorHandler((error: FastifyError, _request, reply) => refuse(reply, error));
     app.get('/health', async () => ({ status: 'healthy' }));
@@ -51,6 +54,7 @@ export class Console implements AsyncDisposable {
     const tracer = new Tracer(() => {});
     const baseUrl = services.find(({ name }) => name === authContract.name)?.url ?? '';
     serveSession(app, {
+      ownToken,
       authAs: (credential) =>
         createClient(authContract, {
           baseUrl,

@@ -3,8 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { authContract } from '../auth/contract.ts';
 import type { Client } from '../kit/client.ts';
 import { Fault } from '../kit/errors.ts';
+import { originOf } from '../kit/http/call.ts';
 import { isSameOrigin, readCredential } from '../kit/http/credential.ts';
 import { endedSessionCookie, sessionCookie } from '../kit/http/session-cookie.ts';
+import { vouchFor } from '../kit/http/vouching.ts';
+import type { ServiceToken } from '../kit/identity/service-token.ts';
 
 /** Where a browser logs in, stays logged in and logs out. */
 export const sessionPath = '/session';
@@ -17,6 +20,8 @@ export type AuthClient = Pick<
 export interface SessionParts {
   /** The authentication service, called with a credential or as nobody. */
   readonly authAs: (credential?: string) => AuthClient;
+  /** The console's own, which tells the authentication service whose login it is. */
+  readonly ownToken: Pick<ServiceToken, 'get' | 'forget'>;
 }
 
 interface Tokens {
@@ -48,7 +53,7 @@ interface Login {
  * The session of a browser as two cookies that no script reads: the access token, which the console puts
  * before every call, and the refresh token, which comes back to this path only.
  */
-export function serveSession(app: FastifyInstance, { authAs }: SessionParts): void {
+export function serveSession(app: FastifyInstance, { authAs, ownToken }: SessionParts): void {
   const keep = (reply: FastifyReply, tokens: Tokens) => {
     const isSecure = isOverTls(reply.request);
     reply.header('set-cookie', [
@@ -68,7 +73,9 @@ export function serveSession(app: FastifyInstance, { authAs }: SessionParts): vo
   app.post<{ Body: Login }>(sessionPath, { schema: { body: loginBody } }, async (call, reply) => {
     requireOwnPage(call);
     const body = { ...call.body, client_id: clientId, grant_type: 'password' };
-    const tokens = await authAs().login({ body }, untraced);
+    const tokens = await vouchFor(originOf(call), ownToken, (headers) =>
+      authAs().login({ body }, { ...untraced, headers }),
+    );
     keep(reply, tokens);
     return await authAs(tokens.access_token).userInfo({}, untraced);
   });
@@ -81,7 +88,9 @@ export function serveSession(app: FastifyInstance, { authAs }: SessionParts): vo
     requireOwnPage(call);
     const body = { refresh_token: refreshTokenOf(call), grant_type: 'refresh_token' };
     try {
-      keep(reply, await authAs().refresh({ body }, untraced));
+      const renew = (headers: Readonly<Record<string, string>>) =>
+        authAs().refresh({ body }, { ...untraced, headers });
+      keep(reply, await vouchFor(originOf(call), ownToken, renew));
     } catch (error) {
       if (Fault.from(error).status >= 500) throw error;
       forget(reply);
