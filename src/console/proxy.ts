@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import proxy from '@fastify/http-proxy';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -35,6 +36,7 @@ export async function serveProxy(
       undici: { headersTimeout: silenceMsMax, bodyTimeout: silenceMsMax },
       replyOptions: {
         rewriteRequestHeaders: (request, headers) => ({
+          ...unsampledRead(request),
           ...withoutCookies(headers),
           ...credentialOf(request),
         }),
@@ -67,8 +69,18 @@ function withoutCookies({
   return headers;
 }
 
+/**
+ * What the pages only read to show it leaves no trace (W3C Trace Context, `traceparent` without the flag
+ * `sampled`): they ask every few seconds, and would fill the list of traces that they show.
+ */
+function unsampledRead({ method, headers }: Asked): { traceparent?: string } {
+  if (method !== 'GET' || headers.authorization !== undefined) return {};
+  const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+  return { traceparent: `00-${traceId}-${spanId}-00` };
+}
+
 /** A request of HTTP/1.1: the console speaks nothing else. */
-type Asked = Pick<FastifyRequest, 'headers'> & { readonly raw: object };
+type Asked = Pick<FastifyRequest, 'headers' | 'method'> & { readonly raw: object };
 
 /** What the caller shows, as a header; nothing for those who show nothing. Fault `forbidden` for a foreign page. */
 function credentialOf({ headers, raw }: Asked): { authorization?: string } {
