@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, type ReactNode } from 'react';
-import { Link, Route, Switch } from 'wouter';
+import { Link, Route, Switch, useLocation } from 'wouter';
 import { onSessionEnd } from './api/send.ts';
 import { areas } from './areas.tsx';
 import { LoginPage } from './session/login-page.tsx';
@@ -48,20 +48,25 @@ export function App(): ReactNode {
 }
 
 function Bar({ person, onLeave }: { readonly person: Person; readonly onLeave: () => void }) {
+  const [location] = useLocation();
   return (
     <nav className="bar" aria-label="Areas">
       <Link href="/" className="bar-title">
         <img src="/icon.svg" alt="" width="22" height="22" /> Ennead
       </Link>
-      {areas.map(({ path, title }) => (
-        <Link
-          key={path}
-          href={path}
-          className={(isActive) => (isActive ? 'bar-link on' : 'bar-link')}
-        >
-          {title}
-        </Link>
-      ))}
+      {areas.map(({ path, title }) => {
+        const isHere = path === '/' ? location === '/' : `${location}/`.startsWith(`${path}/`);
+        return (
+          <Link
+            key={path}
+            href={path}
+            className={isHere ? 'bar-link on' : 'bar-link'}
+            aria-current={isHere ? 'page' : undefined}
+          >
+            {title}
+          </Link>
+        );
+      })}
       <div className="bar-foot">
         <span>{person.preferred_username ?? person.name ?? person.sub}</span>
         <button type="button" className="quiet" onClick={onLeave}>
