@@ -1,11 +1,51 @@
 import type { ReactNode } from 'react';
-import { Empty } from '../ui/empty.tsx';
-import { Page } from '../ui/page.tsx';
+import { Route, Switch } from 'wouter';
+import { AreaTabs, type AreaTab } from '../ui/area-tabs.tsx';
+import { ActivityPage } from './activity-page.tsx';
+import { AgentDetail } from './agent-detail.tsx';
+import { AgentList } from './agent-list.tsx';
+import './agents.css';
+import { CertificatesPage } from './certificates-page.tsx';
+import { SwarmDetail } from './swarm-detail.tsx';
+import { SwarmList } from './swarm-list.tsx';
+import { TasksPage } from './tasks-page.tsx';
 
+/** The mesh: its agents, what they do, decide and prove. */
 export function AgentsPage(): ReactNode {
   return (
-    <Page title="Agents">
-      <Empty title="Nothing here yet" />
-    </Page>
+    <div className="agents">
+      <AreaTabs label="Agents and their work" tabs={tabs} />
+      <Switch>
+        <Route path="/">
+          <AgentList />
+        </Route>
+        <Route path="/tasks">
+          <TasksPage />
+        </Route>
+        <Route path="/swarms">
+          <SwarmList />
+        </Route>
+        <Route path="/swarms/:swarmId">
+          {({ swarmId }) => <SwarmDetail key={swarmId} swarmId={swarmId} />}
+        </Route>
+        <Route path="/activity">
+          <ActivityPage />
+        </Route>
+        <Route path="/certificates">
+          <CertificatesPage />
+        </Route>
+        <Route path="/:agentId">
+          {({ agentId }) => <AgentDetail key={agentId} agentId={agentId} />}
+        </Route>
+      </Switch>
+    </div>
   );
 }
+
+const tabs: readonly AreaTab[] = [
+  { title: 'Agents', path: '/' },
+  { title: 'Tasks', path: '/tasks' },
+  { title: 'Swarms', path: '/swarms' },
+  { title: 'Activity', path: '/activity' },
+  { title: 'Certificates', path: '/certificates' },
+];

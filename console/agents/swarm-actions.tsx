@@ -1,0 +1,108 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useAnswer, useChange } from '../api/answers.ts';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
+import { Field } from '../ui/field.tsx';
+import { Problem } from '../ui/problem.tsx';
+import type { Swarm } from './swarm-detail.tsx';
+
+const values = ['approve', 'reject', 'abstain'] as const;
+
+/** What can be done about a swarm that is not decided: vote for a member, bring a further agent in. */
+export function SwarmActions({ swarm }: { readonly swarm: Swarm }): ReactNode {
+  return (
+    <section className="card stack">
+      <h2>Take part</h2>
+      <p className="faint flat">Whoever owns an agent may vote and join for it.</p>
+      <VoteForm swarm={swarm} />
+      <JoinForm swarm={swarm} />
+    </section>
+  );
+}
+
+function VoteForm({ swarm: { swarmId, members } }: { readonly swarm: Swarm }): ReactNode {
+  const [agentId, setAgentId] = useState(members[0]?.agentId ?? '');
+  const [confidence, setConfidence] = useState('1');
+  const cast = useChange('mesh', 'POST /api/v1/swarms/:swarmId/votes');
+  const say = (vote: (typeof values)[number]) =>
+    cast.mutate({ params: { swarmId }, body: { agentId, vote, confidence: Number(confidence) } });
+  return (
+    <div className="stack">
+      <div className="two">
+        <Field label="Vote for">
+          <select value={agentId} onChange={({ target }) => setAgentId(target.value)}>
+            {members.map((member) => (
+              <option key={member.agentId}>{member.agentId}</option>
+            ))}
+          </select>
+        </Field>
+        <Field label="Confidence">
+          <input
+            type="number"
+            min={0}
+            max={1}
+            step="any"
+            value={confidence}
+            onChange={({ target }) => setConfidence(target.value)}
+          />
+        </Field>
+      </div>
+      <div className="row">
+        {values.map((vote) => (
+          <button key={vote} type="button" disabled={cast.isPending} onClick={() => say(vote)}>
+            {vote}
+          </button>
+        ))}
+      </div>
+      {cast.error ? <Problem error={cast.error} /> : null}
+    </div>
+  );
+}
+
+function JoinForm({ swarm: { swarmId, members } }: { readonly swarm: Swarm }): ReactNode {
+  const [agentId, setAgentId] = useState('');
+  const agents = useAnswer('mesh', 'GET /api/v1/agents', { query: { limit: 100 } });
+  const join = useChange('mesh', 'POST /api/v1/swarms/:swarmId/join');
+  const inside = new Set(members.map((member) => member.agentId));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    join.mutate({ params: { swarmId }, body: { agentId: agentId.trim() } });
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <Field label="Bring an agent in" hint="until the first vote">
+        <input
+          required
+          list="swarm-agents"
+          value={agentId}
+          onChange={({ target }) => setAgentId(target.value)}
+        />
+      </Field>
+      <datalist id="swarm-agents">
+        {(agents.data?.agents ?? [])
+          .filter((agent) => !inside.has(agent.agentId))
+          .map((agent) => (
+            <option key={agent.agentId}>{agent.agentId}</option>
+          ))}
+      </datalist>
+      <div>
+        <button type="submit" disabled={join.isPending}>
+          Join
+        </button>
+      </div>
+      {join.error ? <Problem error={join.error} /> : null}
+    </form>
+  );
+}
+
+/** Ends a swarm undecided, as its owner. */
+export function SwarmCancel({ swarmId }: { readonly swarmId: string }): ReactNode {
+  const cancel = useChange('mesh', 'POST /api/v1/swarms/:swarmId/cancel');
+  return (
+    <ConfirmButton
+      label="Cancel the swarm"
+      onConfirm={() => cancel.mutateAsync({ params: { swarmId } })}
+    >
+      It ends undecided; votes that come later do not count.
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,176 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useAnswer, useChange } from '../api/answers.ts';
+import { Field } from '../ui/field.tsx';
+import { Modal } from '../ui/modal.tsx';
+import { Problem } from '../ui/problem.tsx';
+import { quorumOf, swarmOf, type SwarmDraft } from './swarm-draft.ts';
+
+/** The way to have agents decide something together. */
+export function SwarmCreation({
+  onDone,
+}: {
+  readonly onDone: (swarmId: string) => void;
+}): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="primary" onClick={() => setOpen(true)}>
+        Create a swarm
+      </button>
+      {isOpen ? (
+        <Modal title="Create a swarm" onClose={() => setOpen(false)}>
+          <Form onDone={onDone} onCancel={() => setOpen(false)} />
+        </Modal>
+      ) : null}
+    </>
+  );
+}
+
+interface FormProps {
+  readonly onDone: (swarmId: string) => void;
+  readonly onCancel: () => void;
+}
+
+function Form({ onDone, onCancel }: FormProps): ReactNode {
+  const [draft, setDraft] = useState<SwarmDraft>({
+    name: '',
+    members: [],
+    question: '',
+    input: '',
+    threshold: '',
+    timeoutSeconds: '60',
+  });
+  const [flaw, setFlaw] = useState<Error>();
+  const creation = useChange('mesh', 'POST /api/v1/swarms');
+  const error = flaw ?? creation.error;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setFlaw(undefined);
+    try {
+      creation.mutate({ body: swarmOf(draft) }, { onSuccess: ({ swarmId }) => onDone(swarmId) });
+    } catch (caught) {
+      setFlaw(caught as Error);
+    }
+  };
+  const change = (part: Partial<SwarmDraft>) => setDraft({ ...draft, ...part });
+  return (
+    <form className="stack" onSubmit={submit}>
+      <Subject draft={draft} onChange={change} />
+      <Members members={draft.members} onChange={(members) => change({ members })} />
+      <Terms draft={draft} onChange={change} />
+      {error ? <Problem error={error} /> : null}
+      <div className="row">
+        <button type="submit" className="primary" disabled={creation.isPending}>
+          Create
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface PartProps {
+  readonly draft: SwarmDraft;
+  readonly onChange: (part: Partial<SwarmDraft>) => void;
+}
+
+function Subject({ draft, onChange }: PartProps): ReactNode {
+  return (
+    <>
+      <Field label="Name">
+        <input
+          required
+          value={draft.name}
+          onChange={({ target }) => onChange({ name: target.value })}
+        />
+      </Field>
+      <Field label="Question" hint="what the members approve or reject">
+        <textarea
+          value={draft.question}
+          onChange={({ target }) => onChange({ question: target.value })}
+        />
+      </Field>
+      <details>
+        <summary>Further input</summary>
+        <textarea
+          aria-label="Further input, a JSON object"
+          className="mono"
+          value={draft.input}
+          onChange={({ target }) => onChange({ input: target.value })}
+        />
+      </details>
+    </>
+  );
+}
+
+const offeredMax = 100;
+
+function Members({
+  members,
+  onChange,
+}: {
+  readonly members: readonly string[];
+  readonly onChange: (members: readonly string[]) => void;
+}): ReactNode {
+  const agents = useAnswer('mesh', 'GET /api/v1/agents', { query: { limit: offeredMax } });
+  const offered = agents.data?.agents ?? [];
+  const { quorum, liars } = quorumOf(members.length);
+  return (
+    <fieldset className="bare">
+      <legend className="field-label">Members</legend>
+      {agents.error ? <Problem error={agents.error} /> : null}
+      <div className="members">
+        {offered.map(({ agentId, status }) => (
+          <label key={agentId} className="row">
+            <input
+              type="checkbox"
+              checked={members.includes(agentId)}
+              onChange={({ target }) =>
+                onChange(
+                  target.checked
+                    ? [...members, agentId]
+                    : members.filter((member) => member !== agentId),
+                )
+              }
+            />
+            {agentId} <span className="faint">{status}</span>
+          </label>
+        ))}
+      </div>
+      <p className="faint flat">
+        {members.length === 0
+          ? 'Each has one vote.'
+          : `${quorum} equal votes of ${members.length} decide; ${liars} may lie.`}
+        {agents.data && agents.data.total > offeredMax
+          ? ` The first ${offeredMax} of ${agents.data.total} agents are offered; others may join later.`
+          : ''}
+      </p>
+    </fieldset>
+  );
+}
+
+function Terms({ draft, onChange }: PartProps): ReactNode {
+  return (
+    <div className="two">
+      <Field label="Threshold" hint="equal votes that decide; it can only raise what is needed">
+        <input
+          type="number"
+          min={1}
+          value={draft.threshold}
+          onChange={({ target }) => onChange({ threshold: target.value })}
+        />
+      </Field>
+      <Field label="Ends after" hint="seconds, undecided by then">
+        <input
+          type="number"
+          min={0.001}
+          step="any"
+          value={draft.timeoutSeconds}
+          onChange={({ target }) => onChange({ timeoutSeconds: target.value })}
+        />
+      </Field>
+    </div>
+  );
+}
