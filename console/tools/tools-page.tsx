@@ -1,11 +1,45 @@
 import type { ReactNode } from 'react';
-import { Empty } from '../ui/empty.tsx';
-import { Page } from '../ui/page.tsx';
+import { Route, Switch } from 'wouter';
+import { AreaTabs, type AreaTab } from '../ui/area-tabs.tsx';
+import { BalancePage } from './balance-page.tsx';
+import { ConnectionDetail } from './connection-detail.tsx';
+import { ConnectionList } from './connection-list.tsx';
+import './tools.css';
+import { VirtualServerEditor } from './virtual-server-editor.tsx';
+import { VirtualServerList } from './virtual-server-list.tsx';
 
+/** The registry: MCP servers, what they offer, how busy they are, and subsets of them. */
 export function ToolsPage(): ReactNode {
   return (
-    <Page title="Tools">
-      <Empty title="Nothing here yet" />
-    </Page>
+    <div className="tools">
+      <AreaTabs label="Tools and their servers" tabs={tabs} />
+      <Switch>
+        <Route path="/">
+          <ConnectionList />
+        </Route>
+        <Route path="/balance">
+          <BalancePage />
+        </Route>
+        <Route path="/virtual-servers">
+          <VirtualServerList />
+        </Route>
+        <Route path="/virtual-servers/:virtualServerId">
+          {({ virtualServerId }) => (
+            <VirtualServerEditor key={virtualServerId} virtualServerId={virtualServerId} />
+          )}
+        </Route>
+        <Route path="/:connectionId">
+          {({ connectionId }) => (
+            <ConnectionDetail key={connectionId} connectionId={connectionId} />
+          )}
+        </Route>
+      </Switch>
+    </div>
   );
 }
+
+const tabs: readonly AreaTab[] = [
+  { title: 'Connections', path: '/' },
+  { title: 'Balance', path: '/balance' },
+  { title: 'Virtual servers', path: '/virtual-servers' },
+];

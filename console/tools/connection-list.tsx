@@ -1,0 +1,141 @@
+import { useState, type ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useAnswer } from '../api/answers.ts';
+import type { Answer } from '../api/contracts.ts';
+import { Answered } from '../ui/answered.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { Page } from '../ui/page.tsx';
+import { Pager } from '../ui/pager.tsx';
+import { Table, type Column } from '../ui/table.tsx';
+import { formatDuration } from '../ui/text.ts';
+import { useSettled } from '../ui/use-settled.ts';
+import { ConnectionFilters, noFilters, queryOf, type Filters } from './connection-filters.tsx';
+import { ConnectionForm } from './connection-form.tsx';
+import { ConnectionState, Health } from './connection-state.tsx';
+import { ExportButton } from './export-button.tsx';
+import { ImportButton } from './import-button.tsx';
+import { useRegistryNews } from './use-registry-news.ts';
+
+type Connection = Answer<'registry', 'GET /connections'>['connections'][number];
+
+const pageSize = 25;
+/** What the stream does not tell: how much there is to do. */
+const refreshMs = 5_000;
+
+/** All MCP servers and clients that are known, live. */
+export function ConnectionList(): ReactNode {
+  const [filters, setFilters] = useState<Filters>(noFilters);
+  const [offset, setOffset] = useState(0);
+  const news = useRegistryNews();
+  const query = { limit: pageSize, offset, ...queryOf(useSettled(filters)) };
+  const connections = useAnswer('registry', 'GET /connections', { query, everyMs: refreshMs });
+  return (
+    <Page
+      title="Connections"
+      actions={
+        <>
+          <Badge
+            state={news === 'live' ? 'live' : 'connecting'}
+            tone={news === 'live' ? 'good' : 'warning'}
+          />
+          <ImportButton />
+          <ExportButton />
+          <ConnectionForm />
+        </>
+      }
+    >
+      <ConnectionFilters
+        filters={filters}
+        onChange={(changed) => {
+          setFilters(changed);
+          setOffset(0);
+        }}
+      />
+      <Answered query={connections}>
+        {({ connections: rows, total, filtered }) => (
+          <>
+            <Rows rows={rows} isFiltered={total > 0} />
+            <Pager offset={offset} limit={pageSize} total={filtered} onMove={setOffset} />
+          </>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+function Rows({
+  rows,
+  isFiltered,
+}: {
+  readonly rows: readonly Connection[];
+  readonly isFiltered: boolean;
+}): ReactNode {
+  const [, navigate] = useLocation();
+  const distribution = useAnswer('registry', 'GET /load-balancing/distribution', {
+    everyMs: refreshMs,
+  });
+  if (rows.length === 0) return <NoConnections isFiltered={isFiltered} />;
+  const loads = new Map(distribution.data?.connections.map(({ id, load }) => [id, load]));
+  return (
+    <Table
+      columns={columnsOf(loads)}
+      rows={rows}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => navigate(`/${id}`)}
+    />
+  );
+}
+
+function NoConnections({ isFiltered }: { readonly isFiltered: boolean }): ReactNode {
+  if (isFiltered) {
+    return <Empty title="No connection matches">Clear a filter to see the others.</Empty>;
+  }
+  return (
+    <Empty title="No connections yet">
+      Register an MCP server, or import the <code>mcp.json</code> of Claude, Cursor or VS Code.
+    </Empty>
+  );
+}
+
+function columnsOf(loads: ReadonlyMap<string, number>): readonly Column<Connection>[] {
+  return [
+    { title: 'Name', cell: ({ id, name }) => <Link href={`/${id}`}>{name}</Link> },
+    {
+      title: 'Protocol',
+      cell: ({ protocol, type }) => (type === 'client' ? `${protocol}, a client` : protocol),
+    },
+    { title: 'Status', cell: ({ status }) => <ConnectionState status={status} /> },
+    {
+      title: 'Health',
+      cell: ({ health, status }) =>
+        status === 'disconnected' ? '' : <Health status={health.status} reason={health.reason} />,
+    },
+    {
+      title: 'Capabilities',
+      isFigure: true,
+      cell: ({ capabilities }) => (
+        <span title={capabilities.slice(0, 50).join(', ')}>{capabilities.length}</span>
+      ),
+    },
+    {
+      title: 'Load',
+      isFigure: true,
+      cell: ({ id }) => {
+        const load = loads.get(id);
+        return load === undefined ? '' : `${Math.round(load * 100)} %`;
+      },
+    },
+    {
+      title: 'Calls a minute',
+      isFigure: true,
+      cell: ({ metrics }) => metrics.requestsPerMinute,
+    },
+    {
+      title: 'Latency',
+      isFigure: true,
+      cell: ({ metrics: { averageLatency } }) =>
+        averageLatency > 0 ? formatDuration(averageLatency) : '',
+    },
+  ];
+}

@@ -1,0 +1,75 @@
+import { useState, type ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useAnswer } from '../api/answers.ts';
+import type { Answer } from '../api/contracts.ts';
+import { Answered } from '../ui/answered.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { Page } from '../ui/page.tsx';
+import { Pager } from '../ui/pager.tsx';
+import { Table, type Column } from '../ui/table.tsx';
+
+type VirtualServer = Answer<'registry', 'GET /virtual-servers'>['virtualServers'][number];
+
+const pageSize = 20;
+
+/** Subsets of what all servers offer, each with an address of its own. */
+export function VirtualServerList(): ReactNode {
+  const [offset, setOffset] = useState(0);
+  const [, navigate] = useLocation();
+  const servers = useAnswer('registry', 'GET /virtual-servers', {
+    query: { limit: pageSize, offset },
+  });
+  return (
+    <Page
+      title="Virtual servers"
+      actions={
+        <button type="button" className="primary" onClick={() => navigate('/virtual-servers/new')}>
+          Make a virtual server
+        </button>
+      }
+    >
+      <Answered query={servers}>
+        {({ virtualServers, total }) =>
+          virtualServers.length === 0 ? (
+            <Empty title="No virtual servers yet">
+              Make one: it offers some of the tools of all servers, under names of your own.
+            </Empty>
+          ) : (
+            <>
+              <Table columns={columns} rows={virtualServers} keyOf={({ id }) => id} />
+              <Pager offset={offset} limit={pageSize} total={total} onMove={setOffset} />
+            </>
+          )
+        }
+      </Answered>
+    </Page>
+  );
+}
+
+const columns: readonly Column<VirtualServer>[] = [
+  {
+    title: 'Name',
+    cell: ({ id, name }) => <Link href={`/virtual-servers/${id}`}>{name}</Link>,
+  },
+  { title: 'Description', cell: ({ description }) => description },
+  {
+    title: 'Tools',
+    isFigure: true,
+    cell: ({ offers }) => <span title={offers.tools.join(', ')}>{offers.tools.length}</span>,
+  },
+  {
+    title: 'Not reached',
+    cell: ({ missing }) =>
+      missing.length > 0 ? <Badge state={missing.join(', ')} tone="warning" /> : '',
+  },
+  {
+    title: 'Address',
+    cell: ({ url }) => (
+      <span className="row">
+        <code>{url}</code> <CopyButton text={url} />
+      </span>
+    ),
+  },
+];
