@@ -35,7 +35,7 @@ beforeEach(() => {
   FakeSocket.all.length = 0;
   vi.stubGlobal('window', { location: { protocol: 'http:', host: 'console' } });
   vi.stubGlobal('WebSocket', FakeSocket);
-  vi.stubGlobal('Request', class {});
+  vi.stubGlobal('Request', vi.fn());
   vi.stubGlobal('fetch', () => Promise.resolve(new Response('{}')));
 });
 
