@@ -69,8 +69,8 @@ describe.skipIf(!browserProgram)('the tools area (skipped when there is no Chrom
     await page.getByRole('button', { name: 'Register a server' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel(/^Name/).fill(name);
-    await dialog.getByLabel('Command').fill(command);
-    await dialog.getByLabel('Arguments').fill(args.join('\n'));
+    await dialog.getByLabel(/^Command/).fill(command);
+    await dialog.getByLabel(/^Arguments/).fill(args.join('\n'));
     await dialog.getByRole('button', { name: 'Register', exact: true }).click();
     await page.getByRole('heading', { name, exact: true }).waitFor();
   }
@@ -139,12 +139,12 @@ describe.skipIf(!browserProgram)('the tools area (skipped when there is no Chrom
     await page.getByRole('button', { name: 'Register a server' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel(/^Name/).fill(name);
-    await dialog.getByLabel('It is').selectOption('http');
-    await dialog.getByLabel('Address').fill('http://127.0.0.1:1/mcp');
-    await dialog.getByLabel('Headers').fill('no colon');
+    await dialog.getByLabel(/^It is/).selectOption('http');
+    await dialog.getByLabel(/^Address/).fill('http://127.0.0.1:1/mcp');
+    await dialog.getByLabel(/^Headers/).fill('no colon');
     await dialog.getByRole('button', { name: 'Register', exact: true }).click();
     await dialog.getByText('has no “:” behind a name').waitFor();
-    await dialog.getByLabel('Headers').fill('');
+    await dialog.getByLabel(/^Headers/).fill('');
     await dialog.getByRole('button', { name: 'Register', exact: true }).click();
     await dialog.getByText(/NAME_TAKEN/).waitFor();
   }
