@@ -85,7 +85,7 @@ const columns: readonly Column<Share>[] = [
   {
     title: 'Load',
     cell: ({ load, activeRequests, capacity }) => (
-      <span className="row">
+      <span className="row share">
         <meter min={0} max={1} high={0.9} value={Math.min(1, load)} aria-label="Load" />
         {activeRequests} of {capacity}
       </span>

@@ -32,11 +32,8 @@ export function ConnectionHealth({ connection }: { readonly connection: Connecti
   );
 }
 
-function Known({
-  connection: { status, health, healthCheck },
-}: {
-  readonly connection: Connection;
-}) {
+function Known({ connection }: { readonly connection: Connection }): ReactNode {
+  const { status, health } = connection;
   return (
     <Facts
       facts={[
@@ -49,15 +46,17 @@ function Known({
           `${health.checksPerformed}, of which ${health.failedChecks} failed` +
             (health.failuresInRow > 0 ? `, the last ${health.failuresInRow} in a row` : ''),
         ],
-        [
-          'Checked',
-          healthCheck.enabled
-            ? `every ${healthCheck.interval} s, within ${formatDuration(healthCheck.timeout)}`
-            : 'only when asked',
-        ],
+        ['Checked', rhythmOf(connection)],
       ]}
     />
   );
+}
+
+/** A process that nobody calls is not started for a check. */
+function rhythmOf({ protocol, status, healthCheck }: Connection): string {
+  if (!healthCheck.enabled) return 'only when asked';
+  const rhythm = `every ${healthCheck.interval} s, within ${formatDuration(healthCheck.timeout)}`;
+  return protocol === 'stdio' && status === 'idle' ? `${rhythm}, once it is called again` : rhythm;
 }
 
 function Found({ health, diagnostics }: Check): ReactNode {

@@ -51,7 +51,11 @@ const columns: readonly Column<Change>[] = [
       </>
     ),
   },
-  { title: 'By', cell: ({ by }) => by ?? <span className="faint">the registry</span> },
+  {
+    title: 'By',
+    cell: ({ by }) =>
+      by ? <span className="id">{by}</span> : <span className="faint">the registry</span>,
+  },
   {
     title: 'More',
     cell: ({ detail }) =>

@@ -42,7 +42,11 @@ function Form({ onClose }: { readonly onClose: () => void }): ReactNode {
         <input value={prefix} onChange={({ target }) => setPrefix(target.value)} />
       </Field>
       {taking.data ? (
-        <Needs names={neededBy(taking.data)} inputs={inputs} onChange={setInputs} />
+        <Needs
+          names={[...new Set([...Object.keys(inputs), ...neededBy(taking.data)])]}
+          inputs={inputs}
+          onChange={setInputs}
+        />
       ) : null}
       <label className="row">
         <input

@@ -60,7 +60,7 @@ describe.skipIf(!browserProgram)('the agents area (skipped when there is no Chro
     await page.getByRole('dialog').getByRole('button', { name: 'Deregister' }).click();
     await page.getByRole('heading', { name: 'Agents' }).waitFor();
     await page.getByRole('link', { name: 'assistant-1' }).waitFor();
-    expect(await page.getByRole('link', { name: 'a-clerk' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: 'a-clerk' }).count()).toBe(0);
   });
 
   test('says in the words of the mesh that it knows no such agent', async () => {
