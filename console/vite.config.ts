@@ -8,9 +8,9 @@ export default defineConfig({
   build: { outDir: '../dist/console/pages', emptyOutDir: true, target: 'es2022' },
   server: {
     proxy: {
-      '/session': { target: console },
-      '/status.json': { target: console },
-      '/services': { target: console, ws: true },
+      '^/session(?:/refresh)?$': { target: console },
+      '^/status\\.json$': { target: console },
+      '^/services/': { target: console, ws: true },
     },
   },
 });

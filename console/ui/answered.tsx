@@ -7,10 +7,17 @@ export interface AnsweredProps<T> {
   readonly children: (answer: T) => ReactNode;
 }
 
-/** Shows an answer once it is there; until then that it is coming, and where it fails, why. */
+/**
+ * Shows an answer once it is there; until then that it is coming, and where it fails, why. What was shown
+ * stays when a later reading fails, so that nobody loses what they were typing.
+ */
 export function Answered<T>({ query, children }: AnsweredProps<T>): ReactNode {
   const { data, error, refetch } = query;
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <p className="faint">Loading …</p>;
-  return children(data);
+  if (data === undefined && !error) return <p className="faint">Loading …</p>;
+  return (
+    <>
+      {error ? <Problem error={error} onRetry={() => void refetch()} /> : null}
+      {data === undefined ? null : children(data)}
+    </>
+  );
 }

@@ -10,10 +10,12 @@ export interface FieldProps {
 /** A labelled control. */
 export function Field({ label, hint, children }: FieldProps): ReactNode {
   return (
-    <label className="field">
-      <span className="field-label">{label}</span>
-      {children}
+    <div className="field">
+      <label className="field">
+        <span className="field-label">{label}</span>
+        {children}
+      </label>
       {hint ? <span className="faint">{hint}</span> : null}
-    </label>
+    </div>
   );
 }

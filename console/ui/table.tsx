@@ -18,33 +18,35 @@ export interface TableProps<Row> {
 /** Rows under named columns. */
 export function Table<Row>({ columns, rows, keyOf, onOpen }: TableProps<Row>): ReactNode {
   return (
-    <table className="table">
-      <thead>
-        <tr>
-          {columns.map(({ title, isFigure }) => (
-            <th key={title} scope="col" className={isFigure ? 'figure' : undefined}>
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr
-            key={keyOf(row)}
-            className={onOpen ? 'opens' : undefined}
-            tabIndex={onOpen ? 0 : undefined}
-            onClick={onOpen && (() => onOpen(row))}
-            onKeyDown={onOpen && ((event) => event.key === 'Enter' && onOpen(row))}
-          >
-            {columns.map(({ title, cell, isFigure }) => (
-              <td key={title} className={isFigure ? 'figure' : undefined}>
-                {cell(row)}
-              </td>
+    <div className="table-frame">
+      <table className="table">
+        <thead>
+          <tr>
+            {columns.map(({ title, isFigure }) => (
+              <th key={title} scope="col" className={isFigure ? 'figure' : undefined}>
+                {title}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr
+              key={keyOf(row)}
+              className={onOpen ? 'opens' : undefined}
+              tabIndex={onOpen ? 0 : undefined}
+              onClick={onOpen && (() => onOpen(row))}
+              onKeyDown={onOpen && ((event) => event.key === 'Enter' && onOpen(row))}
+            >
+              {columns.map(({ title, cell, isFigure }) => (
+                <td key={title} className={isFigure ? 'figure' : undefined}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -94,7 +94,6 @@ async function servePages(app: FastifyInstance, folder: string | undefined): Pro
   if (folder === undefined) return;
   await app.register(files, {
     root: folder,
-    wildcard: false,
     cacheControl: false,
     setHeaders: (reply, path) => {
       // The names of built files hold their content's hash.
