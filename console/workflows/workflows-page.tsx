@@ -1,11 +1,30 @@
 import type { ReactNode } from 'react';
-import { Empty } from '../ui/empty.tsx';
-import { Page } from '../ui/page.tsx';
+import { Route, Switch } from 'wouter';
+import { EditorPage } from './editor/editor-page.tsx';
+import { NewWorkflowPage } from './editor/new-workflow-page.tsx';
+import { ExecutionListPage } from './executions/execution-list-page.tsx';
+import { ExecutionPage } from './executions/execution-page.tsx';
+import { ImportPage } from './list/import-page.tsx';
+import { TemplatesPage } from './list/templates-page.tsx';
+import { WorkflowListPage } from './list/workflow-list-page.tsx';
+import './workflows.css';
 
+/** Workflows: the list, their editor, and what became of their executions. */
 export function WorkflowsPage(): ReactNode {
   return (
-    <Page title="Workflows">
-      <Empty title="Nothing here yet" />
-    </Page>
+    <Switch>
+      <Route path="/" component={WorkflowListPage} />
+      <Route path="/new" component={NewWorkflowPage} />
+      <Route path="/templates" component={TemplatesPage} />
+      <Route path="/import" component={ImportPage} />
+      <Route path="/executions">
+        <ExecutionListPage />
+      </Route>
+      <Route path="/:id">{({ id }) => <EditorPage key={id} id={id} />}</Route>
+      <Route path="/:id/executions">{({ id }) => <ExecutionListPage workflowId={id} />}</Route>
+      <Route path="/:id/executions/:executionId">
+        {({ executionId }) => <ExecutionPage key={executionId} executionId={executionId} />}
+      </Route>
+    </Switch>
   );
 }

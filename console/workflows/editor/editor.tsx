@@ -1,0 +1,145 @@
+import { ReactFlowProvider, useReactFlow } from '@xyflow/react';
+import { useEffect, useState, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
+import { Answered } from '../../ui/answered.tsx';
+import type { Component } from '../flow/flow.ts';
+import { layOut } from '../flow/layout.ts';
+import { ConflictDialog } from './conflict-dialog.tsx';
+import { EditorCanvas } from './editor-canvas.tsx';
+import { FaultList } from './fault-list.tsx';
+import { Palette, type PaletteGroup } from './palette.tsx';
+import { placeBehind } from './placing.ts';
+import { RunDialog } from './run-dialog.tsx';
+import { nothingSelected, selectNode, type Selection } from './selection.ts';
+import { SidePanel } from './side-panel.tsx';
+import type { Draft, WorkflowFacts } from './stored-workflow.ts';
+import { Toolbar } from './toolbar.tsx';
+import { useDraft } from './use-draft.ts';
+import { useFaults } from './use-faults.ts';
+import { useStoring } from './use-storing.ts';
+import { VersionsDialog } from './versions-dialog.tsx';
+
+export interface EditorProps {
+  readonly initial: Draft;
+  /** Of a workflow that is stored. */
+  readonly facts: WorkflowFacts | undefined;
+  /** Reads the workflow anew, and drops what was edited. */
+  readonly onReload: () => void;
+}
+
+/** Where a workflow is drawn. */
+export function Editor(props: EditorProps): ReactNode {
+  const catalog = useAnswer('workflow', 'GET /api/v1/components');
+  return (
+    <Answered query={catalog}>
+      {({ components, groups }) => (
+        <ReactFlowProvider>
+          <Workbench {...props} components={components} groups={toGroups(components, groups)} />
+        </ReactFlowProvider>
+      )}
+    </Answered>
+  );
+}
+
+interface GroupNames {
+  readonly title: string;
+  readonly components: readonly string[];
+}
+
+function toGroups(
+  components: readonly Component[],
+  groups: readonly GroupNames[],
+): readonly PaletteGroup[] {
+  return groups.map(({ title, components: names }) => ({
+    title,
+    components: components.filter(({ name }) => names.includes(name)),
+  }));
+}
+
+interface WorkbenchProps extends EditorProps {
+  readonly components: readonly Component[];
+  readonly groups: readonly PaletteGroup[];
+}
+
+type Shown = 'run' | 'versions' | undefined;
+
+function Workbench({ initial, facts, onReload, components: list, groups }: WorkbenchProps) {
+  const [components] = useState(() => new Map(list.map((one) => [one.name, one])));
+  const draft = useDraft(initial, facts === undefined);
+  const faults = useFaults(draft.flow);
+  const storing = useStoring({ initial: facts, draft, faults });
+  const [selection, setSelection] = useState<Selection>(nothingSelected);
+  const [shown, setShown] = useState<Shown>();
+  const [refusal, setRefusal] = useState<string>();
+  const { fitView } = useReactFlow();
+  useNewAddress(facts, storing.facts);
+  useLeaveWarning(draft.isChanged && draft.flow.nodes.length > 0);
+  const { flow, changeFlow } = draft;
+  const add = (name: string, place?: { readonly x: number; readonly y: number }) => {
+    const placed = placeBehind(flow, { component: name, place, selection, components });
+    changeFlow(placed.flow);
+    setSelection(selectNode(placed.id));
+    setRefusal(undefined);
+    if (!place) requestAnimationFrame(() => void fitView({ maxZoom: 1, duration: 200 }));
+  };
+  const arrange = () => {
+    changeFlow(layOut(flow));
+    requestAnimationFrame(() => void fitView({ maxZoom: 1, duration: 200 }));
+  };
+  return (
+    <div className="workflow-editor">
+      <Toolbar {...{ draft, faults, storing }} onArrange={arrange} onShow={setShown} />
+      <Palette groups={groups} onAdd={add} />
+      <div className="workflow-canvas">
+        <EditorCanvas
+          {...{ flow, components, selection }}
+          faults={faults.found ?? []}
+          onChange={(changed) => {
+            setRefusal(undefined);
+            changeFlow(changed);
+          }}
+          onSelect={setSelection}
+          onDrop={add}
+          onRefuse={setRefusal}
+        />
+        {flow.nodes.length === 0 ? (
+          <p className="workflow-blank">Drag a component onto this canvas to begin.</p>
+        ) : null}
+        <output className="workflow-refusal">{refusal}</output>
+        <FaultList faults={faults} onSelect={setSelection} />
+      </div>
+      <SidePanel
+        {...{ draft, components, selection, facts: storing.facts }}
+        faults={faults.found ?? []}
+        onSelect={setSelection}
+      />
+      {storing.hasConflict ? <ConflictDialog storing={storing} onReload={onReload} /> : null}
+      {shown === 'run' ? (
+        <RunDialog {...{ draft, storing }} onClose={() => setShown(undefined)} />
+      ) : null}
+      {shown === 'versions' && storing.facts ? (
+        <VersionsDialog storing={storing} onClose={() => setShown(undefined)} />
+      ) : null}
+    </div>
+  );
+}
+
+/** A new workflow has an address of its own once it is stored. */
+function useNewAddress(before: WorkflowFacts | undefined, after: WorkflowFacts | undefined) {
+  const [, navigate] = useLocation();
+  const id = before ? undefined : after?.id;
+  useEffect(() => {
+    if (id !== undefined) navigate(`/${id}`, { replace: true });
+  }, [id, navigate]);
+}
+
+/** Has the browser ask before it leaves what is not saved. */
+function useLeaveWarning(isChanged: boolean) {
+  useEffect(() => {
+    if (!isChanged) return undefined;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [isChanged]);
+}

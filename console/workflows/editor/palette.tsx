@@ -1,0 +1,83 @@
+import { useState, type ReactNode } from 'react';
+import type { Component } from '../flow/flow.ts';
+
+/** The kind of data by which a component is known while it is dragged. */
+export const draggedType = 'application/x-ennead-component';
+
+export interface PaletteGroup {
+  readonly title: string;
+  readonly components: readonly Component[];
+}
+
+export interface PaletteProps {
+  readonly groups: readonly PaletteGroup[];
+  readonly onAdd: (component: string) => void;
+}
+
+/** The components, to be dragged onto the canvas, or added by a double click or the Enter key. */
+export function Palette({ groups, onAdd }: PaletteProps): ReactNode {
+  const [sought, setSought] = useState('');
+  const found = groups
+    .map(({ title, components }) => ({
+      title,
+      components: components.filter((component) => isSought(component, sought)),
+    }))
+    .filter(({ components }) => components.length > 0);
+  return (
+    <aside className="workflow-palette" aria-label="Components">
+      <input
+        type="search"
+        aria-label="Search components"
+        placeholder="Search"
+        value={sought}
+        onChange={({ target }) => setSought(target.value)}
+      />
+      {found.map(({ title, components }) => (
+        <section key={title}>
+          <h2>{title}</h2>
+          {components.map((component) => (
+            <PaletteItem key={component.name} component={component} onAdd={onAdd} />
+          ))}
+        </section>
+      ))}
+      {found.length === 0 ? <p className="faint">No component is called so.</p> : null}
+      <p className="faint workflow-hint">
+        Drag onto the canvas. Enter or a double click adds behind the selected step.
+      </p>
+    </aside>
+  );
+}
+
+interface PaletteItemProps {
+  readonly component: Component;
+  readonly onAdd: (component: string) => void;
+}
+
+function PaletteItem({ component, onAdd }: PaletteItemProps) {
+  const { name, title, description, group } = component;
+  return (
+    <button
+      type="button"
+      className={`workflow-component ${group}`}
+      title={description}
+      draggable
+      onDragStart={(event) => {
+        event.dataTransfer.setData(draggedType, name);
+        event.dataTransfer.effectAllowed = 'copy';
+      }}
+      onDoubleClick={() => onAdd(name)}
+      // Keys and screen readers click without a mouse.
+      onClick={(event) => event.detail === 0 && onAdd(name)}
+    >
+      {title}
+    </button>
+  );
+}
+
+function isSought({ name, title, description }: Component, sought: string): boolean {
+  const text = `${name} ${title} ${description}`.toLowerCase();
+  return sought
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}

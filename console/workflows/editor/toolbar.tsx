@@ -1,0 +1,152 @@
+import { useEffect, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { Badge } from '../../ui/badge.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import type { WorkflowFacts } from './stored-workflow.ts';
+import type { DraftState } from './use-draft.ts';
+import type { Faults } from './use-faults.ts';
+import type { Storing } from './use-storing.ts';
+
+export interface ToolbarProps {
+  readonly draft: DraftState;
+  readonly faults: Faults;
+  readonly storing: Storing;
+  readonly onArrange: () => void;
+  readonly onShow: (dialog: 'run' | 'versions') => void;
+}
+
+/** The workflow's name, and what can be done with it as a whole. */
+export function Toolbar({ draft, faults, storing, onArrange, onShow }: ToolbarProps): ReactNode {
+  const { labels, isChanged, changeLabels } = draft;
+  const { facts, isBusy } = storing;
+  const problem = storing.hasConflict ? undefined : (storing.error ?? faults.error);
+  useKeys(draft, storing);
+  return (
+    <header className="workflow-toolbar">
+      <Link href="/" aria-label="All workflows">
+        ←
+      </Link>
+      <input
+        className="workflow-name"
+        aria-label="Name"
+        value={labels.name}
+        maxLength={200}
+        onChange={({ target }) => changeLabels({ ...labels, name: target.value })}
+      />
+      <span className="faint">
+        <Standing facts={facts} isChanged={isChanged} />
+      </span>
+      <div className="actions">
+        <Steps draft={draft} onArrange={onArrange} />
+        <button type="button" onClick={() => void faults.check().catch(() => {})}>
+          Validate
+        </button>
+        <button
+          type="button"
+          disabled={isBusy || !isChanged}
+          title="Ctrl+S"
+          onClick={() => void storing.save()}
+        >
+          Save
+        </button>
+        <button
+          type="button"
+          disabled={isBusy || !canPublish(draft, facts)}
+          title="New executions run what is published"
+          onClick={() => void storing.publish()}
+        >
+          Publish
+        </button>
+        {facts ? (
+          <>
+            <button type="button" onClick={() => onShow('versions')}>
+              Versions
+            </button>
+            <Link href={`/${facts.id}/executions`} className="workflow-button">
+              Executions
+            </Link>
+          </>
+        ) : null}
+        <button type="button" className="primary" disabled={isBusy} onClick={() => onShow('run')}>
+          Run …
+        </button>
+      </div>
+      {problem ? <Problem error={problem} /> : null}
+    </header>
+  );
+}
+
+interface StandingProps {
+  readonly facts: WorkflowFacts | undefined;
+  readonly isChanged: boolean;
+}
+
+function Standing({ facts, isChanged }: StandingProps) {
+  if (!facts) return 'not saved yet';
+  const { status, version, latestVersion } = facts;
+  const isDraft = status !== 'draft' && latestVersion > version;
+  return (
+    <>
+      <Badge state={status} />, version {version}
+      {isDraft ? `, draft ${latestVersion}` : ''}
+      {isChanged ? ', not saved' : ''}
+    </>
+  );
+}
+
+function canPublish({ isChanged }: DraftState, facts: WorkflowFacts | undefined): boolean {
+  if (!facts || isChanged) return true;
+  return facts.status !== 'active' || facts.latestVersion > facts.version;
+}
+
+type StepsProps = Pick<ToolbarProps, 'draft' | 'onArrange'>;
+
+function Steps({ draft: { undo, redo, canUndo, canRedo }, onArrange }: StepsProps) {
+  return (
+    <>
+      <button
+        type="button"
+        className="quiet"
+        title="Ctrl+Z"
+        aria-label="Undo"
+        disabled={!canUndo}
+        onClick={undo}
+      >
+        ↶
+      </button>
+      <button
+        type="button"
+        className="quiet"
+        title="Ctrl+Shift+Z"
+        aria-label="Redo"
+        disabled={!canRedo}
+        onClick={redo}
+      >
+        ↷
+      </button>
+      <button type="button" className="quiet" onClick={onArrange}>
+        Arrange
+      </button>
+    </>
+  );
+}
+
+/** Undo, redo and save by the keys that every editor has; in a field undo is the field's. */
+function useKeys({ undo, redo }: DraftState, { save }: Storing): void {
+  useEffect(() => {
+    const act = (event: KeyboardEvent) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      const key = event.key.toLowerCase();
+      const isTyping = event.target instanceof Element && event.target.closest('input, textarea');
+      if (key === 's') {
+        event.preventDefault();
+        void save();
+      } else if (key === 'z' && !isTyping) {
+        event.preventDefault();
+        (event.shiftKey ? redo : undo)();
+      } else if (key === 'y' && !isTyping) redo();
+    };
+    window.addEventListener('keydown', act);
+    return () => window.removeEventListener('keydown', act);
+  });
+}

@@ -1,0 +1,69 @@
+import { useState, type ReactNode } from 'react';
+import { useChange } from '../../api/answers.ts';
+import { Field } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import type { Flow } from '../flow/flow.ts';
+import type { Execution, NodeRun } from '../flow/runs.ts';
+
+export interface ApprovalsProps {
+  readonly execution: Execution;
+  readonly flow: Flow;
+}
+
+/** What waits for a person's yes or no. */
+export function Approvals({ execution, flow }: ApprovalsProps): ReactNode {
+  const asking = new Set(flow.nodes.filter(({ type }) => type === 'Approval').map(({ id }) => id));
+  return execution.nodes
+    .filter(({ nodeId, status }) => status === 'waiting' && asking.has(nodeId))
+    .map((run) => (
+      <Approval
+        key={`${run.nodeId} ${run.iteration}`}
+        executionId={execution.executionId}
+        run={run}
+      />
+    ));
+}
+
+interface ApprovalProps {
+  readonly executionId: string;
+  readonly run: NodeRun;
+}
+
+function Approval({ executionId, run: { nodeId, iteration = '', detail } }: ApprovalProps) {
+  const [comment, setComment] = useState('');
+  const decide = useChange('workflow', 'POST /api/v1/executions/:executionId/approvals/:nodeId');
+  const { message }: { message?: unknown } = detail ?? {};
+  const answer = (approved: boolean) =>
+    decide.mutate({
+      params: { executionId, nodeId },
+      query: { iteration },
+      body: { approved, ...(comment.trim() === '' ? {} : { comment: comment.trim() }) },
+    });
+  return (
+    <section className="card stack workflow-approval" aria-label={`Approval ${nodeId}`}>
+      <strong>{typeof message === 'string' ? message : nodeId}</strong>
+      <Field label="Comment">
+        <input value={comment} onChange={({ target }) => setComment(target.value)} />
+      </Field>
+      {decide.error ? <Problem error={decide.error} /> : null}
+      <div className="row">
+        <button
+          type="button"
+          className="primary"
+          disabled={decide.isPending}
+          onClick={() => answer(true)}
+        >
+          Approve
+        </button>
+        <button
+          type="button"
+          className="danger"
+          disabled={decide.isPending}
+          onClick={() => answer(false)}
+        >
+          Reject
+        </button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,150 @@
+import { useState, type ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
+import type { Answer } from '../../api/contracts.ts';
+import { Answered } from '../../ui/answered.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Table, type Column } from '../../ui/table.tsx';
+import { formatAge, formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
+import { Pager } from '../parts/pager.tsx';
+
+type Summary = Answer<'workflow', 'GET /api/v1/executions'>['executions'][number];
+
+const limit = 20;
+const everyMs = 3_000;
+const statuses = ['running', 'completed', 'failed', 'cancelled'] as const;
+
+/** Executions, the newest first: of one workflow, or of all. */
+export function ExecutionListPage({ workflowId }: { readonly workflowId?: string }): ReactNode {
+  const [status, setStatus] = useState<Summary['status'] | ''>('');
+  const [offset, setOffset] = useState(0);
+  const [, navigate] = useLocation();
+  const filter = {
+    limit,
+    offset,
+    ...(status === '' ? {} : { status }),
+    ...(workflowId === undefined ? {} : { workflowId }),
+  };
+  const executions = useAnswer('workflow', 'GET /api/v1/executions', { query: filter, everyMs });
+  const hasOne = workflowId !== undefined;
+  return (
+    <Page
+      title={hasOne ? <WorkflowTitle id={workflowId} /> : 'Executions'}
+      actions={
+        <>
+          <select
+            aria-label="Status"
+            value={status}
+            onChange={({ target }) => {
+              setStatus(statuses.find((one) => one === target.value) ?? '');
+              setOffset(0);
+            }}
+          >
+            <option value="">any status</option>
+            {statuses.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+          {hasOne ? (
+            <Link href="/executions">Of all workflows</Link>
+          ) : (
+            <Link href="/">Workflows</Link>
+          )}
+        </>
+      }
+    >
+      <Answered query={executions}>
+        {(answer) =>
+          answer.executions.length === 0 ? (
+            <NoExecutions isFiltered={status !== ''} workflowId={workflowId} />
+          ) : (
+            <>
+              <Table
+                columns={hasOne ? columns : [workflowColumn, ...columns]}
+                rows={answer.executions}
+                keyOf={({ executionId }) => executionId}
+                onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
+              />
+              <Pager {...{ offset, limit, total: answer.total }} onTurn={setOffset} />
+            </>
+          )
+        }
+      </Answered>
+    </Page>
+  );
+}
+
+function WorkflowTitle({ id }: { readonly id: string }) {
+  const { data } = useAnswer('workflow', 'GET /api/v1/workflows/:id', { params: { id } });
+  return (
+    <>
+      Executions of <Link href={`/${id}`}>{data?.name ?? id}</Link>
+    </>
+  );
+}
+
+interface NoExecutionsProps {
+  readonly isFiltered: boolean;
+  readonly workflowId: string | undefined;
+}
+
+function NoExecutions({ isFiltered, workflowId }: NoExecutionsProps) {
+  if (isFiltered) return <Empty title="No execution is in this state" />;
+  return (
+    <Empty title="Nothing was run yet">
+      <p>
+        {workflowId === undefined ? (
+          <>
+            Open a <Link href="/">workflow</Link> and run it.
+          </>
+        ) : (
+          <>
+            <Link href={`/${workflowId}`}>Open the workflow</Link> and run it.
+          </>
+        )}
+      </p>
+    </Empty>
+  );
+}
+
+const workflowColumn: Column<Summary> = {
+  title: 'Workflow',
+  cell: ({ workflowId }) => <WorkflowName id={workflowId} />,
+};
+
+function WorkflowName({ id }: { readonly id: string }) {
+  const { data } = useAnswer('workflow', 'GET /api/v1/workflows/:id', { params: { id } });
+  return data?.name ?? <code>{id}</code>;
+}
+
+const columns: readonly Column<Summary>[] = [
+  { title: 'State', cell: ({ status }) => <Badge state={status} /> },
+  {
+    title: 'Execution',
+    cell: ({ executionId, workflowId }) => (
+      <Link
+        href={`/${workflowId}/executions/${executionId}`}
+        onClick={(event) => event.stopPropagation()}
+      >
+        <code>{executionId}</code>
+      </Link>
+    ),
+  },
+  { title: 'Version', cell: ({ version }) => version, isFigure: true },
+  { title: 'By', cell: ({ trigger }) => trigger },
+  { title: 'Started', cell: ({ startedAt }) => formatAge(startedAt) },
+  {
+    title: 'Took',
+    cell: ({ duration }) => (duration === undefined ? '' : formatDuration(duration)),
+    isFigure: true,
+  },
+  {
+    title: 'Tokens',
+    cell: ({ tokensUsed }) => (tokensUsed > 0 ? formatCount(tokensUsed) : ''),
+    isFigure: true,
+  },
+  { title: 'Cost', cell: ({ cost }) => (cost > 0 ? formatDollars(cost) : ''), isFigure: true },
+  { title: 'Error', cell: ({ error }) => error?.message ?? '' },
+];

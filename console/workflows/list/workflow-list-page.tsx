@@ -1,0 +1,111 @@
+import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
+import type { Answer } from '../../api/contracts.ts';
+import { Answered } from '../../ui/answered.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pager } from '../parts/pager.tsx';
+import { WorkflowTable } from './workflow-table.tsx';
+
+type Workflows = Answer<'workflow', 'GET /api/v1/workflows'>;
+export type Workflow = Workflows['workflows'][number];
+
+const limit = 20;
+const statuses = ['active', 'draft', 'archived'] as const;
+
+interface Filter {
+  readonly q: string;
+  readonly status: Workflow['status'] | '';
+  readonly offset: number;
+}
+
+const everything: Filter = { q: '', status: '', offset: 0 };
+
+/** All workflows that one may see, and the ways to a new one. */
+export function WorkflowListPage(): ReactNode {
+  const [filter, setFilter] = useState(everything);
+  const { q, status, offset } = filter;
+  const query = { q, limit, offset, ...(status === '' ? {} : { status }) };
+  const workflows = useAnswer('workflow', 'GET /api/v1/workflows', { query });
+  return (
+    <Page title="Workflows" actions={<Actions />}>
+      <Filters filter={filter} onChange={setFilter} />
+      <Answered query={workflows}>
+        {(answer) => (
+          <>
+            <Listing workflows={answer.workflows} isFiltered={q !== '' || status !== ''} />
+            <Pager
+              {...{ offset, limit, total: answer.total }}
+              onTurn={(next) => setFilter({ ...filter, offset: next })}
+            />
+          </>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+function Actions() {
+  return (
+    <>
+      <Link href="/executions">Executions</Link>
+      <Link href="/templates">Templates</Link>
+      <Link href="/import">Import</Link>
+      <Link href="/new" className="workflow-button primary">
+        New workflow
+      </Link>
+    </>
+  );
+}
+
+interface FiltersProps {
+  readonly filter: Filter;
+  readonly onChange: (filter: Filter) => void;
+}
+
+function Filters({ filter, onChange }: FiltersProps) {
+  return (
+    <div className="row workflow-filters">
+      <input
+        type="search"
+        aria-label="Search"
+        placeholder="Search by name or description"
+        value={filter.q}
+        onChange={({ target }) => onChange({ ...filter, q: target.value, offset: 0 })}
+      />
+      <select
+        aria-label="Status"
+        value={filter.status}
+        onChange={({ target }) => {
+          const status = statuses.find((one) => one === target.value) ?? '';
+          onChange({ ...filter, status, offset: 0 });
+        }}
+      >
+        <option value="">any status</option>
+        {statuses.map((status) => (
+          <option key={status}>{status}</option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface ListingProps {
+  readonly workflows: readonly Workflow[];
+  readonly isFiltered: boolean;
+}
+
+function Listing({ workflows, isFiltered }: ListingProps) {
+  if (workflows.length > 0) return <WorkflowTable workflows={workflows} />;
+  if (isFiltered) return <Empty title="No workflow is like that" />;
+  return (
+    <Empty title="No workflows yet">
+      <p>
+        Draw a <Link href="/new">new one</Link>, begin with a{' '}
+        <Link href="/templates">template</Link>, or <Link href="/import">import</Link> one from n8n,
+        Flowise, Langflow or Serverless Workflow.
+      </p>
+    </Empty>
+  );
+}
