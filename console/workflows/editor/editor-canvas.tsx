@@ -75,7 +75,7 @@ export function EditorCanvas(props: EditorCanvasProps): ReactNode {
 type Place = CanvasNode['position'];
 
 /** The canvas's own state: what is dragged and measured, beside the flow and the selection. */
-function useCanvas({ flow, selection, onChange, onSelect }: EditorCanvasProps) {
+function useCanvas({ flow, faults, selection, onChange, onSelect }: EditorCanvasProps) {
   const measures = useMeasures();
   const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
   const drawn = useMemo(() => toCanvas(flow), [flow]);
@@ -96,7 +96,11 @@ function useCanvas({ flow, selection, onChange, onSelect }: EditorCanvasProps) {
   const nodes = measures.apply(placeNodes(dragged));
   return {
     nodes: nodes.map((node) => ({ ...node, selected: chosen.has(node.id) })),
-    edges: drawn.edges.map((edge, at) => ({ ...edge, selected: selection.edges.includes(at) })),
+    edges: drawn.edges.map((edge, at) => ({
+      ...edge,
+      selected: selection.edges.includes(at),
+      className: faults.some((fault) => fault.edge === at) ? 'workflow-way-faulty' : '',
+    })),
     onNodesChange: (changes: NodeChange<CanvasNode>[]) => {
       measures.note(changes);
       move(changes);

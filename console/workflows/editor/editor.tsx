@@ -8,6 +8,7 @@ import { layOut } from '../flow/layout.ts';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import { EditorCanvas } from './editor-canvas.tsx';
 import { FaultList } from './fault-list.tsx';
+import { LeaveGuard } from './leave-guard.tsx';
 import { Palette, type PaletteGroup } from './palette.tsx';
 import { placeBehind } from './placing.ts';
 import { RunDialog } from './run-dialog.tsx';
@@ -74,7 +75,6 @@ function Workbench({ initial, facts, onReload, components: list, groups }: Workb
   const [refusal, setRefusal] = useState<string>();
   const { fitView } = useReactFlow();
   useNewAddress(facts, storing.facts);
-  useLeaveWarning(draft.isChanged && draft.flow.nodes.length > 0);
   const { flow, changeFlow } = draft;
   const add = (name: string, place?: { readonly x: number; readonly y: number }) => {
     const placed = placeBehind(flow, { component: name, place, selection, components });
@@ -114,6 +114,7 @@ function Workbench({ initial, facts, onReload, components: list, groups }: Workb
         faults={faults.found ?? []}
         onSelect={setSelection}
       />
+      <LeaveGuard isChanged={draft.isChanged && flow.nodes.length > 0} />
       {storing.hasConflict ? <ConflictDialog storing={storing} onReload={onReload} /> : null}
       {shown === 'run' ? (
         <RunDialog {...{ draft, storing }} onClose={() => setShown(undefined)} />
@@ -132,14 +133,4 @@ function useNewAddress(before: WorkflowFacts | undefined, after: WorkflowFacts |
   useEffect(() => {
     if (id !== undefined) navigate(`/${id}`, { replace: true });
   }, [id, navigate]);
-}
-
-/** Has the browser ask before it leaves what is not saved. */
-function useLeaveWarning(isChanged: boolean) {
-  useEffect(() => {
-    if (!isChanged) return undefined;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', warn);
-    return () => window.removeEventListener('beforeunload', warn);
-  }, [isChanged]);
 }

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { Field } from '../../ui/field.tsx';
-import { changeNode, changeSetting, removeNode, renameNode } from '../flow/edits.ts';
+import { changeNode, changeSetting, copyNode, removeNode, renameNode } from '../flow/edits.ts';
 import {
   settingsOf,
   type Component,
@@ -32,6 +32,11 @@ export function NodePanel(props: NodePanelProps): ReactNode {
   const remove = () => {
     onSelect(nothingSelected);
     onChange(removeNode(flow, node.id));
+  };
+  const copy = () => {
+    const copied = copyNode(flow, node);
+    onSelect(selectNode(copied.id));
+    onChange(copied.flow);
   };
   return (
     <div className="stack">
@@ -66,9 +71,14 @@ export function NodePanel(props: NodePanelProps): ReactNode {
       {component ? <SettingFields {...props} component={component} /> : null}
       <StepOptions {...{ flow, node, component, onChange }} />
       <Connections {...{ flow, node, components, onChange, onSelect }} />
-      <button type="button" className="danger workflow-start" onClick={remove}>
-        Delete this step
-      </button>
+      <div className="row">
+        <button type="button" onClick={copy}>
+          Duplicate
+        </button>
+        <button type="button" className="danger" onClick={remove}>
+          Delete
+        </button>
+      </div>
     </div>
   );
 }

@@ -12,6 +12,8 @@ export interface RowField {
 
 export interface RowsControlProps {
   readonly id: string;
+  /** Of the list. */
+  readonly name: string;
   readonly control: Extract<Control, { kind: 'rows' }>;
   readonly value: unknown;
   readonly renderField: (field: RowField) => ReactNode;
@@ -21,6 +23,7 @@ export interface RowsControlProps {
 /** A list of things that have fields of their own, such as the cases of a Switch. */
 export function RowsControl({
   id,
+  name: listName,
   control,
   value,
   renderField,
@@ -55,7 +58,12 @@ export function RowsControl({
           </button>
         </fieldset>
       ))}
-      <button id={id} type="button" onClick={() => change([...items, {}])}>
+      <button
+        id={id}
+        type="button"
+        aria-label={`Add to ${listName}`}
+        onClick={() => change([...items, {}])}
+      >
         Add
       </button>
     </div>

@@ -61,12 +61,12 @@ interface ControlProps extends SettingFieldProps {
 }
 
 function ControlFor(props: ControlProps) {
-  const { id, control, value, references, onChange } = props;
+  const { id, name, control, value, references, onChange } = props;
   const isWritten = isPlaceholder(value);
   if (control.kind === 'rows' && !isWritten) {
     return (
       <RowsControl
-        {...{ id, control, value, onChange }}
+        {...{ id, name, control, value, onChange }}
         renderField={(field) => <SettingField {...field} references={references} faults={[]} />}
       />
     );

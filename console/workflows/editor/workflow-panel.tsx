@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { Field } from '../../ui/field.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { Flow } from '../flow/flow.ts';
+import { ExportButton } from './export-button.tsx';
 import { NumberField } from './number-field.tsx';
 import type { WorkflowFacts } from './stored-workflow.ts';
 import type { DraftState } from './use-draft.ts';
@@ -13,10 +14,8 @@ export interface WorkflowPanelProps {
 
 /** What is said of the workflow as a whole, and the bounds of its executions. */
 export function WorkflowPanel({ draft, facts }: WorkflowPanelProps): ReactNode {
-  const { labels, flow, changeLabels, changeFlow } = draft;
+  const { labels, changeLabels } = draft;
   const [tags, setTags] = useState(labels.tags.join(', '));
-  const setBound = (name: Bound, value: number | undefined) =>
-    changeFlow(changeBound(flow, name, value), `bound ${name}`);
   return (
     <div className="stack">
       <h2>Workflow</h2>
@@ -42,6 +41,25 @@ export function WorkflowPanel({ draft, facts }: WorkflowPanelProps): ReactNode {
           }}
         />
       </Field>
+      <Bounds draft={draft} />
+      {facts ? (
+        <>
+          <ExportButton id={facts.id} name={facts.name} />
+          <p className="faint">
+            {facts.id}, {facts.complexity}, made {formatAge(facts.createdAt)}, changed{' '}
+            {formatAge(facts.updatedAt)}
+          </p>
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+function Bounds({ draft: { flow, changeFlow } }: Pick<WorkflowPanelProps, 'draft'>) {
+  const setBound = (name: Bound, value: number | undefined) =>
+    changeFlow(changeBound(flow, name, value), `bound ${name}`);
+  return (
+    <>
       <h2>An execution may use</h2>
       <NumberField
         label="Time"
@@ -61,13 +79,7 @@ export function WorkflowPanel({ draft, facts }: WorkflowPanelProps): ReactNode {
         value={flow.settings?.maxCost}
         onChange={(value) => setBound('maxCost', value)}
       />
-      {facts ? (
-        <p className="faint">
-          {facts.id}, {facts.complexity}, made {formatAge(facts.createdAt)}, changed{' '}
-          {formatAge(facts.updatedAt)}
-        </p>
-      ) : null}
-    </div>
+    </>
   );
 }
 

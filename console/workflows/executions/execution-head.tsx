@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { useAnswer, useChange } from '../../api/answers.ts';
+import { useChange } from '../../api/answers.ts';
+import { call } from '../../api/call.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { Execution } from '../flow/runs.ts';
@@ -74,15 +76,29 @@ function CancelButton({ executionId }: { readonly executionId: string }) {
   );
 }
 
-/** Found by the execution's id, which its span bears; not there yet while the execution is new. */
-function TraceLink({ execution: { executionId, status } }: { readonly execution: Execution }) {
+/** Found by the execution's id, which its span bears; that comes a little after the execution's end. */
+function TraceLink({ execution: { executionId, completedAt } }: { readonly execution: Execution }) {
+  const isRecent = useIsRecent(completedAt);
+  const { data: traceId } = useQuery({
+    queryKey: ['tracer', 'execution', executionId],
+    queryFn: () => findTrace(executionId),
+    refetchInterval: ({ state }) => (isRecent && !state.data ? lookMs : false),
+  });
+  return traceId ? <Link href={`~/traces/${traceId}`}>Trace</Link> : null;
+}
+
+async function findTrace(executionId: string): Promise<string | null> {
   const tags = JSON.stringify({ 'workflow.execution': executionId });
   const query = { service: 'workflow', tags, limit: '1' };
-  const everyMs = 4_000;
-  const { data } = useAnswer('tracer', 'GET /api/traces', {
-    query,
-    ...(status === 'running' ? { everyMs } : {}),
-  });
-  const traceId = data?.data[0]?.traceID;
-  return traceId === undefined ? null : <Link href={`~/traces/${traceId}`}>Trace</Link>;
+  const { data } = await call('tracer', 'GET /api/traces', { query });
+  return data[0]?.traceID ?? null;
+}
+
+const lookMs = 4_000;
+const recentMs = 60_000;
+
+/** Whether a time has not come, or was a moment ago when this page was opened. */
+function useIsRecent(time: string | undefined): boolean {
+  const [openedAtMs] = useState(Date.now);
+  return time === undefined || Date.parse(time) > openedAtMs - recentMs;
 }

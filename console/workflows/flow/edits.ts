@@ -20,6 +20,14 @@ export function addNode(flow: Flow, node: FlowNode): Flow {
   return { ...flow, nodes: [...flow.nodes, node] };
 }
 
+/** The flow with a copy of a node beside it, which nothing leads to yet. */
+export function copyNode(flow: Flow, node: FlowNode): { readonly flow: Flow; readonly id: string } {
+  const id = freeIdOf(flow, node.type);
+  const { x, y } = node.position ?? { x: 0, y: 0 };
+  const copy = { ...node, id, position: { x: x + 40, y: y + 90 } };
+  return { flow: addNode(flow, copy), id };
+}
+
 export function addEdge(flow: Flow, edge: FlowEdge): Flow {
   return { ...flow, edges: [...edgesOf(flow), edge] };
 }
