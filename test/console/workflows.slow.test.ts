@@ -211,22 +211,25 @@ describe.skipIf(!browserProgram)(
       await page.getByText('"comment": "of course"').waitFor();
     });
 
-    test('show at which step they failed and why, and are resumed', async () => {
-      const page = await openFlow(['a', 'fails'], [['a', 'fails']], {
-        fails: { type: 'Transform', data: { expression: '$error("on purpose")' } },
+    test('show at which step they failed and why, are resumed, and run again with better inputs', async () => {
+      const expression = '$ = "yes" ? 1 : $error("on purpose")';
+      const page = await openFlow(['a', 'picky'], [['a', 'picky']], {
+        picky: { type: 'Transform', data: { input: '{{ inputs.ok }}', expression } },
       });
       await run(page);
       await stateIs(page, 'failed');
-      await step(page, 'fails').getByText('failed').waitFor();
+      await step(page, 'picky').getByText('failed').waitFor();
       await page.getByRole('alert').getByText('on purpose').waitFor();
+      const resumed = page.waitForResponse((answer) => answer.url().endsWith('/resume'));
       await page.getByRole('button', { name: 'Resume' }).click();
+      expect((await resumed).status()).toBe(202);
       await stateIs(page, 'failed');
-      await step(page, 'a').click();
+      await step(page, 'picky').click();
       await page.getByRole('button', { name: 'Run again from here …' }).click();
-      const before = page.url();
+      await page.getByRole('textbox', { name: /^Inputs/ }).fill('{"ok": "yes"}');
       await page.getByRole('button', { name: 'Run again', exact: true }).click();
-      await page.waitForURL((url) => url.href !== before);
-      await stateIs(page, 'failed');
+      await stateIs(page, 'completed');
+      await step(page, 'picky').getByText('completed').waitFor();
     });
 
     test('are called off while they run', async () => {
@@ -274,10 +277,15 @@ describe.skipIf(!browserProgram)(
       await page.getByRole('button', { name: 'Archive Translate a list' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
       const row = page.getByRole('row').filter({ hasText: 'Translate a list' });
+      await row.waitFor({ state: 'detached' });
+      await page.getByLabel('Status').selectOption('archived');
       await row.getByText('archived').waitFor();
     });
 
     test('outlive a kill of the whole suite before the eyes of whoever watches, without a reload', async () => {
+      const drawing = await ground.openPage('/workflows/new');
+      await drawing.getByRole('button', { name: 'Merge', exact: true }).dblclick();
+      await steps(drawing, 1);
       const page = await openFlow(
         ['before', 'pause', 'after'],
         [
@@ -294,12 +302,15 @@ describe.skipIf(!browserProgram)(
       await page.evaluate('window.isSamePage = true');
       await ground.kill();
       await page.getByText('This page goes on by itself').waitFor();
+      await expectDrawingKept(drawing);
       await ground.start();
       await step(page, 'pause').getByText('completed').waitFor();
       await step(page, 'after').getByText('completed').waitFor();
       await stateIs(page, 'completed');
       expect(await page.getByText('This page goes on by itself').count()).toBe(0);
       expect(await page.evaluate('window.isSamePage')).toBe(true);
+      await drawing.getByRole('button', { name: 'Save', exact: true }).click();
+      await drawing.getByText('draft, version 1', { exact: true }).waitFor();
     });
 
     interface Step {
@@ -357,6 +368,13 @@ function setting(page: Page, name: string): Locator {
 
 async function steps(page: Page, count: number): Promise<void> {
   await expect.poll(() => page.locator('.workflow-step').count()).toBe(count);
+}
+
+/** What is drawn stays while nothing answers, and says so when it is saved. */
+async function expectDrawingKept(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('alert').getByText('does Ennead still run?').waitFor();
+  await steps(page, 1);
 }
 
 async function stateIs(page: Page, state: string): Promise<void> {

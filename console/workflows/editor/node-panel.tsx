@@ -13,8 +13,9 @@ import { referencesFor } from '../flow/placeholders.ts';
 import { Prose } from '../parts/prose.tsx';
 import { Connections } from './connections.tsx';
 import { nothingSelected, selectNode, type Selection } from './selection.ts';
-import { SettingField } from './setting-field.tsx';
+import { SettingField, type SettingFieldProps } from './setting-field.tsx';
 import { StepOptions } from './step-options.tsx';
+import { useSuggestions } from './suggestions.ts';
 
 export interface NodePanelProps {
   readonly flow: Flow;
@@ -126,7 +127,8 @@ function SettingFields({
   return (
     <>
       {Object.entries(component.inputs).map(([name, schema]) => (
-        <SettingField
+        <SuggestedField
+          component={component.name}
           key={name}
           {...{ name, schema: { ...schema }, references }}
           value={settings[name]}
@@ -148,4 +150,12 @@ function SettingFields({
       ) : null}
     </>
   );
+}
+
+/** A setting with the names that it may be set to. */
+function SuggestedField({
+  component,
+  ...field
+}: SettingFieldProps & { readonly component: string }) {
+  return <SettingField {...field} suggestions={useSuggestions(component, field.name)} />;
 }

@@ -14,6 +14,8 @@ type Summary = Answer<'workflow', 'GET /api/v1/executions'>['executions'][number
 
 const limit = 20;
 const everyMs = 3_000;
+/** Ids begin with the time: their ends tell them apart. */
+const shownDigits = 8;
 const statuses = ['running', 'completed', 'failed', 'cancelled'] as const;
 
 /** Executions, the newest first: of one workflow, or of all. */
@@ -61,12 +63,14 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
             <NoExecutions isFiltered={status !== ''} workflowId={workflowId} />
           ) : (
             <>
-              <Table
-                columns={hasOne ? columns : [workflowColumn, ...columns]}
-                rows={answer.executions}
-                keyOf={({ executionId }) => executionId}
-                onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
-              />
+              <div className="workflow-scroll">
+                <Table
+                  columns={hasOne ? columns : [workflowColumn, ...columns]}
+                  rows={answer.executions}
+                  keyOf={({ executionId }) => executionId}
+                  onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
+                />
+              </div>
               <Pager {...{ offset, limit, total: answer.total }} onTurn={setOffset} />
             </>
           )
@@ -128,7 +132,7 @@ const columns: readonly Column<Summary>[] = [
         href={`/${workflowId}/executions/${executionId}`}
         onClick={(event) => event.stopPropagation()}
       >
-        <code>{executionId}</code>
+        <code title={executionId}>…{executionId.slice(-shownDigits)}</code>
       </Link>
     ),
   },

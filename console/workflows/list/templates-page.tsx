@@ -33,7 +33,7 @@ function TemplateCard({ template }: { readonly template: Template }) {
       <h2>{name}</h2>
       <p className="workflow-flat">{description}</p>
       <p className="faint workflow-flat">
-        {components} steps, {complexity}
+        {components === 1 ? 'one step' : `${components} steps`}, {complexity}
         {inputs.length > 0 ? `; takes ${inputs.map((input) => input.name).join(', ')}` : ''}
       </p>
       <p className="faint workflow-flat">{tags.join(', ')}</p>

@@ -82,7 +82,7 @@ function Filters({ filter, onChange }: FiltersProps) {
           onChange({ ...filter, status, offset: 0 });
         }}
       >
-        <option value="">any status</option>
+        <option value="">not archived</option>
         {statuses.map((status) => (
           <option key={status}>{status}</option>
         ))}

@@ -16,7 +16,7 @@ export function WorkflowTable({
   const [, navigate] = useLocation();
   const [archived, setArchived] = useState<Workflow>();
   return (
-    <>
+    <div className="workflow-scroll">
       <Table
         columns={[...columns, actions(setArchived)]}
         rows={workflows}
@@ -24,7 +24,7 @@ export function WorkflowTable({
         onOpen={({ id }) => navigate(`/${id}`)}
       />
       {archived ? <Archiving workflow={archived} onClose={() => setArchived(undefined)} /> : null}
-    </>
+    </div>
   );
 }
 
