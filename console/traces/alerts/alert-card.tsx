@@ -1,0 +1,118 @@
+import { useState, type ReactNode } from 'react';
+import { useChange } from '../../api/answers.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { formatAge } from '../../ui/text.ts';
+import type { Alert } from '../parts/answers.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { AlertHistory } from './alert-history.tsx';
+import { tellCondition } from './draft.ts';
+
+export interface AlertCardProps {
+  readonly alert: Alert;
+  readonly onEdit: () => void;
+}
+
+/** An alert and how it stands. */
+export function AlertCard({ alert, onEdit }: AlertCardProps): ReactNode {
+  const { alertId, name, severity, condition, enabled, warnings = [] } = alert;
+  const [isHistoryOpen, setIsHistoryOpen] = useState(false);
+  const [isDeleting, setIsDeleting] = useState(false);
+  const change = useChange('tracer', 'PATCH /api/v1/alerts/:id');
+  return (
+    <article className="card stack alert" aria-label={name}>
+      <header className="row wrap">
+        <State alert={alert} />
+        <h2>{name}</h2>
+        <span className="faint">{severity}</span>
+        <div className="actions">
+          <label>
+            <input
+              type="checkbox"
+              role="switch"
+              checked={enabled}
+              aria-checked={enabled}
+              disabled={change.isPending}
+              onChange={({ target }) =>
+                change.mutate({ params: { id: alertId }, body: { enabled: target.checked } })
+              }
+            />{' '}
+            Enabled
+          </label>
+          <button
+            type="button"
+            aria-expanded={isHistoryOpen}
+            onClick={() => setIsHistoryOpen(!isHistoryOpen)}
+          >
+            History
+          </button>
+          <button type="button" onClick={onEdit}>
+            Edit
+          </button>
+          <button type="button" className="danger" onClick={() => setIsDeleting(true)}>
+            Delete
+          </button>
+        </div>
+      </header>
+      <p>
+        {tellCondition(condition)}
+        <span className="faint"> · {tellEvaluation(alert)}</span>
+      </p>
+      <p className="faint">{tellTargets(alert)}</p>
+      {warnings.map((warning) => (
+        <p key={warning} className="warning-text">
+          {warning}
+        </p>
+      ))}
+      {change.error ? <Problem error={change.error} /> : null}
+      {isHistoryOpen ? <AlertHistory alertId={alertId} /> : null}
+      {isDeleting ? <DeleteDialog alert={alert} onClose={() => setIsDeleting(false)} /> : null}
+    </article>
+  );
+}
+
+function State({ alert }: { readonly alert: Alert }): ReactNode {
+  const { enabled, state, firingSince } = alert;
+  if (!enabled) return <Badge state="paused" tone="neutral" />;
+  const tone: Tone = state === 'firing' ? 'bad' : 'good';
+  const since = firingSince ? ` since ${formatAge(firingSince)}` : '';
+  return <Badge state={`${state}${since}`} tone={tone} />;
+}
+
+function tellEvaluation({ lastEvaluatedAt, lastValue }: Alert): string {
+  if (!lastEvaluatedAt) return 'not yet looked at';
+  const value =
+    lastValue === undefined ? 'no traces in the window' : `${+lastValue.toPrecision(4)}`;
+  return `${value}, looked at ${formatAge(lastEvaluatedAt)}`;
+}
+
+function tellTargets({ notifications }: Alert): string {
+  if (notifications.length === 0) return 'Tells nobody: its history alone says when it fired.';
+  const targets = notifications.map(({ type, webhook, channel, recipients }) =>
+    type === 'email'
+      ? `email to ${recipients?.join(', ') ?? ''}`
+      : `Slack at ${webhook ?? ''}${channel ? ` in ${channel}` : ''}`,
+  );
+  return `Tells: ${targets.join('; ')}.`;
+}
+
+interface DeleteDialogProps {
+  readonly alert: Alert;
+  readonly onClose: () => void;
+}
+
+function DeleteDialog({ alert, onClose }: DeleteDialogProps): ReactNode {
+  const remove = useChange('tracer', 'DELETE /api/v1/alerts/:id');
+  return (
+    <ConfirmDialog
+      title={`Delete the alert “${alert.name}”?`}
+      action="Delete alert"
+      isRunning={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate({ params: { id: alert.alertId } }, { onSuccess: onClose })}
+      onCancel={onClose}
+    >
+      Its history goes with it. To stop it for a while, switch it off.
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState, type ReactNode, type SubmitEvent } from 'react';
+import { useChange } from '../../api/answers.ts';
+import { Field } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import type { Alert } from '../parts/answers.ts';
+import { ConditionFields } from './condition-fields.tsx';
+import {
+  bodyOf,
+  draftOf,
+  emptyDraft,
+  severities,
+  type AlertDraft,
+  type Severity,
+} from './draft.ts';
+import { DryRunPanel } from './dry-run-panel.tsx';
+import { NotificationFields } from './notification-fields.tsx';
+
+export interface AlertFormProps {
+  /** The one to change; undefined makes a new one. */
+  readonly alert: Alert | undefined;
+  readonly onDone: () => void;
+}
+
+/** What is said of a field of the draft. */
+export type SetDraft = (part: Partial<AlertDraft>) => void;
+
+/** Makes or changes an alert, and tries it on the past before. */
+export function AlertForm({ alert, onDone }: AlertFormProps): ReactNode {
+  const [draft, setDraft] = useState(alert ? draftOf(alert) : emptyDraft);
+  const create = useChange('tracer', 'POST /api/v1/alerts');
+  const change = useChange('tracer', 'PATCH /api/v1/alerts/:id');
+  const set: SetDraft = (part) => setDraft((known) => ({ ...known, ...part }));
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const body = bodyOf(draft);
+    if (alert) change.mutate({ params: { id: alert.alertId }, body }, { onSuccess: onDone });
+    else create.mutate({ body }, { onSuccess: onDone });
+  };
+  const error = create.error ?? change.error;
+  const isRunning = create.isPending || change.isPending;
+  return (
+    <form className="card stack" aria-label={alert ? 'Edit alert' : 'New alert'} onSubmit={submit}>
+      <h2>{alert ? `Edit “${alert.name}”` : 'New alert'}</h2>
+      <NameFields draft={draft} onSet={set} />
+      <ConditionFields draft={draft} onSet={set} />
+      <NotificationFields
+        notifications={draft.notifications}
+        onSet={(notifications) => set({ notifications })}
+      />
+      <label>
+        <input
+          type="checkbox"
+          checked={draft.isEnabled}
+          onChange={({ target }) => set({ isEnabled: target.checked })}
+        />{' '}
+        Enabled
+      </label>
+      <DryRunPanel draft={draft} />
+      {error ? <Problem error={error} /> : null}
+      <div className="row">
+        <button type="submit" className="primary" disabled={isRunning}>
+          {alert ? 'Save alert' : 'Create alert'}
+        </button>
+        <button type="button" onClick={onDone}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface NameFieldsProps {
+  readonly draft: AlertDraft;
+  readonly onSet: SetDraft;
+}
+
+function NameFields({ draft, onSet }: NameFieldsProps): ReactNode {
+  return (
+    <div className="alert-fields">
+      <Field label="Name">
+        <input
+          required
+          maxLength={200}
+          value={draft.name}
+          onChange={({ target }) => onSet({ name: target.value })}
+        />
+      </Field>
+      <Field label="Severity">
+        <select
+          value={draft.severity}
+          onChange={({ target }) => onSet({ severity: target.value as Severity })}
+        >
+          {Object.entries(severities).map(([value, title]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import type { Edge, Node } from '@xyflow/react';
+import type { Dependencies } from '../parts/answers.ts';
+import { formatShare } from '../parts/durations.ts';
+import { formatCount, formatDuration } from '../../ui/text.ts';
+import { placeInLayers } from './layers.ts';
+
+export type ServiceNode = Node<{ readonly service: Dependencies['nodes'][number] }, 'service'>;
+
+const columnWidth = 320;
+const rowHeight = 110;
+/** An edge where more than this share fails is red. */
+const failingShare = 0.05;
+
+/** The nodes of a graph where their layers put them; columns are centred on each other. */
+export function nodesOf({ nodes, edges }: Dependencies): ServiceNode[] {
+  const byId = new Map(nodes.map((node) => [node.serviceId, node]));
+  const places = placeInLayers([...byId.keys()], edges);
+  const heights = new Map<number, number>();
+  for (const { layer, rank } of places) {
+    heights.set(layer, Math.max(heights.get(layer) ?? 0, rank + 1));
+  }
+  const tallest = Math.max(0, ...heights.values());
+  return places.flatMap(({ id, layer, rank }) => {
+    const service = byId.get(id);
+    if (!service) return [];
+    const shift = (tallest - (heights.get(layer) ?? 0)) / 2;
+    return [
+      {
+        id,
+        type: 'service' as const,
+        position: { x: layer * columnWidth, y: (rank + shift) * rowHeight },
+        data: { service },
+      },
+    ];
+  });
+}
+
+/** The calls of a graph: the more there are, the wider; red where they fail. */
+export function edgesOf({ edges }: Dependencies): Edge[] {
+  const most = Math.max(1, ...edges.map(({ requests }) => requests));
+  return edges.map((edge) => {
+    const { from, to, requests, errorRate } = edge;
+    const width = 1 + 4 * (Math.log1p(requests) / Math.log1p(most));
+    return {
+      id: `${from} → ${to}`,
+      source: from,
+      target: to,
+      label: labelOf(edge),
+      className: errorRate > failingShare ? 'failing' : '',
+      style: { strokeWidth: width },
+      markerEnd: { type: 'arrowclosed' as const },
+    };
+  });
+}
+
+function labelOf({ requests, errorRate, p95Latency }: Dependencies['edges'][number]): string {
+  const errors = errorRate > 0 ? `, ${formatShare(errorRate)} fail` : '';
+  return `${formatCount(requests)}${errors}, p95 ${formatDuration(p95Latency)}`;
+}

@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react';
+import { useSearchParams } from 'wouter';
+import { Page } from '../../ui/page.tsx';
+import { TracesNav } from '../parts/traces-nav.tsx';
+import { ErrorsSection } from './errors-section.tsx';
+import { LiveFigures } from './live-figures.tsx';
+import { RangeChoice, readRange } from './range-choice.tsx';
+import { RatesSection } from './rates-section.tsx';
+import { UsageSection } from './usage-section.tsx';
+
+const views = [
+  ['rates', 'Rates and durations'],
+  ['errors', 'Errors'],
+  ['usage', 'Models: usage and cost'],
+] as const;
+
+/** Many traces added up. */
+export function MetricsPage(): ReactNode {
+  const [parameters, setParameters] = useSearchParams();
+  const range = readRange(parameters);
+  const asked = parameters.get('view');
+  const [view, title] = views.find(([name]) => name === asked) ?? views[0];
+  const set = (part: Readonly<Record<string, string>>) =>
+    setParameters({ ...Object.fromEntries(parameters), ...part });
+  return (
+    <Page
+      title="Traces"
+      actions={<RangeChoice range={range} onChoose={(next) => set({ range: next })} />}
+    >
+      <TracesNav />
+      <LiveFigures />
+      <div className="tabs" role="tablist" aria-label="Metrics">
+        {views.map(([name, label]) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            aria-selected={name === view}
+            onClick={() => setParameters({ range, ...(name === 'rates' ? {} : { view: name }) })}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" aria-label={title} className="stack">
+        {view === 'rates' ? (
+          <RatesSection range={range} parameters={parameters} onSet={set} />
+        ) : null}
+        {view === 'errors' ? (
+          <ErrorsSection range={range} parameters={parameters} onSet={set} />
+        ) : null}
+        {view === 'usage' ? (
+          <UsageSection range={range} parameters={parameters} onSet={set} />
+        ) : null}
+      </div>
+    </Page>
+  );
+}
