@@ -35,20 +35,26 @@ export function nodesOf({ nodes, edges }: Dependencies): ServiceNode[] {
   });
 }
 
+/** With more calls their labels would cover each other; then only those of the chosen service are told. */
+const labelsMax = 14;
+
 /** The calls of a graph: the more there are, the wider; red where they fail. */
-export function edgesOf({ edges }: Dependencies): Edge[] {
+export function edgesOf({ edges }: Dependencies, chosenId: string | undefined): Edge[] {
   const most = Math.max(1, ...edges.map(({ requests }) => requests));
   return edges.map((edge) => {
     const { from, to, requests, errorRate } = edge;
+    const isChosen = from === chosenId || to === chosenId;
     const width = 1 + 4 * (Math.log1p(requests) / Math.log1p(most));
     return {
       id: `${from} → ${to}`,
       source: from,
       target: to,
-      label: labelOf(edge),
+      ...(isChosen || (chosenId === undefined && edges.length <= labelsMax)
+        ? { label: labelOf(edge) }
+        : {}),
       className: errorRate > failingShare ? 'failing' : '',
-      style: { strokeWidth: width },
-      markerEnd: { type: 'arrowclosed' as const },
+      style: { strokeWidth: width, opacity: chosenId === undefined || isChosen ? 1 : 0.2 },
+      markerEnd: { type: 'arrowclosed', markerUnits: 'userSpaceOnUse', width: 16, height: 16 },
     };
   });
 }

@@ -23,7 +23,7 @@ export interface ServiceGraphProps {
 /** Services and what they call, drawn from left to right. */
 export function ServiceGraph({ graph, chosenId, onChoose }: ServiceGraphProps): ReactNode {
   const placed = useMemo(() => nodesOf(graph), [graph]);
-  const edges = useMemo(() => edgesOf(graph), [graph]);
+  const edges = useMemo(() => edgesOf(graph, chosenId), [graph, chosenId]);
   const nodes = useMemo(
     () => placed.map((node) => ({ ...node, selected: node.id === chosenId })),
     [placed, chosenId],

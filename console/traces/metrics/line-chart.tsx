@@ -81,7 +81,7 @@ function Plot({ timesMs, lines, format, width, step, at }: PlotProps): ReactNode
           </text>
         </g>
       ))}
-      <TimeAxis timesMs={timesMs} xOf={xOf} />
+      <TimeAxis timesMs={timesMs} xOf={xOf} step={step} />
       {lines.map(({ title, tone, values }) => (
         <path key={title} className={`line ${tone}`} d={drawLine(values, xOf, yOf)} />
       ))}
@@ -116,12 +116,16 @@ function Figures({ at, timeMs, lines, format }: FiguresProps): ReactNode {
 interface TimeAxisProps {
   readonly timesMs: readonly number[];
   readonly xOf: (index: number) => number;
+  readonly step: number;
 }
 
-function TimeAxis({ timesMs, xOf }: TimeAxisProps): ReactNode {
-  const every = Math.max(1, Math.floor(timesMs.length / 5));
+/** A label is about as wide; those of another day have their date. */
+const labelWidth = 95;
+
+function TimeAxis({ timesMs, xOf, step }: TimeAxisProps): ReactNode {
+  const every = Math.max(1, Math.ceil(labelWidth / step));
   return timesMs.map((timeMs, index) =>
-    index % every === 0 ? (
+    index % every === 0 && index + every / 2 < timesMs.length ? (
       <text key={timeMs} className="axis" x={xOf(index)} y={height - 4} textAnchor="start">
         {formatClock(timeMs)}
       </text>

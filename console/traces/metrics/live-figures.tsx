@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Answered } from '../../ui/answered.tsx';
 import { formatCount, formatDuration } from '../../ui/text.ts';
-import { formatShare } from '../parts/durations.ts';
+import { formatRate, formatShare } from '../parts/durations.ts';
 import { useReading } from '../parts/reading.ts';
 
 const refreshMs = 5_000;
@@ -12,11 +12,12 @@ export function LiveFigures(): ReactNode {
   return (
     <Answered query={live}>
       {({ metrics, topAgents }) => (
-        <section className="cards" aria-label="The last minute">
-          <Figure title="Traces a second" value={metrics.requestsPerSecond.toFixed(2)} />
+        <section className="card live-figures" aria-label="The last minute">
+          <h2>The last minute</h2>
+          <Figure title="Traces" value={formatRate(metrics.requestsPerSecond)} />
           <Figure title="Average duration" value={formatDuration(metrics.averageLatency)} />
           <Figure title="Error rate" value={formatShare(metrics.errorRate)} />
-          <Figure title="Open traces" value={formatCount(metrics.activeTraces)} />
+          <Figure title="Open now" value={formatCount(metrics.activeTraces)} />
           <Figure
             title="Busiest agents"
             value={
@@ -34,8 +35,8 @@ export function LiveFigures(): ReactNode {
 
 function Figure({ title, value }: { readonly title: string; readonly value: string }): ReactNode {
   return (
-    <div className="card figure-card live-figure">
-      <span className="faint">{title}, last minute</span>
+    <div>
+      <span className="faint">{title}</span>
       <strong>{value}</strong>
     </div>
   );

@@ -42,7 +42,7 @@ export function MetricsPage(): ReactNode {
           </button>
         ))}
       </div>
-      <div role="tabpanel" aria-label={title} className="stack">
+      <div role="tabpanel" aria-label={title} className="stack metrics">
         {view === 'rates' ? (
           <RatesSection range={range} parameters={parameters} onSet={set} />
         ) : null}

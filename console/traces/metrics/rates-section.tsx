@@ -3,7 +3,7 @@ import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { formatCount, formatDuration } from '../../ui/text.ts';
 import type { Metrics } from '../parts/answers.ts';
-import { formatShare } from '../parts/durations.ts';
+import { formatRate, formatShare } from '../parts/durations.ts';
 import { useReading } from '../parts/reading.ts';
 import { SortableTable, type SortableColumn } from '../parts/sortable-table.tsx';
 import type { SectionProps } from './range-choice.tsx';
@@ -26,7 +26,7 @@ export function RatesSection({ range, parameters, onSet }: SectionProps): ReactN
   return (
     <>
       <div className="row">
-        <label className="row">
+        <label className="row traces-choice">
           By
           <select value={groupBy} onChange={({ target }) => onSet({ by: target.value, key: '' })}>
             {groupings.map((one) => (
@@ -106,9 +106,9 @@ function columnsOf(
       cell: ({ metrics }) => formatCount(metrics.totalRequests),
     },
     {
-      title: 'A second',
+      title: 'Rate',
       value: ({ metrics }) => metrics.throughput,
-      cell: ({ metrics }) => metrics.throughput.toFixed(3),
+      cell: ({ metrics }) => formatRate(metrics.throughput),
     },
     {
       title: 'Errors',

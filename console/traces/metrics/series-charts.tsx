@@ -1,6 +1,6 @@
 import { useMemo, type ReactNode } from 'react';
 import { Answered } from '../../ui/answered.tsx';
-import { formatDuration } from '../../ui/text.ts';
+import { formatCount, formatDuration, formatSeconds } from '../../ui/text.ts';
 import { formatShare } from '../parts/durations.ts';
 import { LineChart } from './line-chart.tsx';
 import type { Range } from './range-choice.tsx';
@@ -42,17 +42,17 @@ export function SeriesCharts({ range, title, filter }: SeriesChartsProps): React
 
 function Charts({ points }: { readonly points: readonly Point[] }): ReactNode {
   const timesMs = points.map(({ timeMs }) => timeMs);
+  const [firstMs = 0, secondMs = 0] = timesMs;
+  const stepMs = secondMs - firstMs;
   const valuesOf = (read: (point: Point) => number | undefined) => points.map(read);
   return (
     <>
       <div className="charts">
         <LineChart
-          title="Traces a second"
+          title={`Traces in ${formatSeconds(stepMs / 1_000)}`}
           timesMs={timesMs}
-          format={(value) => value.toFixed(value < 1 ? 3 : 1)}
-          lines={[
-            { title: 'rate', tone: 'accent', values: valuesOf(({ perSecond }) => perSecond) },
-          ]}
+          format={formatAmount}
+          lines={[{ title: 'traces', tone: 'accent', values: valuesOf(({ count }) => count) }]}
         />
         <LineChart
           title="Error rate"
@@ -85,4 +85,9 @@ function Charts({ points }: { readonly points: readonly Point[] }): ReactNode {
 function rangeUntilNow(range: Range): Interval {
   const toMs = Math.ceil(Date.now() / 60_000) * 60_000;
   return { fromMs: toMs - lengths[range], toMs };
+}
+
+/** Few traces have parts of them on their axis. */
+function formatAmount(value: number): string {
+  return Number.isInteger(value) ? formatCount(value) : value.toFixed(1);
 }

@@ -13,7 +13,6 @@ test('an interval without traces has a rate and nothing else', () => {
   expect(pointOf({ fromMs: 0, toMs: 1_000 }, { total: 0, traces: [] })).toEqual({
     timeMs: 500,
     count: 0,
-    perSecond: 0,
     errorRate: undefined,
     p50: undefined,
     p95: undefined,
@@ -30,7 +29,7 @@ test('timeouts are errors, and a part of the traces is told as one', () => {
     { duration: 40, status: 'success' },
   ];
   expect(pointOf({ fromMs: 0, toMs: 2_000 }, { total: 8, traces })).toMatchObject({
-    perSecond: 4,
+    count: 8,
     errorRate: 0.5,
     p50: 20,
     p95: 40,

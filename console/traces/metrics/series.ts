@@ -14,7 +14,6 @@ export interface Sample {
 export interface Point {
   readonly timeMs: number;
   readonly count: number;
-  readonly perSecond: number;
   readonly errorRate: number | undefined;
   readonly p50: number | undefined;
   readonly p95: number | undefined;
@@ -39,7 +38,6 @@ export function pointOf({ fromMs, toMs }: Interval, { total, traces }: Sample): 
   return {
     timeMs: (fromMs + toMs) / 2,
     count: total,
-    perSecond: (total * 1_000) / (toMs - fromMs),
     errorRate: traces.length === 0 ? undefined : failed / traces.length,
     p50: quantileOf(durations, 0.5),
     p95: quantileOf(durations, 0.95),

@@ -17,7 +17,7 @@ export function UsageSection({ range, parameters, onSet }: SectionProps): ReactN
   const answer = useReading('GET /api/v1/metrics/usage', { query: { timeRange: range, groupBy } });
   return (
     <>
-      <label className="row">
+      <label className="row traces-choice">
         By
         <select value={groupBy} onChange={({ target }) => onSet({ per: target.value })}>
           {groupings.map((one) => (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatChange, formatMicros, formatShare, readDuration } from './durations.ts';
+import { formatChange, formatMicros, formatRate, formatShare, readDuration } from './durations.ts';
 
 test('durations are read in the units that people write', () => {
   expect(
@@ -16,10 +16,19 @@ test('microseconds are told in the unit that reads best', () => {
     '3.21 s',
     '1.5 min',
   ]);
-  expect([formatChange(5), formatChange(-5), formatChange(0)]).toEqual([
-    '+5.00 ms',
-    '-5.00 ms',
+});
+
+test('changes have their sign', () => {
+  expect([5, -1_500, 0].map(formatChange)).toEqual(['+5.0 ms', '−1.5 s', '0']);
+});
+
+test('rates are told in the unit in which they are no small fraction', () => {
+  expect([0, 0.0005, 0.05, 2.5, 1_200].map(formatRate)).toEqual([
     '0',
+    '1.8/h',
+    '3.0/min',
+    '2.5/s',
+    '1,200/s',
   ]);
 });
 

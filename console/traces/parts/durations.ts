@@ -1,3 +1,5 @@
+import { formatCount, formatDuration } from '../../ui/text.ts';
+
 const unitsMs: Readonly<Record<string, number>> = {
   us: 0.001,
   µs: 0.001,
@@ -31,9 +33,23 @@ export function formatMicros(us: number): string {
 
 /** A change of milliseconds, with its sign. */
 export function formatChange(ms: number): string {
-  const sign = ms > 0 ? '+' : '';
-  return `${sign}${formatMicros(ms * 1_000)}`;
+  if (ms === 0) return '0';
+  return `${ms > 0 ? '+' : '−'}${formatDuration(Math.abs(ms))}`;
 }
+
+/** So many a second, in the unit in which it is no small fraction. */
+export function formatRate(perSecond: number): string {
+  const [unit, factor] = rateUnits.find(([, many]) => perSecond * many >= 1) ?? ['h', 3_600];
+  const rate = perSecond * factor;
+  return rate === 0
+    ? '0'
+    : `${rate < 10 ? rate.toFixed(1) : formatCount(Math.round(rate))}/${unit}`;
+}
+
+const rateUnits = [
+  ['s', 1],
+  ['min', 60],
+] as const;
 
 /** A share of 0..1 as percent. */
 export function formatShare(share: number): string {

@@ -31,8 +31,13 @@ export function SortableTable<Row>(props: SortableTableProps<Row>): ReactNode {
       <table className="table sortable">
         <thead>
           <tr>
-            {columns.map(({ title }) => (
-              <th key={title} scope="col" aria-sort={sortOf(title, order)}>
+            {columns.map(({ title, value }) => (
+              <th
+                key={title}
+                scope="col"
+                className={rows[0] && typeof value(rows[0]) === 'number' ? 'figure' : undefined}
+                aria-sort={sortOf(title, order)}
+              >
                 <button
                   type="button"
                   onClick={() =>

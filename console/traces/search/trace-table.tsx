@@ -115,7 +115,11 @@ const head: readonly Column<TraceSummary>[] = [
   { title: 'Service', cell: ({ service }) => service },
   {
     title: 'Started',
-    cell: ({ startTime }) => <span title={formatMoment(startTime)}>{formatAge(startTime)}</span>,
+    cell: ({ startTime }) => (
+      <span className="nowrap" title={formatMoment(startTime)}>
+        {formatAge(startTime)}
+      </span>
+    ),
   },
 ];
 
@@ -133,9 +137,9 @@ const tail: readonly Column<TraceSummary>[] = [
   {
     title: 'Agents',
     cell: ({ agents }) => (
-      <span title={agents.join(', ')}>
-        {agents.slice(0, 3).join(', ')}
-        {agents.length > 3 ? ` and ${agents.length - 3} more` : ''}
+      <span className="nowrap" title={agents.join(', ')}>
+        {agents.slice(0, 2).join(', ')}
+        {agents.length > 2 ? ` and ${agents.length - 2} more` : ''}
       </span>
     ),
   },

@@ -21,7 +21,7 @@ export function BottlenecksTab({ trace, onShowSpan }: BottlenecksTabProps): Reac
   const { traceId } = trace;
   const found = useReading('GET /api/v1/traces/:traceId/bottlenecks', { params: { traceId } });
   return (
-    <div className="stack">
+    <div className="stack bottlenecks">
       <Answered query={found}>
         {(answer) => (
           <>

@@ -7,7 +7,7 @@ import { barOf } from './time-window.ts';
 import type { WaterfallState } from './use-waterfall.ts';
 
 /** Deeper rows are not moved further to the right: their names would have no room. */
-const depthMax = 24;
+const depthMax = 14;
 const indentPx = 12;
 
 export interface SpanBarRowProps {

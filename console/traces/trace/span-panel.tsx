@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Badge } from '../../ui/badge.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
+import { formatDuration } from '../../ui/text.ts';
 import type { Span, Trace } from '../parts/answers.ts';
 import { AttributeList } from '../parts/attribute-list.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -12,6 +13,8 @@ import { WhatIfButton } from './what-if-button.tsx';
 export interface SpanPanelProps {
   readonly trace: Trace;
   readonly span: Span;
+  /** The time in which no child was at work. */
+  readonly selfUs: number;
   /** What of the critical path it has; undefined when it is not on it. */
   readonly pathMs: number | undefined;
   readonly onZoom: () => void;
@@ -19,7 +22,8 @@ export interface SpanPanelProps {
 }
 
 /** Everything that is known of one span. */
-export function SpanPanel({ trace, span, pathMs, onZoom, onClose }: SpanPanelProps): ReactNode {
+export function SpanPanel(props: SpanPanelProps): ReactNode {
+  const { trace, span, selfUs, pathMs, onZoom, onClose } = props;
   const { name, spanId, statusMessage, tags, events = [], links = [] } = span;
   const address = `${window.location.origin}${window.location.pathname}?span=${spanId}`;
   return (
@@ -31,7 +35,7 @@ export function SpanPanel({ trace, span, pathMs, onZoom, onClose }: SpanPanelPro
         </button>
       </header>
       {statusMessage ? <p className="problem">{statusMessage}</p> : null}
-      <SpanFacts span={span} traceUs={trace.duration * 1_000} pathMs={pathMs} />
+      <SpanFacts span={span} selfUs={selfUs} traceUs={trace.duration * 1_000} pathMs={pathMs} />
       <div className="row panel-buttons">
         <button type="button" onClick={onZoom}>
           Zoom to it
@@ -69,12 +73,13 @@ export function SpanPanel({ trace, span, pathMs, onZoom, onClose }: SpanPanelPro
 
 interface SpanFactsProps {
   readonly span: Span;
+  readonly selfUs: number;
   readonly traceUs: number;
   readonly pathMs: number | undefined;
 }
 
-function SpanFacts({ span, traceUs, pathMs }: SpanFactsProps): ReactNode {
-  const { service, agent, kind, startTime, offsetUs, durationUs, selfTime, status } = span;
+function SpanFacts({ span, selfUs, traceUs, pathMs }: SpanFactsProps): ReactNode {
+  const { service, agent, kind, startTime, offsetUs, durationUs, status } = span;
   const shareOfTrace = traceUs > 0 ? `, ${formatShare(durationUs / traceUs)} of the trace` : '';
   const facts: readonly (readonly [string, ReactNode])[] = [
     ['Service', service],
@@ -83,8 +88,8 @@ function SpanFacts({ span, traceUs, pathMs }: SpanFactsProps): ReactNode {
     ['Status', <Badge key="status" state={status} tone={status === 'success' ? 'good' : 'bad'} />],
     ['Started', `${formatMoment(startTime)}, ${formatMicros(offsetUs)} into the trace`],
     ['Duration', `${formatMicros(durationUs)}${shareOfTrace}`],
-    ['Self time', formatMicros(selfTime * 1_000)],
-    ['Critical path', pathMs === undefined ? 'not on it' : `${formatMicros(pathMs * 1_000)} of it`],
+    ['Self time', formatMicros(selfUs)],
+    ['Critical path', pathMs === undefined ? 'not on it' : `${formatDuration(pathMs)} of it`],
     ['Id', <code key="id">{span.spanId}</code>],
   ];
   return (

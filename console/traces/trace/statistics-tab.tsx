@@ -3,7 +3,9 @@ import { formatCount } from '../../ui/text.ts';
 import type { Trace } from '../parts/answers.ts';
 import { formatMicros, formatShare } from '../parts/durations.ts';
 import { SortableTable, type SortableColumn } from '../parts/sortable-table.tsx';
-import { sumSpans, type GroupSums } from './statistics.ts';
+import { selfTimesOf } from './self-times.ts';
+import { layOutRows } from './span-rows.ts';
+import { sumSpans, type Counted, type GroupSums } from './statistics.ts';
 
 const groupings = [
   ['operation', 'Operation'],
@@ -13,7 +15,8 @@ const groupings = [
 /** The spans of a trace added up. */
 export function StatisticsTab({ trace }: { readonly trace: Trace }): ReactNode {
   const [groupBy, setGroupBy] = useState<'operation' | 'service'>('operation');
-  const sums = useMemo(() => sumSpans(trace.spans, groupBy), [trace, groupBy]);
+  const spans = useMemo(() => countedSpans(trace), [trace]);
+  const sums = useMemo(() => sumSpans(spans, groupBy), [spans, groupBy]);
   const columns = useMemo(() => columnsOf(sums, groupBy), [sums, groupBy]);
   return (
     <div className="stack">
@@ -39,6 +42,12 @@ export function StatisticsTab({ trace }: { readonly trace: Trace }): ReactNode {
       />
     </div>
   );
+}
+
+function countedSpans({ spans }: Trace): Counted[] {
+  const rows = layOutRows(spans);
+  const selfTimes = selfTimesOf(rows);
+  return rows.map(({ key, span }) => ({ ...span, selfUs: selfTimes.get(key) ?? 0 }));
 }
 
 function columnsOf(

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { sumSpans, type Counted } from './statistics.ts';
 
 const spans: readonly Counted[] = [
-  { service: 'shop', name: 'GET /', status: 'success', durationUs: 3_000, selfTime: 1 },
-  { service: 'shop', name: 'GET /', status: 'error', durationUs: 1_000, selfTime: 1 },
-  { service: 'shop', name: 'SELECT', status: 'success', durationUs: 2_000, selfTime: 2 },
-  { service: 'bank', name: 'GET /', status: 'timeout', durationUs: 5_000, selfTime: 0 },
+  { service: 'shop', name: 'GET /', status: 'success', durationUs: 3_000, selfUs: 1_000 },
+  { service: 'shop', name: 'GET /', status: 'error', durationUs: 1_000, selfUs: 1_000 },
+  { service: 'shop', name: 'SELECT', status: 'success', durationUs: 2_000, selfUs: 2_000 },
+  { service: 'bank', name: 'GET /', status: 'timeout', durationUs: 5_000, selfUs: 0 },
 ];
 
 test('spans are added up by operation, that of each service for itself', () => {

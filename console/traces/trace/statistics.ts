@@ -1,13 +1,13 @@
-/** What of a span is added up. */
+/** What of a span is added up; times in microseconds. */
 export interface Counted {
   readonly name: string;
   readonly service: string;
   readonly status: string;
   readonly durationUs: number;
-  readonly selfTime: number;
+  readonly selfUs: number;
 }
 
-/** The spans of a group together; times in microseconds. */
+/** The spans of a group together. */
 export interface GroupSums {
   readonly service: string;
   /** Empty where the group is a whole service. */
@@ -45,6 +45,6 @@ function sumsOf(group: readonly Counted[]): GroupSums {
     totalUs: durations.reduce((sum, us) => sum + us, 0),
     longestUs: durations.at(-1) ?? 0,
     medianUs: durations[Math.ceil(durations.length / 2) - 1] ?? 0,
-    selfUs: group.reduce((sum, { selfTime }) => sum + selfTime * 1_000, 0),
+    selfUs: group.reduce((sum, one) => sum + one.selfUs, 0),
   };
 }

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import type { CriticalPath, Span, Trace } from '../parts/answers.ts';
 import { useReading } from '../parts/reading.ts';
 import { moveBy, toggle, type TreeState } from './moves.ts';
+import { selfTimesOf } from './self-times.ts';
 import { huesOf } from './service-hues.ts';
 import { keysAbove, layOutRows, visibleRows, type SpanRow } from './span-rows.ts';
 import { saysSo } from './span-search.ts';
@@ -19,6 +20,7 @@ export interface WaterfallState {
   readonly hues: ReadonlyMap<string, number>;
   readonly whole: TimeWindow;
   readonly window: TimeWindow;
+  readonly selfTimes: ReadonlyMap<string, number>;
   readonly path: ReadonlyMap<string, PathEntry>;
   /** The keys of the rows that say what is searched for; undefined while nothing is. */
   readonly matches: ReadonlySet<string> | undefined;
@@ -71,6 +73,7 @@ export function useWaterfall(
     path,
     chosen: useMemo(() => rows.find(({ key }) => key === tree.chosen), [rows, tree.chosen]),
     collapsed: tree.collapsed,
+    selfTimes: useMemo(() => selfTimesOf(rows), [rows]),
     hues: useMemo(() => huesOf(spans), [spans]),
     window: window ?? whole,
     choose: (chosen) => setTree({ ...tree, chosen }),

@@ -31,6 +31,7 @@ export function Waterfall({ trace, spanId }: WaterfallProps): ReactNode {
             key={chosen.key}
             trace={trace}
             span={chosen.span}
+            selfUs={state.selfTimes.get(chosen.key) ?? 0}
             pathMs={state.path.get(chosen.span.spanId)?.duration}
             onZoom={() => zoom(windowAround(chosen.span, whole))}
             onClose={() => choose(undefined)}
