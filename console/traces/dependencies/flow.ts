@@ -6,8 +6,8 @@ import { placeInLayers } from './layers.ts';
 
 export type ServiceNode = Node<{ readonly service: Dependencies['nodes'][number] }, 'service'>;
 
-const columnWidth = 320;
-const rowHeight = 110;
+const columnWidth = 330;
+const rowHeight = 88;
 /** An edge where more than this share fails is red. */
 const failingShare = 0.05;
 

@@ -1,5 +1,5 @@
 import { useMemo, useState, type PointerEvent, type ReactNode } from 'react';
-import { formatClock } from '../parts/times.ts';
+import { formatMinute } from '../parts/times.ts';
 import { useWidth } from '../parts/use-width.ts';
 import { evenly, roundUp } from '../search/scatter.ts';
 
@@ -100,7 +100,7 @@ interface FiguresProps extends Pick<LineChartProps, 'lines' | 'format'> {
 function Figures({ at, timeMs, lines, format }: FiguresProps): ReactNode {
   return (
     <span className="chart-figures">
-      {timeMs === undefined ? null : <span className="faint">{formatClock(timeMs)}</span>}
+      {timeMs === undefined ? null : <span className="faint">{formatMinute(timeMs)}</span>}
       {lines.map(({ title, tone, values }) => {
         const value = at === undefined ? undefined : values[at];
         return (
@@ -120,14 +120,14 @@ interface TimeAxisProps {
 }
 
 /** A label is about as wide; those of another day have their date. */
-const labelWidth = 95;
+const labelWidth = 78;
 
 function TimeAxis({ timesMs, xOf, step }: TimeAxisProps): ReactNode {
   const every = Math.max(1, Math.ceil(labelWidth / step));
   return timesMs.map((timeMs, index) =>
-    index % every === 0 && index + every / 2 < timesMs.length ? (
+    index % every === 0 && (timesMs.length - 1 - index) * step > labelWidth / 2 ? (
       <text key={timeMs} className="axis" x={xOf(index)} y={height - 4} textAnchor="start">
-        {formatClock(timeMs)}
+        {formatMinute(timeMs)}
       </text>
     ) : null,
   );

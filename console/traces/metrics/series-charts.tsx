@@ -1,19 +1,26 @@
-import { useMemo, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Answered } from '../../ui/answered.tsx';
-import { formatCount, formatDuration, formatSeconds } from '../../ui/text.ts';
+import { formatCount, formatDuration } from '../../ui/text.ts';
 import { formatShare } from '../parts/durations.ts';
 import { LineChart } from './line-chart.tsx';
 import type { Range } from './range-choice.tsx';
-import type { Interval, Point } from './series.ts';
-import { sampleSize, useSeries, type SeriesFilter } from './use-series.ts';
+import type { Point } from './series.ts';
+import { sampleSize, useSeries, type SeriesFilter, type Steps } from './use-series.ts';
 
+const minuteMs = 60_000;
 const hourMs = 3_600_000;
+
+interface NamedSteps extends Steps {
+  readonly title: string;
+}
+
 /** Single traces are kept for seven days, sums for longer. */
-const lengths: Readonly<Record<Range, number>> = {
-  '1h': hourMs,
-  '24h': 24 * hourMs,
-  '7d': 168 * hourMs,
-  '30d': 168 * hourMs,
+const week: NamedSteps = { stepMs: 8 * hourMs, count: 21, title: '8 h' };
+const steps: Readonly<Record<Range, NamedSteps>> = {
+  '1h': { stepMs: 3 * minuteMs, count: 20, title: '3 min' },
+  '24h': { stepMs: hourMs, count: 24, title: '1 h' },
+  '7d': week,
+  '30d': week,
 };
 
 export interface SeriesChartsProps {
@@ -24,12 +31,13 @@ export interface SeriesChartsProps {
 
 /** How a range went: rate, errors and durations over time. */
 export function SeriesCharts({ range, title, filter }: SeriesChartsProps): ReactNode {
-  const interval = useMemo(() => rangeUntilNow(range), [range]);
-  const series = useSeries(interval, filter);
+  const series = useSeries(steps[range], filter);
   return (
     <section className="stack" aria-label={`${title} over time`}>
       <h2>{title}</h2>
-      <Answered query={series}>{(points) => <Charts points={points} />}</Answered>
+      <Answered query={series}>
+        {(points) => <Charts points={points} step={steps[range].title} />}
+      </Answered>
       {range === '30d' ? (
         <p className="faint">
           The lines show the last seven days, for which single traces are kept; the table below all
@@ -40,16 +48,20 @@ export function SeriesCharts({ range, title, filter }: SeriesChartsProps): React
   );
 }
 
-function Charts({ points }: { readonly points: readonly Point[] }): ReactNode {
+interface ChartsProps {
+  readonly points: readonly Point[];
+  /** How long a point's interval is, in words. */
+  readonly step: string;
+}
+
+function Charts({ points, step }: ChartsProps): ReactNode {
   const timesMs = points.map(({ timeMs }) => timeMs);
-  const [firstMs = 0, secondMs = 0] = timesMs;
-  const stepMs = secondMs - firstMs;
   const valuesOf = (read: (point: Point) => number | undefined) => points.map(read);
   return (
     <>
       <div className="charts">
         <LineChart
-          title={`Traces in ${formatSeconds(stepMs / 1_000)}`}
+          title={`Traces in ${step}`}
           timesMs={timesMs}
           format={formatAmount}
           lines={[{ title: 'traces', tone: 'accent', values: valuesOf(({ count }) => count) }]}
@@ -63,7 +75,7 @@ function Charts({ points }: { readonly points: readonly Point[] }): ReactNode {
         <LineChart
           title="Durations"
           timesMs={timesMs}
-          format={formatDuration}
+          format={(ms) => (ms === 0 ? '0' : formatDuration(ms))}
           lines={[
             { title: 'p50', tone: 'good', values: valuesOf(({ p50 }) => p50) },
             { title: 'p95', tone: 'warning', values: valuesOf(({ p95 }) => p95) },
@@ -79,12 +91,6 @@ function Charts({ points }: { readonly points: readonly Point[] }): ReactNode {
       ) : null}
     </>
   );
-}
-
-/** Up to the next whole minute, so that what was asked a moment ago need not be asked again. */
-function rangeUntilNow(range: Range): Interval {
-  const toMs = Math.ceil(Date.now() / 60_000) * 60_000;
-  return { fromMs: toMs - lengths[range], toMs };
 }
 
 /** Few traces have parts of them on their axis. */

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { intervalsOf, pointOf, quantileOf } from './series.ts';
+import { intervalsUntil, pointOf, quantileOf } from './series.ts';
 
-test('a range is cut into equal parts without gaps', () => {
-  expect(intervalsOf({ fromMs: 0, toMs: 100 }, 3)).toEqual([
-    { fromMs: 0, toMs: 33 },
-    { fromMs: 33, toMs: 67 },
-    { fromMs: 67, toMs: 100 },
+test('intervals follow each other up to the end of this minute', () => {
+  expect(intervalsUntil(250_000, 100_000, 3)).toEqual([
+    { fromMs: 0, toMs: 100_000 },
+    { fromMs: 100_000, toMs: 200_000 },
+    { fromMs: 200_000, toMs: 300_000 },
   ]);
 });
 
 test('an interval without traces has a rate and nothing else', () => {
   expect(pointOf({ fromMs: 0, toMs: 1_000 }, { total: 0, traces: [] })).toEqual({
-    timeMs: 500,
+    timeMs: 0,
     count: 0,
     errorRate: undefined,
     p50: undefined,

@@ -12,6 +12,7 @@ export interface Sample {
 
 /** What an interval was like; without traces it has no error rate and no durations. */
 export interface Point {
+  /** When its interval begins. */
   readonly timeMs: number;
   readonly count: number;
   readonly errorRate: number | undefined;
@@ -22,21 +23,23 @@ export interface Point {
   readonly isSampled: boolean;
 }
 
-/** A range in equal parts. */
-export function intervalsOf({ fromMs, toMs }: Interval, count: number): Interval[] {
-  const length = (toMs - fromMs) / count;
-  return Array.from({ length: count }, (_, at) => ({
-    fromMs: Math.round(fromMs + at * length),
-    toMs: Math.round(fromMs + (at + 1) * length),
-  }));
+const minuteMs = 60_000;
+
+/** So many intervals of a length up to the end of this minute: all of them but for seconds are over. */
+export function intervalsUntil(nowMs: number, stepMs: number, count: number): Interval[] {
+  const endMs = Math.ceil(nowMs / minuteMs) * minuteMs;
+  return Array.from({ length: count }, (_, at) => {
+    const toMs = endMs - (count - 1 - at) * stepMs;
+    return { fromMs: toMs - stepMs, toMs };
+  });
 }
 
 /** Adds up what is known of an interval. */
-export function pointOf({ fromMs, toMs }: Interval, { total, traces }: Sample): Point {
+export function pointOf({ fromMs }: Interval, { total, traces }: Sample): Point {
   const durations = traces.map(({ duration }) => duration).toSorted((a, b) => a - b);
   const failed = traces.filter(({ status }) => status !== 'success').length;
   return {
-    timeMs: (fromMs + toMs) / 2,
+    timeMs: fromMs,
     count: total,
     errorRate: traces.length === 0 ? undefined : failed / traces.length,
     p50: quantileOf(durations, 0.5),

@@ -33,7 +33,13 @@ const statuses: readonly (readonly [Status | '', string])[] = [
 
 /** What to search for; texts are searched for on Enter, choices at once. */
 export function FilterForm({ filters, onSearch }: FilterFormProps): ReactNode {
+  const [known, setKnown] = useState(filters);
   const [draft, setDraft] = useState(filters);
+  // Another search, such as one that the way back leads to, replaces what was written.
+  if (known !== filters) {
+    setKnown(filters);
+    setDraft(filters);
+  }
   const set = (part: Partial<Filters>) => setDraft({ ...draft, ...part });
   const choose = (part: Partial<Filters>) => onSearch({ ...draft, ...part, page: 1 });
   const submit = (event: SubmitEvent) => {

@@ -52,7 +52,7 @@ export function SearchPage(): ReactNode {
       }
     >
       <TracesNav />
-      <FilterForm key={address} filters={filters} onSearch={search} />
+      <FilterForm filters={filters} onSearch={search} />
       {flaw === undefined ? (
         <Answered query={found}>
           {(answer) => <Found answer={answer} filters={filters} onSearch={search} />}

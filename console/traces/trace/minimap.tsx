@@ -1,4 +1,4 @@
-import { useMemo, useState, type PointerEvent, type ReactNode } from 'react';
+import { memo, useMemo, useState, type PointerEvent, type ReactNode } from 'react';
 import type { Span } from '../parts/answers.ts';
 import { hueStyle } from '../parts/hue-style.ts';
 import { drawMinimap, failedLayer, minimapHeight, minimapWidth } from './minimap-paths.ts';
@@ -17,7 +17,8 @@ export interface MinimapProps {
 const dragMin = 0.004;
 
 /** The whole trace in small. Dragging over a part of it shows that part; a double click shows all again. */
-export function Minimap({ rows, whole, window, hues, onZoom }: MinimapProps): ReactNode {
+export const Minimap = memo(function Minimap(props: MinimapProps): ReactNode {
+  const { rows, whole, window, hues, onZoom } = props;
   const paths = useMemo(
     () =>
       drawMinimap(
@@ -58,7 +59,7 @@ export function Minimap({ rows, whole, window, hues, onZoom }: MinimapProps): Re
       </svg>
     </div>
   );
-}
+});
 
 type Range = readonly [from: number, to: number];
 

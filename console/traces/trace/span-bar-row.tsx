@@ -1,10 +1,10 @@
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import type { Span } from '../parts/answers.ts';
 import { formatMicros } from '../parts/durations.ts';
 import { hueStyle } from '../parts/hue-style.ts';
 import type { SpanRow } from './span-rows.ts';
-import { barOf } from './time-window.ts';
-import type { WaterfallState } from './use-waterfall.ts';
+import { barOf, type TimeWindow } from './time-window.ts';
+import type { PathEntry } from './use-waterfall.ts';
 
 /** Deeper rows are not moved further to the right: their names would have no room. */
 const depthMax = 14;
@@ -14,14 +14,22 @@ export interface SpanBarRowProps {
   readonly id: string;
   readonly row: SpanRow<Span>;
   readonly top: number;
-  readonly state: WaterfallState;
+  readonly window: TimeWindow;
+  readonly hue: number | undefined;
+  /** What it has of the critical path. */
+  readonly entry: PathEntry | undefined;
+  readonly isChosen: boolean;
+  readonly isOpen: boolean;
+  /** Something is searched for, and it does not say it. */
+  readonly isDimmed: boolean;
+  readonly onChoose: (key: string) => void;
+  readonly onToggle: (key: string) => void;
 }
 
 /** A span of a waterfall: its name, and its bar where it was in time. */
-export function SpanBarRow({ id, row, top, state }: SpanBarRowProps): ReactNode {
+export const SpanBarRow = memo(function SpanBarRow(props: SpanBarRowProps): ReactNode {
+  const { id, row, top, hue, isChosen, isOpen, onChoose } = props;
   const { key, span, depth, below } = row;
-  const isChosen = state.chosen?.key === key;
-  const isOpen = !state.collapsed.has(key);
   return (
     // The keys are the tree's, which has the focus.
     // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
@@ -32,45 +40,53 @@ export function SpanBarRow({ id, row, top, state }: SpanBarRowProps): ReactNode 
       aria-selected={isChosen}
       aria-expanded={below > 0 ? isOpen : undefined}
       aria-label={labelOf(span)}
-      className={classesOf(row, state)}
-      style={{ transform: `translateY(${top}px)`, ...hueStyle(state.hues.get(span.service)) }}
-      onClick={() => state.choose(key)}
+      className={classesOf(props)}
+      style={{ transform: `translateY(${top}px)`, ...hueStyle(hue) }}
+      onClick={() => onChoose(key)}
     >
-      <div
-        className="span-name"
-        style={{ paddingLeft: Math.min(depth, depthMax) * indentPx }}
-        title={`${span.service}: ${span.name}`}
-      >
-        {below > 0 ? (
-          <button
-            type="button"
-            className="quiet twist"
-            tabIndex={-1}
-            aria-label={isOpen ? 'Collapse' : `Expand ${below} spans`}
-            onClick={(event) => {
-              event.stopPropagation();
-              state.toggleRow(key);
-            }}
-          >
-            {isOpen ? '▾' : '▸'}
-          </button>
-        ) : (
-          <span className="twist" />
-        )}
-        {span.status === 'success' ? null : <span className="error-mark">!</span>}
-        <span className="span-service">{span.service}</span> {span.name}
-        {isOpen ? null : <span className="faint"> +{below}</span>}
-      </div>
-      <Bar span={span} state={state} />
+      <Name {...props} />
+      <Bar span={span} window={props.window} entry={props.entry} />
+    </div>
+  );
+});
+
+function Name({ row, isOpen, onToggle }: SpanBarRowProps): ReactNode {
+  const { key, span, depth, below } = row;
+  return (
+    <div
+      className="span-name"
+      style={{ paddingLeft: Math.min(depth, depthMax) * indentPx }}
+      title={`${span.service}: ${span.name}`}
+    >
+      {below > 0 ? (
+        <button
+          type="button"
+          className="quiet twist"
+          tabIndex={-1}
+          aria-label={isOpen ? 'Collapse' : `Expand ${below} spans`}
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle(key);
+          }}
+        >
+          {isOpen ? '▾' : '▸'}
+        </button>
+      ) : (
+        <span className="twist" />
+      )}
+      {span.status === 'success' ? null : <span className="error-mark">!</span>}
+      <span className="span-service">{span.service}</span> {span.name}
+      {isOpen ? null : <span className="faint"> +{below}</span>}
     </div>
   );
 }
 
-function Bar({ span, state }: { readonly span: Span; readonly state: WaterfallState }): ReactNode {
-  const bar = barOf(span, state.window);
+type BarProps = Pick<SpanBarRowProps, 'window' | 'entry'> & { readonly span: Span };
+
+function Bar({ span, window, entry }: BarProps): ReactNode {
+  const bar = barOf(span, window);
   if (bar === undefined) return <div className="span-time" />;
   const end = bar.start + bar.length;
-  const entry = state.path.get(span.spanId);
   const label = formatMicros(span.durationUs);
   return (
     <div className="span-time">
@@ -94,15 +110,15 @@ function Bar({ span, state }: { readonly span: Span; readonly state: WaterfallSt
   );
 }
 
-function classesOf({ key, span, isOrphan }: SpanRow<Span>, state: WaterfallState): string {
-  const { matches, chosen } = state;
+function classesOf({ row, isChosen, isDimmed }: SpanBarRowProps): string {
+  const { span, isOrphan } = row;
   return [
     'span-row',
-    chosen?.key === key ? 'chosen' : '',
+    isChosen ? 'chosen' : '',
     span.onCriticalPath ? 'on-path' : '',
     span.status === 'success' ? '' : 'failed',
     isOrphan ? 'orphan' : '',
-    matches && !matches.has(key) ? 'dimmed' : '',
+    isDimmed ? 'dimmed' : '',
   ]
     .filter(Boolean)
     .join(' ');

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { formatMicros } from '../parts/durations.ts';
 import { SpanBarRow } from './span-bar-row.tsx';
-import { timeAt } from './time-window.ts';
+import { timeAt, type TimeWindow } from './time-window.ts';
 import type { WaterfallState } from './use-waterfall.ts';
 
 const rowHeight = 26;
@@ -34,16 +34,7 @@ export function SpanTree({ state }: { readonly state: WaterfallState }): ReactNo
   };
   return (
     <div ref={frame} className="span-tree card">
-      <div className="span-row span-head" aria-hidden="true">
-        <div className="span-name">Service and operation</div>
-        <div className="span-time">
-          {tickShares.map((share) => (
-            <span key={share} className="tick" style={{ left: `${share * 100}%` }}>
-              {formatMicros(Math.round(timeAt(share, state.window)))}
-            </span>
-          ))}
-        </div>
-      </div>
+      <TimeHead window={state.window} />
       <div
         className="span-rows"
         role="tree"
@@ -61,10 +52,32 @@ export function SpanTree({ state }: { readonly state: WaterfallState }): ReactNo
               id={rowId(row.key)}
               row={row}
               top={start - rowHeight}
-              state={state}
+              window={state.window}
+              hue={state.hues.get(row.span.service)}
+              entry={state.path.get(row.span.spanId)}
+              isChosen={row === chosen}
+              isOpen={!state.collapsed.has(row.key)}
+              isDimmed={state.matches?.has(row.key) === false}
+              onChoose={state.choose}
+              onToggle={state.toggleRow}
             />
           ) : null;
         })}
+      </div>
+    </div>
+  );
+}
+
+function TimeHead({ window }: { readonly window: TimeWindow }): ReactNode {
+  return (
+    <div className="span-row span-head" aria-hidden="true">
+      <div className="span-name">Service and operation</div>
+      <div className="span-time">
+        {tickShares.map((share) => (
+          <span key={share} className="tick" style={{ left: `${share * 100}%` }}>
+            {formatMicros(Math.round(timeAt(share, window)))}
+          </span>
+        ))}
       </div>
     </div>
   );

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { CriticalPath, Span, Trace } from '../parts/answers.ts';
 import { useReading } from '../parts/reading.ts';
 import { moveBy, toggle, type TreeState } from './moves.ts';
@@ -8,7 +8,8 @@ import { keysAbove, layOutRows, visibleRows, type SpanRow } from './span-rows.ts
 import { saysSo } from './span-search.ts';
 import { wholeOf, type TimeWindow } from './time-window.ts';
 
-type PathEntry = CriticalPath['criticalPath'][number];
+/** What a span has of the critical path. */
+export type PathEntry = CriticalPath['criticalPath'][number];
 
 /** A waterfall and what can be done with it. */
 export interface WaterfallState {
@@ -60,6 +61,14 @@ export function useWaterfall(
     [shown, isPathOnly, tree.collapsed],
   );
   const matches = useMemo(() => matchesOf(shown, needle), [shown, needle]);
+  const choose = useCallback(
+    (key: string | undefined) => setTree((known) => ({ ...known, chosen: key })),
+    [],
+  );
+  const toggleRow = useCallback(
+    (key: string) => setTree((known) => ({ ...known, collapsed: toggle(known.collapsed, key) })),
+    [],
+  );
   const reveal = (key: string) => {
     const collapsed = new Set(tree.collapsed);
     for (const above of keysAbove(rows, key)) collapsed.delete(above);
@@ -76,8 +85,8 @@ export function useWaterfall(
     selfTimes: useMemo(() => selfTimesOf(rows), [rows]),
     hues: useMemo(() => huesOf(spans), [spans]),
     window: window ?? whole,
-    choose: (chosen) => setTree({ ...tree, chosen }),
-    toggleRow: (key) => setTree({ ...tree, collapsed: toggle(tree.collapsed, key) }),
+    choose,
+    toggleRow,
     collapseAll: () => setTree({ ...tree, collapsed: parentsOf(rows) }),
     expandAll: () => setTree({ ...tree, collapsed: new Set() }),
     press: (key) => {
