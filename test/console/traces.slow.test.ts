@@ -224,7 +224,7 @@ describe.skipIf(!browserProgram)(
     test('says what made a trace slow, and what it would take with that twice as fast', async () => {
       await open(`/${failed}?tab=bottlenecks`);
       const card = page.getByRole('article', { name: 'bank: charge' }).first();
-      await card.getByText('It failed, and nothing below it did.').waitFor();
+      await card.getByText('It failed, and none of its children did.').waitFor();
       await card.getByRole('button', { name: 'What if twice as fast?' }).click();
       await card.getByText('The trace would take 500 ms in place of 900 ms').waitFor();
       const form = page.getByRole('region', { name: 'What if' });
@@ -326,6 +326,8 @@ describe.skipIf(!browserProgram)(
       await page.getByRole('region', { name: 'POST /order over time' }).waitFor();
       const chart = page.getByRole('figure', { name: 'Error rate' });
       await expect.poll(() => chart.getAttribute('aria-label')).toContain('50.0 %');
+      await page.getByRole('tab', { name: 'What changed' }).click();
+      await page.getByRole('row').filter({ hasText: 'bankcharge' }).waitFor();
       await page.getByRole('tab', { name: 'Errors' }).click();
       await page.getByRole('button', { name: 'CardDeclined' }).click();
       await page.getByRole('region', { name: 'Error log' }).getByText('card declined').waitFor();

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { Page } from '../../ui/page.tsx';
 import { TracesNav } from '../parts/traces-nav.tsx';
+import { ChangesSection } from './changes-section.tsx';
 import { ErrorsSection } from './errors-section.tsx';
 import { LiveFigures } from './live-figures.tsx';
 import { RangeChoice, readRange } from './range-choice.tsx';
@@ -10,6 +11,7 @@ import { UsageSection } from './usage-section.tsx';
 
 const views = [
   ['rates', 'Rates and durations'],
+  ['changes', 'What changed'],
   ['errors', 'Errors'],
   ['usage', 'Models: usage and cost'],
 ] as const;
@@ -46,6 +48,7 @@ export function MetricsPage(): ReactNode {
         {view === 'rates' ? (
           <RatesSection range={range} parameters={parameters} onSet={set} />
         ) : null}
+        {view === 'changes' ? <ChangesSection key={range} range={range} /> : null}
         {view === 'errors' ? (
           <ErrorsSection range={range} parameters={parameters} onSet={set} />
         ) : null}

@@ -26,6 +26,6 @@ test('one point stands in the middle of its minute', () => {
 });
 
 test('axes end at values that read well', () => {
-  expect([0, 0.3, 7, 41, 900].map(roundUp)).toEqual([1, 0.4, 8, 50, 1_000]);
+  expect([0, 0.7, 7, 41, 900].map(roundUp)).toEqual([1, 0.8, 8, 50, 1_000]);
   expect(evenly(0, 1, 3)).toEqual([0, 0.5, 1]);
 });

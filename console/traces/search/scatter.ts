@@ -49,11 +49,11 @@ export function evenly(from: number, to: number, count: number): number[] {
   );
 }
 
-/** The next value that reads well: 1, 2, 4, 5, 8 or 10 times a power of ten. */
+/** The next value that reads well, also in quarters. */
 export function roundUp(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 2, 4, 5, 8, 10].find((one) => one * power >= value) ?? 10;
+  const step = [1, 2, 3, 4, 5, 6, 8, 10].find((one) => one * power >= value) ?? 10;
   return step * power;
 }
 

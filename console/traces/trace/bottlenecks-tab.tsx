@@ -58,7 +58,7 @@ const severityTones: Readonly<Record<Bottleneck['severity'], Tone>> = {
 };
 
 const reasons: Readonly<Partial<Record<Bottleneck['reason'], string>>> = {
-  error: 'It failed, and nothing below it did.',
+  error: 'It failed, and none of its children did.',
   slow: 'Its own work took unusually long.',
   share: 'Its own work is more than half of the trace.',
 };
