@@ -35,7 +35,7 @@ export function ServiceGraph({ graph, chosenId, onChoose }: ServiceGraphProps): 
         edges={edges}
         nodeTypes={nodeTypes}
         fitView
-        fitViewOptions={{ minZoom: 0.6, maxZoom: 1 }}
+        fitViewOptions={{ maxZoom: 1 }}
         minZoom={0.2}
         colorMode="system"
         nodesDraggable={false}

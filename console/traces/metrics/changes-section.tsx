@@ -143,7 +143,7 @@ interface VerdictProps {
 
 /** Says more than chance alone only where it is more. */
 function Verdict({ change, isWorse, children }: VerdictProps): ReactNode {
-  if (change === 'too-few') return <span className="faint nowrap">too few to say</span>;
+  if (change === 'too-few') return <span className="faint nowrap">too few</span>;
   if (change === 'insignificant') return <span className="faint">as before</span>;
   return (
     <>

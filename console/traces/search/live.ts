@@ -88,7 +88,11 @@ class Follower {
   #connectLater(): void {
     if (this.#socket === undefined) return;
     this.#options.onState('connecting');
-    this.#retry = setTimeout(() => this.connect(), this.#retryMs);
+    this.#retry = setTimeout(() => {
+      // The list is up to date meanwhile, and asking for it renews a session that has run out.
+      this.#options.onTraces();
+      this.connect();
+    }, this.#retryMs);
     this.#retryMs = Math.min(retryMsMax, this.#retryMs * 2);
   }
 }
