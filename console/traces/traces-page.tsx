@@ -11,25 +11,27 @@ import './traces.css';
 /** Everything that the tracer knows: single traces, sums of many, who calls whom, and alerts. */
 export function TracesPage(): ReactNode {
   return (
-    <Switch>
-      <Route path="/">
-        <SearchPage />
-      </Route>
-      <Route path="/metrics">
-        <MetricsPage />
-      </Route>
-      <Route path="/dependencies">
-        <DependenciesPage />
-      </Route>
-      <Route path="/alerts">
-        <AlertsPage />
-      </Route>
-      <Route path="/compare">
-        <ComparePage />
-      </Route>
-      <Route path="/:traceId">
-        {({ traceId }) => <TracePage key={traceId} traceId={traceId} />}
-      </Route>
-    </Switch>
+    <div className="traces-area">
+      <Switch>
+        <Route path="/">
+          <SearchPage />
+        </Route>
+        <Route path="/metrics">
+          <MetricsPage />
+        </Route>
+        <Route path="/dependencies">
+          <DependenciesPage />
+        </Route>
+        <Route path="/alerts">
+          <AlertsPage />
+        </Route>
+        <Route path="/compare">
+          <ComparePage />
+        </Route>
+        <Route path="/:traceId">
+          {({ traceId }) => <TracePage key={traceId} traceId={traceId} />}
+        </Route>
+      </Switch>
+    </div>
   );
 }
