@@ -7,6 +7,8 @@ export interface Person {
   readonly name?: string;
   readonly preferred_username?: string;
   readonly email?: string;
+  readonly roles: readonly string[];
+  readonly permissions: readonly string[];
 }
 
 export interface Login {

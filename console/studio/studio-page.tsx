@@ -1,11 +1,19 @@
 import type { ReactNode } from 'react';
-import { Empty } from '../ui/empty.tsx';
-import { Page } from '../ui/page.tsx';
+import { Route, Switch } from 'wouter';
+import { WorkspacePage } from './workspaces/workspace-page.tsx';
+import { WorkspacesPage } from './workspaces/workspaces-page.tsx';
+import './studio.css';
 
+/** Workspaces, and what is in each of them. */
 export function StudioPage(): ReactNode {
   return (
-    <Page title="Studio">
-      <Empty title="Nothing here yet" />
-    </Page>
+    <Switch>
+      <Route path="/">
+        <WorkspacesPage />
+      </Route>
+      <Route path="/:id" nest>
+        {({ id }) => <WorkspacePage key={id} id={id} />}
+      </Route>
+    </Switch>
   );
 }

@@ -1,0 +1,140 @@
+import { useState, type ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useAnswer, useChange } from '../../api/answers.ts';
+import { Answered } from '../../ui/answered.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { formatAge } from '../../ui/text.ts';
+import type { StudioAgent, Workspace } from '../answers.ts';
+import { NewTask } from '../tasks/new-task.tsx';
+import { TaskList } from '../tasks/task-list.tsx';
+import { useRights } from '../workspaces/use-rights.ts';
+import { AgentBadge, hasEnded } from './agent-badge.tsx';
+import { AgentHealth } from './agent-health.tsx';
+import { AgentLog } from './agent-log.tsx';
+
+const refreshMs = 5_000;
+
+export interface AgentPageProps {
+  readonly workspace: Workspace;
+  readonly id: string;
+}
+
+/** An agent: how it does, what it prints, and its tasks. */
+export function AgentPage({ workspace, id }: AgentPageProps): ReactNode {
+  const { mayRunAgents } = useRights(workspace);
+  const agent = useAnswer('studio', 'GET /api/v1/agents/:id', {
+    params: { id },
+    everyMs: refreshMs,
+  });
+  return (
+    <Answered query={agent}>
+      {(found) => (
+        <div className="stack">
+          <AgentHead agent={found} mayRun={mayRunAgents} />
+          {found.failure ? (
+            <div className="problem" role="alert">
+              <pre className="failure">
+                {found.failure.reason}: {found.failure.message}
+              </pre>
+            </div>
+          ) : null}
+          <div className="columns">
+            <div className="stack">
+              <AgentFacts agent={found} />
+              {hasEnded(found) ? null : <AgentHealth id={id} />}
+            </div>
+            <section className="card stack" aria-label="Tasks of the agent">
+              <h2>Tasks</h2>
+              {mayRunAgents && !hasEnded(found) ? (
+                <NewTask workspaceId={workspace.id} agentId={id} />
+              ) : null}
+              <TaskList workspaceId={workspace.id} agentId={id} />
+            </section>
+          </div>
+          <AgentLog id={id} hasEnded={hasEnded(found)} />
+        </div>
+      )}
+    </Answered>
+  );
+}
+
+function AgentHead({ agent, mayRun }: { readonly agent: StudioAgent; readonly mayRun: boolean }) {
+  const { id, name } = agent;
+  const [isAsking, setIsAsking] = useState(false);
+  const [, navigate] = useLocation();
+  const stop = useChange('studio', 'POST /api/v1/agents/:id/stop');
+  const deletion = useChange('studio', 'DELETE /api/v1/agents/:id');
+  const params = { id };
+  return (
+    <>
+      <div className="row file-bar">
+        <h2>
+          <Link href="/agents">Agents</Link> / {name}
+        </h2>
+        <AgentBadge agent={agent} />
+        {mayRun ? (
+          <div className="actions">
+            <button
+              type="button"
+              disabled={hasEnded(agent) || stop.isPending}
+              onClick={() => stop.mutate({ params })}
+            >
+              Stop
+            </button>
+            <button type="button" className="danger" onClick={() => setIsAsking(true)}>
+              Delete
+            </button>
+          </div>
+        ) : null}
+      </div>
+      {stop.error ? <Problem error={stop.error} /> : null}
+      {isAsking ? (
+        <ConfirmDialog
+          title={`Delete ${name}?`}
+          action="Delete it"
+          change={deletion}
+          onConfirm={() => deletion.mutate({ params }, { onSuccess: () => navigate('/agents') })}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>It is ended, and forgotten with its log. What it wrote in the workspace stays.</p>
+        </ConfirmDialog>
+      ) : null}
+    </>
+  );
+}
+
+function AgentFacts({ agent }: { readonly agent: StudioAgent }) {
+  const { id, template, runtime, resources, capabilities } = agent;
+  return (
+    <section className="card" aria-label="About the agent">
+      <h2>About</h2>
+      <dl className="facts">
+        <dt>Id</dt>
+        <dd>
+          <code>{id}</code>
+        </dd>
+        <dt>Kind</dt>
+        <dd>
+          {template} on {runtime}
+        </dd>
+        <dt>Can</dt>
+        <dd>{capabilities.join(', ')}</dd>
+        <dt>Limits</dt>
+        <dd>
+          {resources.cpu} cores, {resources.memory}
+        </dd>
+        <dt>Spawned</dt>
+        <dd>{formatAge(agent.createdAt)}</dd>
+        {agent.expiresAt ? (
+          <>
+            <dt>Ends</dt>
+            <dd>{new Date(agent.expiresAt).toLocaleString()}</dd>
+          </>
+        ) : null}
+        <dt>Restarts</dt>
+        <dd>{agent.restarts}</dd>
+      </dl>
+    </section>
+  );
+}

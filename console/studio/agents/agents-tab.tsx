@@ -1,0 +1,64 @@
+import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
+import { Answered } from '../../ui/answered.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Table, type Column } from '../../ui/table.tsx';
+import { formatAge } from '../../ui/text.ts';
+import type { StudioAgent, Workspace } from '../answers.ts';
+import { useRights } from '../workspaces/use-rights.ts';
+import { AgentBadge } from './agent-badge.tsx';
+import { SpawnDialog } from './spawn-dialog.tsx';
+
+const limit = 50;
+const refreshMs = 10_000;
+
+/** The agents of a workspace. */
+export function AgentsTab({ workspace }: { readonly workspace: Workspace }): ReactNode {
+  const { mayRunAgents } = useRights(workspace);
+  const [isSpawning, setIsSpawning] = useState(false);
+  const [offset, setOffset] = useState(0);
+  const listed = useAnswer('studio', 'GET /api/v1/agents', {
+    query: { workspaceId: workspace.id, limit, offset },
+    everyMs: refreshMs,
+  });
+  return (
+    <div className="stack">
+      {mayRunAgents ? (
+        <div className="row">
+          <button type="button" className="primary" onClick={() => setIsSpawning(true)}>
+            Spawn an agent
+          </button>
+        </div>
+      ) : null}
+      {isSpawning ? (
+        <SpawnDialog workspaceId={workspace.id} onClose={() => setIsSpawning(false)} />
+      ) : null}
+      <Answered query={listed}>
+        {({ agents, total }) =>
+          agents.length === 0 ? (
+            <Empty title="No agent works here yet">
+              <p>A coder changes files, a reviewer reads them, a tester runs the test command.</p>
+            </Empty>
+          ) : (
+            <>
+              <Table columns={columns} rows={agents} keyOf={({ id }) => id} />
+              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
+            </>
+          )
+        }
+      </Answered>
+    </div>
+  );
+}
+
+const columns: readonly Column<StudioAgent>[] = [
+  { title: 'Name', cell: ({ id, name }) => <Link href={`/agents/${id}`}>{name}</Link> },
+  { title: 'State', cell: (agent) => <AgentBadge agent={agent} /> },
+  { title: 'Kind', cell: ({ template }) => template },
+  { title: 'Runs on', cell: ({ runtime }) => runtime },
+  { title: 'Can', cell: ({ capabilities }) => capabilities.join(', ') },
+  { title: 'Restarts', cell: ({ restarts }) => restarts, isFigure: true },
+  { title: 'Spawned', cell: ({ createdAt }) => formatAge(createdAt) },
+];

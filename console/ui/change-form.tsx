@@ -1,0 +1,47 @@
+import type { FormEvent, ReactNode } from 'react';
+import { Problem } from './problem.tsx';
+
+/** What a form needs to know of the change that it makes; a mutation is one. */
+export interface ChangeState {
+  readonly isPending: boolean;
+  readonly error: Error | null;
+}
+
+export interface ChangeFormProps {
+  readonly change: ChangeState;
+  /** What the button says. */
+  readonly action: string;
+  readonly onSubmit: (form: FormData) => void;
+  readonly onCancel?: (() => void) | undefined;
+  readonly isDestructive?: boolean;
+  readonly children?: ReactNode;
+}
+
+/** A form that changes something, with its refusal beside its button. */
+export function ChangeForm(props: ChangeFormProps): ReactNode {
+  const { change, action, onSubmit, onCancel, isDestructive, children } = props;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onSubmit(new FormData(event.currentTarget));
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      {children}
+      {change.error ? <Problem error={change.error} /> : null}
+      <div className="row">
+        <button
+          type="submit"
+          className={isDestructive ? 'danger' : 'primary'}
+          disabled={change.isPending}
+        >
+          {action}
+        </button>
+        {onCancel ? (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        ) : null}
+      </div>
+    </form>
+  );
+}
