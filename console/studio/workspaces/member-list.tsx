@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../../api/answers.ts';
-import { call } from '../../api/call.ts';
+import { findUser } from '../../api/find-user.ts';
 import { useIsAllowed } from '../../session/person.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -95,7 +95,7 @@ function NewMember({ workspace }: { readonly workspace: Workspace }) {
   const addition = useMutation({
     mutationFn: async (form: FormData) => {
       const wanted = textOf(form, 'user').trim();
-      const userId = mayLook ? await findUser(wanted) : wanted;
+      const userId = mayLook ? (await findUser(wanted)).id : wanted;
       const others = workspace.members.filter((member) => member.userId !== userId);
       const added = withRole({ userId, role: 'Guest' }, textOf(form, 'role'));
       await change.mutateAsync({
@@ -121,12 +121,4 @@ function NewMember({ workspace }: { readonly workspace: Workspace }) {
       </div>
     </ChangeForm>
   );
-}
-
-async function findUser(wanted: string): Promise<string> {
-  if (wanted.startsWith('usr_')) return wanted;
-  const { users } = await call('auth', 'GET /api/v1/auth/users', { query: { username: wanted } });
-  const [user] = users;
-  if (user) return user.id;
-  throw new Error(`there is no user ${wanted}`);
 }

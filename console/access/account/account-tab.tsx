@@ -1,0 +1,75 @@
+import type { ReactNode } from 'react';
+import { useChange } from '../../api/answers.ts';
+import { usePerson } from '../../session/person.ts';
+import { ChangeForm } from '../../ui/change-form.tsx';
+import { Field } from '../../ui/field.tsx';
+import { textOf } from '../../ui/form-values.ts';
+import { SecondFactorCard } from './second-factor-card.tsx';
+
+/** Who one is, and how one logs in. */
+export function AccountTab(): ReactNode {
+  return (
+    <div className="columns">
+      <PersonCard />
+      <SecondFactorCard />
+      <PasswordCard />
+    </div>
+  );
+}
+
+function PersonCard() {
+  const person = usePerson();
+  if (!person) return null;
+  const { sub, name, preferred_username, email, roles, permissions } = person;
+  return (
+    <section className="card" aria-label="You">
+      <h2>You</h2>
+      <dl className="facts">
+        <dt>User</dt>
+        <dd>{preferred_username}</dd>
+        <dt>Name</dt>
+        <dd>{name}</dd>
+        <dt>Email</dt>
+        <dd>{email}</dd>
+        <dt>Id</dt>
+        <dd>
+          <code>{sub}</code>
+        </dd>
+        <dt>Roles</dt>
+        <dd>{roles.join(', ') || 'none'}</dd>
+        <dt>May</dt>
+        <dd>{permissions.join(', ') || 'nothing but what everybody may'}</dd>
+      </dl>
+    </section>
+  );
+}
+
+function PasswordCard() {
+  const change = useChange('auth', 'POST /api/v1/auth/password');
+  const save = (form: FormData) =>
+    change.mutate({
+      body: {
+        currentPassword: textOf(form, 'current'),
+        newPassword: textOf(form, 'new'),
+      },
+    });
+  return (
+    <section className="card" aria-label="Your password">
+      <h2>Your password</h2>
+      <ChangeForm
+        key={change.isSuccess ? 'changed' : 'to change'}
+        change={change}
+        action="Change the password"
+        onSubmit={save}
+      >
+        <Field label="Current password">
+          <input name="current" type="password" required autoComplete="current-password" />
+        </Field>
+        <Field label="New password" hint="Eight characters or more. Your other sessions end.">
+          <input name="new" type="password" required minLength={8} autoComplete="new-password" />
+        </Field>
+        {change.isSuccess ? <output>Your password is changed.</output> : null}
+      </ChangeForm>
+    </section>
+  );
+}

@@ -1,0 +1,111 @@
+import { useState, type ReactNode } from 'react';
+import { useAnswer, useChange } from '../../api/answers.ts';
+import { Answered } from '../../ui/answered.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { ChangeForm } from '../../ui/change-form.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { textOf } from '../../ui/form-values.ts';
+import { formatAge } from '../../ui/text.ts';
+import { RecoveryCodes } from './recovery-codes.tsx';
+import { SecondFactorSetup } from './second-factor-setup.tsx';
+
+/** Whether a code of an app is wanted at one's login, and the way to either. */
+export function SecondFactorCard(): ReactNode {
+  const [asked, setAsked] = useState<'setup' | 'codes' | 'disable'>();
+  const factor = useAnswer('auth', 'GET /api/v1/auth/mfa');
+  const close = () => setAsked(undefined);
+  return (
+    <section className="card stack" aria-label="Second factor">
+      <h2>Second factor</h2>
+      <Answered query={factor}>
+        {({ totp: { enabled, enabledAt }, recoveryCodesLeft }) =>
+          enabled ? (
+            <>
+              <Badge state={`in force since ${formatAge(enabledAt ?? '')}`} tone="good" />
+              <p className="faint">{recoveryCodesLeft} recovery codes are left.</p>
+              <div className="row wrapping">
+                <button type="button" onClick={() => setAsked('codes')}>
+                  New recovery codes
+                </button>
+                <button type="button" className="danger" onClick={() => setAsked('disable')}>
+                  Disable
+                </button>
+              </div>
+            </>
+          ) : (
+            <>
+              <Badge state="not in force" tone="warning" />
+              <p className="faint">
+                With it, a login takes a code of an authenticator app besides the password.
+              </p>
+              <div>
+                <button type="button" className="primary" onClick={() => setAsked('setup')}>
+                  Set it up
+                </button>
+              </div>
+            </>
+          )
+        }
+      </Answered>
+      {asked === 'setup' ? <SecondFactorSetup onClose={close} /> : null}
+      {asked === 'codes' ? <NewCodesDialog onClose={close} /> : null}
+      {asked === 'disable' ? <DisableDialog onClose={close} /> : null}
+    </section>
+  );
+}
+
+function NewCodesDialog({ onClose }: { readonly onClose: () => void }) {
+  const renewal = useChange('auth', 'POST /api/v1/auth/mfa/recovery-codes');
+  return (
+    <Dialog title="New recovery codes" onClose={onClose}>
+      {renewal.data ? (
+        <RecoveryCodes codes={renewal.data.recoveryCodes} onClose={onClose} />
+      ) : (
+        <ChangeForm
+          change={renewal}
+          action="Replace the codes"
+          onSubmit={(form) => renewal.mutate({ body: { code: textOf(form, 'code').trim() } })}
+          onCancel={onClose}
+        >
+          <p>Those that you have end.</p>
+          <CodeField />
+        </ChangeForm>
+      )}
+    </Dialog>
+  );
+}
+
+function DisableDialog({ onClose }: { readonly onClose: () => void }) {
+  const ending = useChange('auth', 'DELETE /api/v1/auth/mfa/totp');
+  const disable = (form: FormData) =>
+    ending.mutate(
+      { body: { password: textOf(form, 'password'), code: textOf(form, 'code').trim() } },
+      { onSuccess: onClose },
+    );
+  return (
+    <Dialog title="Disable your second factor" onClose={onClose}>
+      <ChangeForm
+        change={ending}
+        action="Disable it"
+        isDestructive
+        onSubmit={disable}
+        onCancel={onClose}
+      >
+        <Field label="Your password">
+          <input name="password" type="password" required autoComplete="current-password" />
+        </Field>
+        <CodeField />
+      </ChangeForm>
+    </Dialog>
+  );
+}
+
+/** A code of the app, or a recovery code. */
+function CodeField() {
+  return (
+    <Field label="Code of the app" hint="Six digits; a recovery code does too.">
+      <input name="code" required minLength={6} autoComplete="one-time-code" />
+    </Field>
+  );
+}

@@ -1,0 +1,101 @@
+import { useState, type ReactNode } from 'react';
+import { useAnswer } from '../../api/answers.ts';
+import { Answered } from '../../ui/answered.tsx';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Table, type Column } from '../../ui/table.tsx';
+import { formatAge } from '../../ui/text.ts';
+import type { ApiKey } from '../answers.ts';
+import { KeyChoices } from './key-choices.tsx';
+import { NewKeyDialog } from './new-key-dialog.tsx';
+
+const limit = 50;
+
+/** All API keys. */
+export function ApiKeysTab(): ReactNode {
+  const [isCreating, setIsCreating] = useState(false);
+  const [offset, setOffset] = useState(0);
+  const listed = useAnswer('auth', 'GET /api/v1/auth/api-keys', { query: { limit, offset } });
+  return (
+    <div className="stack">
+      <div className="row">
+        <button type="button" className="primary" onClick={() => setIsCreating(true)}>
+          New API key
+        </button>
+        <span className="faint">
+          The suite&apos;s own services have keys too: leave those alone.
+        </span>
+      </div>
+      {isCreating ? <NewKeyDialog onClose={() => setIsCreating(false)} /> : null}
+      <Answered query={listed}>
+        {({ apiKeys, total }) =>
+          apiKeys.length === 0 ? (
+            <Empty title="There are no API keys">
+              <p>A key lets a program in without a password.</p>
+            </Empty>
+          ) : (
+            <>
+              <div className="wide">
+                <Table columns={columns} rows={apiKeys} keyOf={({ id }) => id} />
+              </div>
+              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
+            </>
+          )
+        }
+      </Answered>
+    </div>
+  );
+}
+
+const columns: readonly Column<ApiKey>[] = [
+  {
+    title: 'Key',
+    cell: ({ name, id }) => (
+      <>
+        {name}
+        <br />
+        <code className="faint">{id}</code>
+      </>
+    ),
+  },
+  { title: 'Of', cell: ({ kind, service }) => `${service} (${kind})` },
+  { title: 'Permissions', cell: ({ permissions }) => permissions.join(', ') },
+  { title: 'State', cell: (key) => <KeyState apiKey={key} /> },
+  {
+    title: 'Last used',
+    cell: ({ lastUsedAt }) => (lastUsedAt ? formatAge(lastUsedAt) : 'never'),
+  },
+  {
+    title: '',
+    cell: (key) => (stateOf(key).word === 'active' ? <KeyChoices apiKey={key} /> : null),
+  },
+];
+
+function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {
+  const { word, tone } = stateOf(apiKey);
+  const { expiresAt, previousExpiresAt } = apiKey;
+  return (
+    <>
+      <Badge state={word} tone={tone} />
+      {word === 'active' && expiresAt ? (
+        <div className="faint">until {new Date(expiresAt).toLocaleDateString()}</div>
+      ) : null}
+      {word === 'active' && previousExpiresAt && !isPast(previousExpiresAt) ? (
+        <div className="faint">
+          an old secret until {new Date(previousExpiresAt).toLocaleString()}
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function stateOf({ revokedAt, expiresAt }: ApiKey): { readonly word: string; readonly tone: Tone } {
+  if (revokedAt) return { word: 'revoked', tone: 'bad' };
+  if (expiresAt && isPast(expiresAt)) return { word: 'expired', tone: 'neutral' };
+  return { word: 'active', tone: 'good' };
+}
+
+function isPast(time: string): boolean {
+  return Date.parse(time) < Date.now();
+}

@@ -1,0 +1,81 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useChange } from '../../api/answers.ts';
+import { ChangeForm } from '../../ui/change-form.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { textOf, wordsOf } from '../../ui/form-values.ts';
+import { ShownOnce } from '../../ui/shown-once.tsx';
+import { findUser } from '../../api/find-user.ts';
+
+/** Makes an API key, and shows it this once. */
+export function NewKeyDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const change = useChange('auth', 'POST /api/v1/auth/api-keys');
+  const creation = useMutation({
+    mutationFn: async (form: FormData) => change.mutateAsync({ body: await bodyOf(form) }),
+  });
+  return (
+    <Dialog title="New API key" onClose={onClose}>
+      {creation.data ? (
+        <div className="stack">
+          <ShownOnce label="API key" secret={creation.data.api_key} />
+          <p className="faint">
+            Programs send it as <code>Authorization: Bearer …</code>
+          </p>
+          <div>
+            <button type="button" onClick={onClose}>
+              Done
+            </button>
+          </div>
+        </div>
+      ) : (
+        <ChangeForm change={creation} action="Create" onSubmit={creation.mutate} onCancel={onClose}>
+          <KeyFields />
+        </ChangeForm>
+      )}
+    </Dialog>
+  );
+}
+
+function KeyFields() {
+  return (
+    <>
+      <Field label="Name" hint="What it is for.">
+        <input name="name" required maxLength={200} autoComplete="off" />
+      </Field>
+      <Field label="Service" hint="Lower-case letters, digits and hyphens: what program uses it.">
+        <input
+          name="service"
+          className="mono"
+          required
+          pattern="[a-z][a-z0-9\-]{0,62}"
+          autoComplete="off"
+        />
+      </Field>
+      <Field
+        label="Permissions"
+        hint="As gateway:invoke or agent:read, set off by blanks; never more than your own."
+      >
+        <input name="permissions" className="mono" autoComplete="off" />
+      </Field>
+      <Field label="Ends after" hint="Days; never when blank.">
+        <input name="days" type="number" min={1} max={3650} />
+      </Field>
+      <Field label="User" hint="Name or id of whom it acts for; a key of the service when blank.">
+        <input name="user" autoComplete="off" />
+      </Field>
+    </>
+  );
+}
+
+async function bodyOf(form: FormData) {
+  const days = textOf(form, 'days');
+  const user = textOf(form, 'user').trim();
+  return {
+    name: textOf(form, 'name'),
+    service: textOf(form, 'service'),
+    permissions: wordsOf(form, 'permissions'),
+    ...(days === '' ? {} : { expiresInDays: Number(days) }),
+    ...(user === '' ? {} : { userId: (await findUser(user)).id }),
+  };
+}

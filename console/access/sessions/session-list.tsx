@@ -1,0 +1,107 @@
+import { useState, type ReactNode } from 'react';
+import { useAnswer, useChange } from '../../api/answers.ts';
+import { Answered } from '../../ui/answered.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Table, type Column } from '../../ui/table.tsx';
+import { formatAge } from '../../ui/text.ts';
+import type { Session } from '../answers.ts';
+
+const limit = 50;
+
+/** The open sessions of a user; one's own when absent. */
+export function SessionList({ userId }: { readonly userId?: string }): ReactNode {
+  const [offset, setOffset] = useState(0);
+  const listed = useAnswer('auth', 'GET /api/v1/auth/sessions', {
+    query: { limit, offset, ...(userId ? { userId } : {}) },
+  });
+  return (
+    <Answered query={listed}>
+      {({ sessions, total }) =>
+        sessions.length === 0 ? (
+          <Empty title="No session is open" />
+        ) : (
+          <>
+            <Table columns={columns} rows={sessions} keyOf={({ id }) => id} />
+            <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
+            <AllEnd {...(userId ? { userId } : {})} />
+          </>
+        )
+      }
+    </Answered>
+  );
+}
+
+const columns: readonly Column<Session>[] = [
+  {
+    title: 'Client',
+    cell: ({ clientId, current }) => (
+      <>
+        {clientId || 'none named'} {current ? <Badge state="this one" tone="good" /> : null}
+      </>
+    ),
+  },
+  { title: 'Began', cell: ({ createdAt }) => formatAge(createdAt) },
+  { title: 'Last used', cell: ({ lastUsedAt }) => formatAge(lastUsedAt) },
+  { title: 'Ends', cell: ({ expiresAt }) => new Date(expiresAt).toLocaleString() },
+  { title: 'Id', cell: ({ id }) => <code>{id}</code> },
+  { title: '', cell: (session) => <OneEnd session={session} /> },
+];
+
+function OneEnd({ session: { id, current } }: { readonly session: Session }) {
+  const [isAsking, setIsAsking] = useState(false);
+  const ending = useChange('auth', 'DELETE /api/v1/auth/sessions/:id');
+  const close = () => setIsAsking(false);
+  return (
+    <>
+      <button type="button" className="danger" onClick={() => setIsAsking(true)}>
+        End
+      </button>
+      {isAsking ? (
+        <ConfirmDialog
+          title={current ? 'End the session of this page?' : 'End this session?'}
+          action="End it"
+          change={ending}
+          onConfirm={() => ending.mutate({ params: { id } }, { onSuccess: close })}
+          onClose={close}
+        >
+          <p>
+            {current
+              ? 'You are logged out here.'
+              : 'Whoever uses it has to log in again, within a second.'}
+          </p>
+        </ConfirmDialog>
+      ) : null}
+    </>
+  );
+}
+
+/** Of one's own the one that this page has stays. */
+function AllEnd({ userId }: { readonly userId?: string }) {
+  const [isAsking, setIsAsking] = useState(false);
+  const ending = useChange('auth', 'DELETE /api/v1/auth/sessions');
+  const close = () => setIsAsking(false);
+  const query = userId ? { userId } : ({ except: 'current' } as const);
+  const words = userId ? 'End all sessions' : 'End all other sessions';
+  return (
+    <div className="row">
+      <button type="button" className="danger" onClick={() => setIsAsking(true)}>
+        {words}
+      </button>
+      <output className="faint">{ending.data ? `${ending.data.ended} ended` : ''}</output>
+      {isAsking ? (
+        <ConfirmDialog
+          title={`${words}?`}
+          action="End them"
+          change={ending}
+          onConfirm={() => ending.mutate({ query }, { onSuccess: close })}
+          onClose={close}
+        >
+          <p>Every token of theirs ends within a second.</p>
+        </ConfirmDialog>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
+import { Answered } from '../../ui/answered.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { textOf } from '../../ui/form-values.ts';
+import { Pager } from '../../ui/pager.tsx';
+import { Table, type Column } from '../../ui/table.tsx';
+import { formatAge } from '../../ui/text.ts';
+import type { User } from '../answers.ts';
+import { NewUserDialog } from './new-user-dialog.tsx';
+
+const limit = 50;
+
+/** All users, or the one of a name. */
+export function UsersTab(): ReactNode {
+  const [isCreating, setIsCreating] = useState(false);
+  const [offset, setOffset] = useState(0);
+  const [username, setUsername] = useState('');
+  const listed = useAnswer('auth', 'GET /api/v1/auth/users', {
+    query: { limit, offset, ...(username ? { username } : {}) },
+  });
+  const find = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setOffset(0);
+    setUsername(textOf(new FormData(event.currentTarget), 'username').trim());
+  };
+  return (
+    <div className="stack">
+      <div className="row">
+        <button type="button" className="primary" onClick={() => setIsCreating(true)}>
+          New user
+        </button>
+        <form className="row search" onSubmit={find}>
+          <input
+            type="search"
+            name="username"
+            aria-label="Whole user name"
+            placeholder="Whole user name"
+          />
+          <button type="submit">Find</button>
+        </form>
+      </div>
+      {isCreating ? <NewUserDialog onClose={() => setIsCreating(false)} /> : null}
+      <Answered query={listed}>
+        {({ users, total }) =>
+          users.length === 0 ? (
+            <Empty title={username ? `There is no user ${username}` : 'There are no users'} />
+          ) : (
+            <>
+              <Table columns={columns} rows={users} keyOf={({ id }) => id} />
+              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
+            </>
+          )
+        }
+      </Answered>
+    </div>
+  );
+}
+
+const columns: readonly Column<User>[] = [
+  { title: 'User', cell: ({ id, username }) => <Link href={`/users/${id}`}>{username}</Link> },
+  { title: 'Name', cell: ({ name }) => name },
+  { title: 'Email', cell: ({ email }) => email },
+  { title: 'Roles', cell: ({ roles }) => roles.join(', ') },
+  { title: 'State', cell: (user) => <UserBadge user={user} /> },
+  {
+    title: 'Last login',
+    cell: ({ lastLoginAt }) => (lastLoginAt ? formatAge(lastLoginAt) : 'never'),
+  },
+];
+
+/** Whether a user may log in. */
+export function UserBadge({ user }: { readonly user: Pick<User, 'disabled'> }): ReactNode {
+  return user.disabled ? <Badge state="disabled" tone="bad" /> : <Badge state="active" />;
+}
