@@ -52,14 +52,23 @@ const columns: readonly Column<ApiKey>[] = [
   {
     title: 'Key',
     cell: ({ name, id }) => (
-      <>
+      <div className="wrap">
         {name}
         <br />
         <code className="faint">{id}</code>
-      </>
+      </div>
     ),
   },
-  { title: 'Of', cell: ({ kind, service }) => `${service} (${kind})` },
+  {
+    title: 'Of',
+    cell: ({ kind, service, ownerId }) => (
+      <div className="wrap">
+        {service}
+        <br />
+        <span className="faint">{kind === 'user' ? `acts for ${ownerId}` : 'a service'}</span>
+      </div>
+    ),
+  },
   { title: 'Permissions', cell: ({ permissions }) => permissions.join(', ') },
   { title: 'State', cell: (key) => <KeyState apiKey={key} /> },
   {

@@ -13,7 +13,7 @@ export function KeyChoices({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
   const [asked, setAsked] = useState<'rotate' | 'revoke'>();
   const revocation = useChange('auth', 'DELETE /api/v1/auth/api-keys/:id');
   const close = () => setAsked(undefined);
-  const { id, name } = apiKey;
+  const { id, name, ownerId, service } = apiKey;
   return (
     <div className="row">
       <button type="button" aria-label={`Rotate ${name}`} onClick={() => setAsked('rotate')}>
@@ -37,6 +37,11 @@ export function KeyChoices({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
           onClose={close}
         >
           <p>The key and every token that it was traded for end at once, and for good.</p>
+          {ownerId.startsWith('usr_') ? null : (
+            <p className="notice">
+              This key belongs to the suite itself: {service} is shut out without it.
+            </p>
+          )}
         </ConfirmDialog>
       ) : null}
     </div>

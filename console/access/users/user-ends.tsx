@@ -1,6 +1,8 @@
 import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
+import { call } from '../../api/call.ts';
+import { useRemoval } from '../../api/removal.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { User } from '../answers.ts';
@@ -80,13 +82,17 @@ function ResetDialog({ user: { id, username }, onClose }: EndDialogProps) {
 
 function DeleteDialog({ user: { id, username }, onClose }: EndDialogProps) {
   const [, navigate] = useLocation();
-  const deletion = useChange('auth', 'DELETE /api/v1/auth/users/:id');
+  const deletion = useRemoval({
+    service: 'auth',
+    remove: () => call('auth', 'DELETE /api/v1/auth/users/:id', { params: { id } }),
+    onRemoved: () => navigate('/users'),
+  });
   return (
     <ConfirmDialog
       title={`Delete ${username}?`}
       action="Delete the user"
       change={deletion}
-      onConfirm={() => deletion.mutate({ params: { id } }, { onSuccess: () => navigate('/users') })}
+      onConfirm={() => deletion.mutate()}
       onClose={onClose}
     >
       <p>Sessions and API keys of the user go too. The audit log keeps what was done.</p>

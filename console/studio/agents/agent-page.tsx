@@ -1,6 +1,8 @@
 import { useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer, useChange } from '../../api/answers.ts';
+import { call } from '../../api/call.ts';
+import { useRemoval } from '../../api/removal.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -64,8 +66,12 @@ function AgentHead({ agent, mayRun }: { readonly agent: StudioAgent; readonly ma
   const [isAsking, setIsAsking] = useState(false);
   const [, navigate] = useLocation();
   const stop = useChange('studio', 'POST /api/v1/agents/:id/stop');
-  const deletion = useChange('studio', 'DELETE /api/v1/agents/:id');
   const params = { id };
+  const deletion = useRemoval({
+    service: 'studio',
+    remove: () => call('studio', 'DELETE /api/v1/agents/:id', { params }),
+    onRemoved: () => navigate('/agents'),
+  });
   return (
     <>
       <div className="row file-bar">
@@ -94,7 +100,7 @@ function AgentHead({ agent, mayRun }: { readonly agent: StudioAgent; readonly ma
           title={`Delete ${name}?`}
           action="Delete it"
           change={deletion}
-          onConfirm={() => deletion.mutate({ params }, { onSuccess: () => navigate('/agents') })}
+          onConfirm={() => deletion.mutate()}
           onClose={() => setIsAsking(false)}
         >
           <p>It is ended, and forgotten with its log. What it wrote in the workspace stays.</p>

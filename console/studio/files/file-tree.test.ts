@@ -33,10 +33,13 @@ test('knows the folders above a path', () => {
   expect(foldersAbove('c.ts')).toEqual([]);
 });
 
-test('takes a change in, and leaves what was there before as it was', () => {
+test('takes changes in, and leaves what was there before as it was', () => {
   const file = { path: 'a', hash: 'h', size: 1, executable: false, seq: 1 };
   const before = new Map([['a', file]]);
-  expect([...changeFiles(before, { path: 'a', file: undefined }).keys()]).toEqual([]);
-  expect([...changeFiles(before, { path: 'b', file }).keys()]).toEqual(['a', 'b']);
+  const changes = [
+    { path: 'b', file },
+    { path: 'a', file: undefined },
+  ];
+  expect([...changeFiles(before, changes).keys()]).toEqual(['b']);
   expect([...before.keys()]).toEqual(['a']);
 });

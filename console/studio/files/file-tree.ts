@@ -74,14 +74,16 @@ export interface FileChange {
   readonly file: HeldFile | undefined;
 }
 
-/** The files after a change. */
+/** The files after changes, in their order. */
 export function changeFiles(
   files: ReadonlyMap<string, HeldFile>,
-  { path, file }: FileChange,
+  changes: readonly FileChange[],
 ): ReadonlyMap<string, HeldFile> {
   const next = new Map(files);
-  if (file) next.set(path, file);
-  else next.delete(path);
+  for (const { path, file } of changes) {
+    if (file) next.set(path, file);
+    else next.delete(path);
+  }
   return next;
 }
 

@@ -9,6 +9,7 @@ import { call } from '../../api/call.ts';
 import type { HeldFile } from '../answers.ts';
 import type { Applied, FilePlace } from './file-calls.ts';
 import { changeFiles, type FileChange } from './file-tree.ts';
+import { ChangeBatch } from './change-batch.ts';
 import { followWorkspace, type WorkspaceEvent } from './workspace-stream.ts';
 
 /** All files of a workspace by path, after the change with this number. */
@@ -33,11 +34,24 @@ export function useHeldFiles(workspaceId: string, isEnabled: boolean): UseQueryR
   const isRead = held.isSuccess;
   useEffect(() => {
     if (!isRead) return undefined;
-    return followWorkspace({
+    const changes = new ChangeBatch((events) =>
+      client.setQueryData<HeldFiles>(
+        keyOf(workspaceId),
+        (known) => known && withEvents(known, events),
+      ),
+    );
+    const stop = followWorkspace({
       workspaceId,
       lastSeq: () => client.getQueryData<HeldFiles>(keyOf(workspaceId))?.lastSeq,
-      onEvent: (event) => takeIn(client, workspaceId, event),
+      onEvent: (event) => {
+        if (event.type === 'file_change') changes.add(event);
+        else askAnew(client, workspaceId, event);
+      },
     });
+    return () => {
+      stop();
+      changes.flush();
+    };
   }, [client, workspaceId, isRead]);
   return held;
 }
@@ -47,7 +61,7 @@ export function noteApplied(client: QueryClient, place: FilePlace, { file }: App
   const { workspaceId, path } = place;
   client.setQueryData<HeldFiles>(
     keyOf(workspaceId),
-    (held) => held && { ...held, files: changeFiles(held.files, { path, file }) },
+    (held) => held && { ...held, files: changeFiles(held.files, [{ path, file }]) },
   );
 }
 
@@ -68,21 +82,22 @@ async function readAll(workspaceId: string): Promise<HeldFiles> {
   return { files, lastSeq: lastSeq ?? 0 };
 }
 
-function takeIn(client: QueryClient, workspaceId: string, event: WorkspaceEvent): void {
-  if (event.type === 'snapshot_required') {
-    void client.invalidateQueries({ queryKey: keyOf(workspaceId) });
-  } else if (event.type === 'file_change') {
-    client.setQueryData<HeldFiles>(keyOf(workspaceId), (held) => held && withEvent(held, event));
-  } else {
-    // Devices, agents, tasks, or the workspace itself: whoever shows them asks anew.
-    void client.invalidateQueries({ queryKey: ['studio'] });
-  }
+/** Whoever shows what is told of, asks again: devices, agents, tasks, or the workspace itself. */
+function askAnew(client: QueryClient, workspaceId: string, { type }: WorkspaceEvent): void {
+  const queryKey = type === 'snapshot_required' ? keyOf(workspaceId) : ['studio'];
+  void client.invalidateQueries({ queryKey });
 }
 
-function withEvent(held: HeldFiles, { seq = held.lastSeq, data }: WorkspaceEvent): HeldFiles {
-  if (seq <= held.lastSeq) return held;
-  const change = readChange(data, seq);
-  return change ? { files: changeFiles(held.files, change), lastSeq: seq } : held;
+function withEvents(held: HeldFiles, events: readonly WorkspaceEvent[]): HeldFiles {
+  const news = events.filter(({ seq = 0 }) => seq > held.lastSeq);
+  const changes = news.map(({ data, seq = 0 }) => readChange(data, seq));
+  return {
+    files: changeFiles(
+      held.files,
+      changes.filter((change) => change !== undefined),
+    ),
+    lastSeq: news.at(-1)?.seq ?? held.lastSeq,
+  };
 }
 
 /** A change of a file as the stream tells it. */

@@ -1,6 +1,8 @@
 import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
+import { call } from '../../api/call.ts';
+import { useRemoval } from '../../api/removal.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -115,8 +117,12 @@ function readSettings(form: FormData): Settings {
 function EndCard({ workspace }: { readonly workspace: Workspace }) {
   const [isAsking, setIsAsking] = useState(false);
   const [, navigate] = useLocation();
-  const deletion = useChange('studio', 'DELETE /api/v1/workspaces/:id');
   const params = { id: workspace.id };
+  const deletion = useRemoval({
+    service: 'studio',
+    remove: () => call('studio', 'DELETE /api/v1/workspaces/:id', { params }),
+    onRemoved: () => navigate('~/studio'),
+  });
   return (
     <section className="card stack" aria-label="Delete the workspace">
       <h2>Delete the workspace</h2>
@@ -131,7 +137,7 @@ function EndCard({ workspace }: { readonly workspace: Workspace }) {
           title={`Delete ${workspace.name}?`}
           action="Delete it"
           change={deletion}
-          onConfirm={() => deletion.mutate({ params }, { onSuccess: () => navigate('~/studio') })}
+          onConfirm={() => deletion.mutate()}
           onClose={() => setIsAsking(false)}
         >
           <p>Nothing of it can be had back: its files and their versions, its agents and tasks.</p>
