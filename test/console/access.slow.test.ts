@@ -110,7 +110,7 @@ describe.skipIf(!browserProgram)('access (skipped when there is no Chromium)', (
     await page.getByRole('button', { name: 'New API key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: /^Name/ }).fill('nightly');
-    await dialog.getByLabel('Service').fill('reports');
+    await dialog.getByRole('textbox', { name: /^Service/ }).fill('reports');
     await dialog.getByLabel('Permissions').fill('tracer:read');
     await dialog.getByLabel('Ends after').fill('30');
     await dialog.getByRole('button', { name: 'Create' }).click();
@@ -191,8 +191,10 @@ describe.skipIf(!browserProgram)('access (skipped when there is no Chromium)', (
     await theirs.getByRole('dialog').getByRole('alert').waitFor();
     await theirs.getByRole('dialog').getByLabel('Your password').fill(password);
     await theirs.getByRole('button', { name: 'Go on' }).click();
-    const secret = await theirs.getByLabel('Secret').inputValue();
-    expect(await theirs.getByLabel('Address').inputValue()).toMatch(/^otpauth:\/\/totp\//);
+    const secret = await theirs.getByRole('textbox', { name: /^Secret/ }).inputValue();
+    expect(await theirs.getByRole('textbox', { name: /^Address/ }).inputValue()).toMatch(
+      /^otpauth:\/\/totp\//,
+    );
     await theirs.getByLabel('Code that the app shows').fill(await generate({ secret }));
     await theirs.getByRole('button', { name: 'Put it in force' }).click();
     const [code = '', spare = ''] = (await theirs.getByLabel('Recovery codes').inputValue()).split(
