@@ -94,6 +94,19 @@ describe.skipIf(!browserProgram)('the studio (skipped when there is no Chromium)
       .toBe('one\nBOTH\nthree');
   });
 
+  test('keeps what was typed while another file is open', async () => {
+    await openWorkspace('Kept');
+    await makeFile('a.txt', 'a');
+    await makeFile('b.txt', 'b');
+    await page.getByRole('textbox', { name: 'b.txt' }).fill('not saved');
+    await treeItem(page, 'a.txt').click();
+    await page.getByRole('textbox', { name: 'a.txt' }).waitFor();
+    await treeItem(page, 'b.txt').click();
+    await page.getByText('Not saved yet').waitFor();
+    expect(await page.getByRole('textbox', { name: 'b.txt' }).inputValue()).toBe('not saved');
+    await page.getByRole('button', { name: 'Undo all' }).click();
+  });
+
   test('tells of a change while one is typing, and keeps one’s own text beside it if asked', async () => {
     const id = await openWorkspace('Warning');
     await makeFile('a.txt', 'first');

@@ -10,8 +10,20 @@ export interface AgentLogProps {
 }
 
 /** What an agent prints, as it prints it. It stays at its end unless one scrolls up. */
-export function AgentLog({ id, hasEnded }: AgentLogProps): ReactNode {
-  const { lines, state, error } = useAgentLog(id);
+export function AgentLog(props: AgentLogProps): ReactNode {
+  const [isWhole, setIsWhole] = useState(false);
+  return (
+    <LogBox key={String(isWhole)} {...props} isWhole={isWhole} onWhole={() => setIsWhole(true)} />
+  );
+}
+
+interface LogBoxProps extends AgentLogProps {
+  readonly isWhole: boolean;
+  readonly onWhole: () => void;
+}
+
+function LogBox({ id, hasEnded, isWhole, onWhole }: LogBoxProps) {
+  const { lines, state, error } = useAgentLog(id, isWhole);
   const box = useRef<HTMLDivElement>(null);
   const [isAtEnd, setIsAtEnd] = useState(true);
   const last = lines.at(-1)?.seq ?? 0;
@@ -22,6 +34,11 @@ export function AgentLog({ id, hasEnded }: AgentLogProps): ReactNode {
     <section className="card stack" aria-label="Log of the agent">
       <div className="row">
         <h2>Log</h2>
+        {!isWhole && (lines[0]?.seq ?? 1) > 1 ? (
+          <button type="button" onClick={onWhole}>
+            Show all that is kept
+          </button>
+        ) : null}
         {hasEnded ? null : <Badge state={state} tone={state === 'live' ? 'good' : 'warning'} />}
       </div>
       {error ? <Problem error={error} /> : null}

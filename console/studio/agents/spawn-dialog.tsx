@@ -97,11 +97,18 @@ function RuntimeField({ runtimes }: { readonly runtimes: readonly Runtime[] }) {
           ))}
         </select>
       </Field>
-      {missing.map(({ name, missing: why }) => (
-        <p key={name} className="faint">
-          {name}: {why}
-        </p>
-      ))}
+      {missing.length > 0 ? (
+        <details>
+          <summary>What cannot be used here, and why</summary>
+          <ul className="faint wrap">
+            {missing.map(({ name, missing: why }) => (
+              <li key={name}>
+                {name}: {why}
+              </li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
     </>
   );
 }

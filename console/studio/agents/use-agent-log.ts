@@ -14,23 +14,33 @@ export interface AgentLogState {
 const linesMax = 10_000;
 const restMs = 2_000;
 
-/** The newest lines of the log of an agent, who stays the same, and those that come, over breaks too. */
-export function useAgentLog(id: string): AgentLogState {
+/**
+ * The newest lines of an agent's log, or all that are kept, and those that come, over breaks too. Whoever
+ * asks for another log is another component.
+ */
+export function useAgentLog(id: string, isWhole: boolean): AgentLogState {
   const [log, setLog] = useState<AgentLogState>(nothing);
   useEffect(() => {
     const ending = new AbortController();
-    void follow(id, ending.signal, setLog);
+    const first = isWhole ? 0 : undefined;
+    void follow({ id, after: first, signal: ending.signal, update: setLog });
     return () => ending.abort();
-  }, [id]);
+  }, [id, isWhole]);
   return log;
 }
 
 const nothing: AgentLogState = { lines: [], state: 'connecting', error: undefined };
 
-type Update = (change: (log: AgentLogState) => AgentLogState) => void;
+interface Follower {
+  readonly id: string;
+  /** The line to go on behind; the newest thousand when undefined. */
+  readonly after: number | undefined;
+  readonly signal: AbortSignal;
+  readonly update: (change: (log: AgentLogState) => AgentLogState) => void;
+}
 
-async function follow(id: string, signal: AbortSignal, update: Update): Promise<void> {
-  let last: number | undefined;
+async function follow({ id, after, signal, update }: Follower): Promise<void> {
+  let last = after;
   while (!signal.aborted) {
     try {
       const events = readEvents('studio', 'GET /api/v1/agents/:id/logs', {

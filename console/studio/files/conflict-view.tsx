@@ -11,7 +11,7 @@ export interface ConflictViewProps {
   readonly theirs: Theirs;
   /** Of saving one's own text nevertheless. */
   readonly change: ChangeState;
-  readonly onTakeTheirs: () => unknown;
+  readonly onTakeTheirs: () => void;
   readonly onSaveMine: () => void;
   readonly onSaveCopy: () => void;
   readonly onMerge: () => void;
@@ -43,7 +43,7 @@ export function ConflictView(props: ConflictViewProps): ReactNode {
         <button type="button" disabled={change.isPending} onClick={onSaveMine}>
           {isGone ? 'Save mine as a new file' : 'Save mine in its place'}
         </button>
-        <button type="button" className="danger" onClick={() => void onTakeTheirs()}>
+        <button type="button" className="danger" onClick={onTakeTheirs}>
           Drop mine
         </button>
       </div>

@@ -15,6 +15,7 @@ import {
   type FilePlace,
 } from './file-calls.ts';
 import { noteApplied } from './held-files.ts';
+import { keepEdit, keptEdit } from './kept-edits.ts';
 
 export interface NewFileDialogProps {
   readonly workspaceId: string;
@@ -70,7 +71,10 @@ export function MoveDialog({ place, onMoved, onClose }: MoveDialogProps): ReactN
   const client = useQueryClient();
   const move = useMutation({
     mutationFn: async (to: string) => {
-      noteApplied(client, { ...place, path: to }, await moveFile(place, to));
+      const next = { ...place, path: to };
+      noteApplied(client, next, await moveFile(place, to));
+      keepEdit(client, next, keptEdit(client, place));
+      keepEdit(client, place, undefined);
       return to;
     },
     onSuccess: (to) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { diffLines } from './line-diff.ts';
+import { diffLines, pairLines } from './line-diff.ts';
 
 function write(left: string, right: string): string {
   const signs = { both: ' ', left: '-', right: '+' };
@@ -18,6 +18,15 @@ test('finds the line that was changed between those that were not', () => {
 
 test('finds lines that came and went', () => {
   expect(write('a\nb\nc\nd', 'b\nx\nd\ne')).toBe('-a| b|-c|+x| d|+e');
+});
+
+test('puts what was changed beside what it became', () => {
+  expect(pairLines(diffLines('a\nb\nc', 'a\nB\nB2\nc'))).toEqual([
+    { left: 'a', right: 'a', isSame: true },
+    { left: 'b', right: 'B', isSame: false },
+    { right: 'B2', isSame: false },
+    { left: 'c', right: 'c', isSame: true },
+  ]);
 });
 
 test('counts a very large difference as changed as a whole', () => {

@@ -4,6 +4,40 @@ export interface DiffLine {
   readonly side: 'both' | 'left' | 'right';
 }
 
+/** A line of each side that stand beside each other; undefined where a side has none. */
+export interface DiffRow {
+  readonly left?: string;
+  readonly right?: string;
+  readonly isSame: boolean;
+}
+
+/** A comparison side by side: what was changed beside what it became. */
+export function pairLines(lines: readonly DiffLine[]): readonly DiffRow[] {
+  const rows: DiffRow[] = [];
+  let [left, right]: [string[], string[]] = [[], []];
+  const flush = () => {
+    const length = Math.max(left.length, right.length);
+    for (let at = 0; at < length; at++) {
+      rows.push({ ...sideOf('left', left[at]), ...sideOf('right', right[at]), isSame: false });
+    }
+    [left, right] = [[], []];
+  };
+  for (const { text, side } of lines) {
+    if (side === 'left') left.push(text);
+    else if (side === 'right') right.push(text);
+    else {
+      flush();
+      rows.push({ left: text, right: text, isSame: true });
+    }
+  }
+  flush();
+  return rows;
+}
+
+function sideOf<K extends 'left' | 'right'>(side: K, text: string | undefined) {
+  return (text === undefined ? {} : { [side]: text }) as { [P in K]?: string };
+}
+
 /** Above so many pairs of lines the middle counts as changed as a whole: comparing all would take too long. */
 const pairsMax = 4_000_000;
 

@@ -23,7 +23,8 @@ export function TextFile(props: TextFileProps): ReactNode {
   const { place, nowHash, mayEdit, onReload } = props;
   const edit = useEdit(props);
   const { base, draft, isEdited, save, theirs, resolution } = edit;
-  const [firstHash] = useState(nowHash);
+  // An edit that was kept from before may rest on what is no longer there.
+  const [firstHash] = useState(isEdited ? base.hash : nowHash);
   const isBehind = nowHash !== firstHash && nowHash !== base.hash && !save.isPending;
   useEffect(() => {
     if (isBehind && !isEdited && !theirs) onReload();
@@ -35,7 +36,10 @@ export function TextFile(props: TextFileProps): ReactNode {
         mine={draft}
         theirs={theirs}
         change={resolution}
-        onTakeTheirs={onReload}
+        onTakeTheirs={() => {
+          edit.drop();
+          onReload();
+        }}
         onSaveMine={() => resolution.mutate('over')}
         onSaveCopy={() => resolution.mutate('beside', { onSuccess: () => void onReload() })}
         onMerge={edit.merge}

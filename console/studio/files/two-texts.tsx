@@ -1,5 +1,5 @@
 import { useMemo, type ReactNode } from 'react';
-import { diffLines, type DiffLine } from './line-diff.ts';
+import { diffLines, pairLines, type DiffRow } from './line-diff.ts';
 
 interface Side {
   readonly title: string;
@@ -14,11 +14,11 @@ export function TwoTexts({
   readonly left: Side;
   readonly right: Side;
 }): ReactNode {
-  const lines = useMemo(() => diffLines(left.text, right.text), [left.text, right.text]);
+  const rows = useMemo(() => pairLines(diffLines(left.text, right.text)), [left.text, right.text]);
   return (
     <div className="two-texts">
-      <TextSide title={left.title} side="left" lines={lines} />
-      <TextSide title={right.title} side="right" lines={lines} />
+      <TextSide title={left.title} side="left" rows={rows} />
+      <TextSide title={right.title} side="right" rows={rows} />
     </div>
   );
 }
@@ -26,22 +26,22 @@ export function TwoTexts({
 interface TextSideProps {
   readonly title: string;
   readonly side: 'left' | 'right';
-  readonly lines: readonly DiffLine[];
+  readonly rows: readonly DiffRow[];
 }
 
-function TextSide({ title, side, lines }: TextSideProps) {
+function TextSide({ title, side, rows }: TextSideProps) {
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
       <pre className="mono text-side">
-        {lines.map((line, at) => (
+        {rows.map((row, at) => (
           <span
             // Lines have no name but where they stand.
             // oxlint-disable-next-line react/no-array-index-key
             key={at}
-            className={line.side === 'both' ? 'line' : `line ${line.side === side ? side : 'gap'}`}
+            className={row.isSame ? 'line' : `line ${row[side] === undefined ? 'gap' : side}`}
           >
-            {line.side === 'both' || line.side === side ? line.text : ''}
+            {row[side]}
             {'\n'}
           </span>
         ))}

@@ -8,6 +8,7 @@ import {
   type FilePlace,
 } from './file-calls.ts';
 import { noteApplied } from './held-files.ts';
+import { keepEdit, keptEdit, type Base } from './kept-edits.ts';
 import { pathBeside } from './paths.ts';
 import { fromEdited, lineEndOf, toEdited } from './text-form.ts';
 
@@ -15,12 +16,6 @@ import { fromEdited, lineEndOf, toEdited } from './text-form.ts';
 export interface Theirs {
   readonly hash?: string;
   readonly text?: string;
-}
-
-/** What an edit began with; without a hash, nothing. */
-interface Base {
-  readonly text: string;
-  readonly hash: string | undefined;
 }
 
 /** What to do with one's own text when there is another: write it over that, or beside it. */
@@ -38,6 +33,8 @@ export interface Edit {
   readonly resolution: UseMutationResult<void, Error, Resolution>;
   /** Goes on editing one's own text, with the other's as what it began with. */
   readonly merge: () => void;
+  /** Forgets what was typed. */
+  readonly drop: () => void;
 }
 
 export interface EditOptions {
@@ -49,9 +46,15 @@ export interface EditOptions {
 /** An edit of a text, from what was read to what is saved. */
 export function useEdit({ place, text, hash }: EditOptions): Edit {
   const client = useQueryClient();
-  const [base, setBase] = useState<Base>({ text, hash });
-  const [draft, setDraft] = useState(toEdited(text));
+  const [kept] = useState(() => keptEdit(client, place));
+  const [base, setBase] = useState<Base>(kept?.base ?? { text, hash });
+  const [draft, setDraft] = useState(kept?.draft ?? toEdited(text));
   const [theirs, setTheirs] = useState<Theirs>();
+  const drop = () => keepEdit(client, place, undefined);
+  const change = (next: string) => {
+    setDraft(next);
+    keepEdit(client, place, next === toEdited(base.text) ? undefined : { base, draft: next });
+  };
   const compare = async () => setTheirs((await readIfThere(place)) ?? {});
   const onError = async (error: Error) => {
     if (isChangedSince(error)) await compare();
@@ -62,6 +65,7 @@ export function useEdit({ place, text, hash }: EditOptions): Edit {
     noteApplied(client, at, applied);
     if (at === place) setBase({ text: saved, hash: applied.file?.hash });
     setTheirs(undefined);
+    drop();
   };
   const save = useMutation({ mutationFn: () => write(conditionOf(base)), onError });
   const resolution = useMutation({
@@ -73,12 +77,14 @@ export function useEdit({ place, text, hash }: EditOptions): Edit {
     onError,
   });
   const merge = () => {
-    setBase({ text: theirs?.text ?? '', hash: theirs?.hash });
+    const next = { text: theirs?.text ?? '', hash: theirs?.hash };
+    setBase(next);
+    keepEdit(client, place, { base: next, draft });
     setTheirs(undefined);
     save.reset();
   };
   const isEdited = draft !== toEdited(base.text);
-  return { base, draft, isEdited, change: setDraft, save, theirs, compare, resolution, merge };
+  return { base, draft, isEdited, change, save, theirs, compare, resolution, merge, drop };
 }
 
 function conditionOf({ hash }: { readonly hash?: string | undefined }): Condition {

@@ -16,10 +16,14 @@ export function SettingsTab({ workspace }: { readonly workspace: Workspace }): R
   const { mayAdminister, mayRename } = useRights(workspace);
   return (
     <div className="columns">
-      <NameCard workspace={workspace} isEditable={mayRename} />
-      <SettingsCard workspace={workspace} isEditable={mayAdminister} />
-      <MemberList workspace={workspace} isEditable={mayAdminister} />
-      {mayAdminister ? <EndCard workspace={workspace} /> : null}
+      <div className="stack">
+        <NameCard workspace={workspace} isEditable={mayRename} />
+        <MemberList workspace={workspace} isEditable={mayAdminister} />
+      </div>
+      <div className="stack">
+        <SettingsCard workspace={workspace} isEditable={mayAdminister} />
+        {mayAdminister ? <EndCard workspace={workspace} /> : null}
+      </div>
     </div>
   );
 }
@@ -47,7 +51,7 @@ function NameCard({ workspace, isEditable }: CardProps) {
           <Field label="Description">
             <textarea name="description" defaultValue={workspace.description} />
           </Field>
-          <p className="faint">
+          <p className="faint wrap">
             Its files lie at <code>{workspace.path}</code>.
           </p>
         </ChangeForm>

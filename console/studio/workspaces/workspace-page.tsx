@@ -10,6 +10,7 @@ import { AgentsTab } from '../agents/agents-tab.tsx';
 import type { Workspace } from '../answers.ts';
 import { FilesTab } from '../files/files-tab.tsx';
 import { useHeldFiles } from '../files/held-files.ts';
+import { useLeaveGuard } from '../files/kept-edits.ts';
 import { SyncTab } from '../sync/sync-tab.tsx';
 import { TaskPage } from '../tasks/task-page.tsx';
 import { TasksTab } from '../tasks/tasks-tab.tsx';
@@ -25,6 +26,7 @@ export function WorkspacePage({ id }: { readonly id: string }): ReactNode {
 function OpenWorkspace({ workspace }: { readonly workspace: Workspace }) {
   const { mayReadFiles, maySeeAgents } = useRights(workspace);
   const held = useHeldFiles(workspace.id, mayReadFiles);
+  useLeaveGuard();
   const tabs = [
     ...(mayReadFiles ? [{ path: '/', title: 'Files' }] : []),
     ...(maySeeAgents
