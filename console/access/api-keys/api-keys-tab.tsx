@@ -52,7 +52,7 @@ const columns: readonly Column<ApiKey>[] = [
   {
     title: 'Key',
     cell: ({ name, id }) => (
-      <div className="wrap">
+      <div className="wrap key-cell">
         {name}
         <br />
         <code className="faint">{id}</code>
@@ -62,7 +62,7 @@ const columns: readonly Column<ApiKey>[] = [
   {
     title: 'Of',
     cell: ({ kind, service, ownerId }) => (
-      <div className="wrap">
+      <div className="wrap key-cell">
         {service}
         <br />
         <span className="faint">{kind === 'user' ? `acts for ${ownerId}` : 'a service'}</span>

@@ -27,7 +27,9 @@ export function ProvidersTab(): ReactNode {
               <p>With one, people log in with accounts that they have already, as at GitLab.</p>
             </Empty>
           ) : (
-            <Table columns={columns} rows={providers} keyOf={({ provider }) => provider} />
+            <div className="wide">
+              <Table columns={columns} rows={providers} keyOf={({ provider }) => provider} />
+            </div>
           )
         }
       </Answered>

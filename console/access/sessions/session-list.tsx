@@ -24,7 +24,9 @@ export function SessionList({ userId }: { readonly userId?: string }): ReactNode
           <Empty title="No session is open" />
         ) : (
           <>
-            <Table columns={columns} rows={sessions} keyOf={({ id }) => id} />
+            <div className="wide">
+              <Table columns={columns} rows={sessions} keyOf={({ id }) => id} />
+            </div>
             <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
             <AllEnd {...(userId ? { userId } : {})} />
           </>

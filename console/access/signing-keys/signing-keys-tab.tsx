@@ -21,7 +21,9 @@ export function SigningKeysTab(): ReactNode {
       <Answered query={listed}>
         {({ keys, total }) => (
           <>
-            <Table columns={columns} rows={keys} keyOf={({ kid }) => kid} />
+            <div className="wide">
+              <Table columns={columns} rows={keys} keyOf={({ kid }) => kid} />
+            </div>
             <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
           </>
         )}

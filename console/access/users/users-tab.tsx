@@ -49,7 +49,9 @@ export function UsersTab(): ReactNode {
             <Empty title={username ? `There is no user ${username}` : 'There are no users'} />
           ) : (
             <>
-              <Table columns={columns} rows={users} keyOf={({ id }) => id} />
+              <div className="wide">
+                <Table columns={columns} rows={users} keyOf={({ id }) => id} />
+              </div>
               <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
             </>
           )

@@ -43,7 +43,9 @@ export function AgentsTab({ workspace }: { readonly workspace: Workspace }): Rea
             </Empty>
           ) : (
             <>
-              <Table columns={columns} rows={agents} keyOf={({ id }) => id} />
+              <div className="wide">
+                <Table columns={columns} rows={agents} keyOf={({ id }) => id} />
+              </div>
               <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
             </>
           )
