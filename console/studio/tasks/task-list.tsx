@@ -62,7 +62,9 @@ export function TaskList({ workspaceId, agentId }: TaskListProps): ReactNode {
             <Empty title={status ? `No task is ${status}` : 'There are no tasks yet'} />
           ) : (
             <>
-              <Table columns={columns} rows={tasks} keyOf={({ taskId }) => taskId} />
+              <div className="wide">
+                <Table columns={columns} rows={tasks} keyOf={({ taskId }) => taskId} />
+              </div>
               <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
             </>
           )

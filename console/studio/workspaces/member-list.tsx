@@ -32,7 +32,9 @@ export function MemberList({ workspace, isEditable }: MemberListProps): ReactNod
   return (
     <section className="card stack" aria-label="Members">
       <h2>Members</h2>
-      <Table columns={columns} rows={members} keyOf={({ userId }) => userId} />
+      <div className="wide">
+        <Table columns={columns} rows={members} keyOf={({ userId }) => userId} />
+      </div>
       {change.error ? <Problem error={change.error} /> : null}
       {isEditable ? <NewMember workspace={workspace} /> : null}
     </section>
