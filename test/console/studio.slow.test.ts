@@ -127,7 +127,7 @@ describe.skipIf(!browserProgram)('the studio (skipped when there is no Chromium)
     expect(await readText(id, files[0]?.path ?? '')).toBe('mine');
   });
 
-  test('keeps line ends, moves, deletes, and restores from the history', async () => {
+  test('moves a file, deletes it, and restores it from its history', async () => {
     const id = await openWorkspace('History');
     await makeFile('a.txt', 'first');
     await page.getByRole('textbox', { name: 'a.txt' }).fill('second');
@@ -156,7 +156,7 @@ describe.skipIf(!browserProgram)('the studio (skipped when there is no Chromium)
     expect(await treeItem(page, 'a.txt').count()).toBe(0);
   });
 
-  test('uploads files, replaces none unasked, and shows no bytes as text', async () => {
+  test('uploads files, replaces none unasked, keeps their line ends, and shows no bytes as text', async () => {
     const id = await openWorkspace('Uploads');
     const folder = await mkdtemp(join(tmpdir(), 'ennead-upload-'));
     const path = join(folder, 'notes.txt');
