@@ -3,8 +3,10 @@ import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { knownRoles } from '../groups/known-roles.ts';
 
+const none: readonly string[] = [];
+
 /** The roles that there are, as boxes named `roles`. */
-export function RoleField({ held = [] }: { readonly held?: readonly string[] }): ReactNode {
+export function RoleField({ held = none }: { readonly held?: readonly string[] }): ReactNode {
   const mappings = useAnswer('auth', 'GET /api/v1/auth/group-mappings');
   return (
     <Answered query={mappings}>
