@@ -13,7 +13,6 @@ import { SessionsTab } from './sessions/sessions-tab.tsx';
 import { SigningKeysTab } from './signing-keys/signing-keys-tab.tsx';
 import { UserPage } from './users/user-page.tsx';
 import { UsersTab } from './users/users-tab.tsx';
-import '../ui/parts.css';
 import './access.css';
 
 const own = [

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
-import { AreaTabs, type AreaTab } from '../ui/area-tabs.tsx';
+import { TabLinks, type TabLink } from '../ui/tab-links.tsx';
 import { ActivityPage } from './activity-page.tsx';
 import { AgentDetail } from './agent-detail.tsx';
 import { AgentList } from './agent-list.tsx';
@@ -14,7 +14,7 @@ import { TasksPage } from './tasks-page.tsx';
 export function AgentsPage(): ReactNode {
   return (
     <div className="agents">
-      <AreaTabs label="Agents and their work" tabs={tabs} />
+      <TabLinks label="Agents and their work" tabs={tabs} />
       <Switch>
         <Route path="/">
           <AgentList />
@@ -42,7 +42,7 @@ export function AgentsPage(): ReactNode {
   );
 }
 
-const tabs: readonly AreaTab[] = [
+const tabs: readonly TabLink[] = [
   { title: 'Agents', path: '/' },
   { title: 'Tasks', path: '/tasks' },
   { title: 'Swarms', path: '/swarms' },

@@ -36,6 +36,7 @@ export function useChange<S extends ServiceName, O extends Operation<S>>(
   const client = useQueryClient();
   return useMutation({
     mutationFn: (input: InputOf<S, O>) => call(service, operation, input),
-    onSettled: () => client.invalidateQueries({ queryKey: [service] }),
+    // Not awaited: who changed it goes on at once, and may leave a page about what is gone.
+    onSettled: () => void client.invalidateQueries({ queryKey: [service] }),
   });
 }

@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
 import { WorkspacePage } from './workspaces/workspace-page.tsx';
 import { WorkspacesPage } from './workspaces/workspaces-page.tsx';
-import '../ui/parts.css';
 import './studio.css';
 
 /** Workspaces, and what is in each of them. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
-import { AreaTabs, type AreaTab } from '../ui/area-tabs.tsx';
+import { TabLinks, type TabLink } from '../ui/tab-links.tsx';
 import { BalancePage } from './balance-page.tsx';
 import { ConnectionDetail } from './connection-detail.tsx';
 import { ConnectionList } from './connection-list.tsx';
@@ -12,7 +12,7 @@ import { VirtualServerList } from './virtual-server-list.tsx';
 export function ToolsPage(): ReactNode {
   return (
     <div className="tools">
-      <AreaTabs label="Tools and their servers" tabs={tabs} />
+      <TabLinks label="Tools and their servers" tabs={tabs} />
       <Switch>
         <Route path="/">
           <ConnectionList />
@@ -38,7 +38,7 @@ export function ToolsPage(): ReactNode {
   );
 }
 
-const tabs: readonly AreaTab[] = [
+const tabs: readonly TabLink[] = [
   { title: 'Connections', path: '/' },
   { title: 'Balance', path: '/balance' },
   { title: 'Virtual servers', path: '/virtual-servers' },

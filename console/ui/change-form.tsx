@@ -13,13 +13,23 @@ export interface ChangeFormProps {
   readonly action: string;
   readonly onSubmit: (form: FormData) => void;
   readonly onCancel?: (() => void) | undefined;
+  /** What the button says that does nothing. */
+  readonly cancelText?: string;
   readonly isDestructive?: boolean;
   readonly children?: ReactNode;
 }
 
 /** A form that changes something, with its refusal beside its button. */
 export function ChangeForm(props: ChangeFormProps): ReactNode {
-  const { change, action, onSubmit, onCancel, isDestructive, children } = props;
+  const {
+    change,
+    action,
+    onSubmit,
+    onCancel,
+    cancelText = 'Cancel',
+    isDestructive,
+    children,
+  } = props;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     onSubmit(new FormData(event.currentTarget));
@@ -38,7 +48,7 @@ export function ChangeForm(props: ChangeFormProps): ReactNode {
         </button>
         {onCancel ? (
           <button type="button" onClick={onCancel}>
-            Cancel
+            {cancelText}
           </button>
         ) : null}
       </div>

@@ -1,6 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Modal } from './modal.tsx';
-import { Problem } from './problem.tsx';
+import { Confirmation } from './confirmation.tsx';
 
 export interface ConfirmButtonProps {
   /** What the button says, and the title of the question. */
@@ -13,14 +12,14 @@ export interface ConfirmButtonProps {
 
 /** A button for what destroys something: it asks first. */
 export function ConfirmButton({ label, children, onConfirm }: ConfirmButtonProps): ReactNode {
-  const [isAsking, setAsking] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
   return (
     <>
-      <button type="button" className="danger" onClick={() => setAsking(true)}>
+      <button type="button" className="danger" onClick={() => setIsAsking(true)}>
         {label} …
       </button>
       {isAsking ? (
-        <Question label={label} onConfirm={onConfirm} onClose={() => setAsking(false)}>
+        <Question label={label} onConfirm={onConfirm} onClose={() => setIsAsking(false)}>
           {children}
         </Question>
       ) : null}
@@ -28,44 +27,33 @@ export function ConfirmButton({ label, children, onConfirm }: ConfirmButtonProps
   );
 }
 
-function Question({
-  label,
-  children,
-  onConfirm,
-  onClose,
-}: ConfirmButtonProps & { readonly onClose: () => void }): ReactNode {
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<Error>();
+interface QuestionProps extends ConfirmButtonProps {
+  readonly onClose: () => void;
+}
+
+function Question({ label, children, onConfirm, onClose }: QuestionProps): ReactNode {
+  const [isPending, setIsPending] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
   const confirm = async () => {
-    setRunning(true);
-    setError(undefined);
+    setIsPending(true);
+    setError(null);
     try {
       await onConfirm();
       onClose();
     } catch (caught) {
       setError(caught instanceof Error ? caught : new Error(String(caught)));
-      setRunning(false);
+      setIsPending(false);
     }
   };
   return (
-    <Modal title={`${label}?`} onClose={onClose}>
-      <div className="stack">
-        <div>{children}</div>
-        {error ? <Problem error={error} /> : null}
-        <div className="row">
-          <button
-            type="button"
-            className="danger"
-            disabled={isRunning}
-            onClick={() => void confirm()}
-          >
-            {label}
-          </button>
-          <button type="button" onClick={onClose}>
-            Keep
-          </button>
-        </div>
-      </div>
-    </Modal>
+    <Confirmation
+      title={`${label}?`}
+      action={label}
+      change={{ isPending, error }}
+      onConfirm={() => void confirm()}
+      onClose={onClose}
+    >
+      {children}
+    </Confirmation>
   );
 }

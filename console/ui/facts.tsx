@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import './facts.css';
 
 /** A name and what it is; facts without a value are left out. */
 export type Fact = readonly [name: string, value: ReactNode];

@@ -6,18 +6,28 @@ export interface ModalProps {
   readonly children: ReactNode;
 }
 
-/** A dialog above the page, for as long as it is rendered; Escape closes it too. */
+/** A dialog before the page; Escape closes it. */
 export function Modal({ title, onClose, children }: ModalProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
-  const heading = useId();
+  const titleId = useId();
   useEffect(() => {
     const shown = dialog.current;
-    if (shown && !shown.open) shown.showModal();
+    shown?.showModal();
+    return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={heading} onClose={onClose}>
-      <h2 id={heading}>{title}</h2>
-      {children}
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div className="stack">
+        <h2 id={titleId}>{title}</h2>
+        {children}
+      </div>
     </dialog>
   );
 }

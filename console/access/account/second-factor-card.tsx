@@ -3,7 +3,7 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf } from '../../ui/form-values.ts';
 import { formatAge } from '../../ui/text.ts';
@@ -58,7 +58,7 @@ export function SecondFactorCard(): ReactNode {
 function NewCodesDialog({ onClose }: { readonly onClose: () => void }) {
   const renewal = useChange('auth', 'POST /api/v1/auth/mfa/recovery-codes');
   return (
-    <Dialog title="New recovery codes" onClose={onClose}>
+    <Modal title="New recovery codes" onClose={onClose}>
       {renewal.data ? (
         <RecoveryCodes codes={renewal.data.recoveryCodes} onClose={onClose} />
       ) : (
@@ -72,7 +72,7 @@ function NewCodesDialog({ onClose }: { readonly onClose: () => void }) {
           <CodeField />
         </ChangeForm>
       )}
-    </Dialog>
+    </Modal>
   );
 }
 
@@ -84,7 +84,7 @@ function DisableDialog({ onClose }: { readonly onClose: () => void }) {
       { onSuccess: onClose },
     );
   return (
-    <Dialog title="Disable your second factor" onClose={onClose}>
+    <Modal title="Disable your second factor" onClose={onClose}>
       <ChangeForm
         change={ending}
         action="Disable it"
@@ -97,7 +97,7 @@ function DisableDialog({ onClose }: { readonly onClose: () => void }) {
         </Field>
         <CodeField />
       </ChangeForm>
-    </Dialog>
+    </Modal>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf } from '../../ui/form-values.ts';
 import { RecoveryCodes } from './recovery-codes.tsx';
@@ -14,7 +14,7 @@ export function SecondFactorSetup({ onClose }: { readonly onClose: () => void })
     beginning.mutate({ body: { password: textOf(form, 'password') } });
   const prove = (form: FormData) => proof.mutate({ body: { code: textOf(form, 'code').trim() } });
   return (
-    <Dialog title="Set up a second factor" onClose={onClose}>
+    <Modal title="Set up a second factor" onClose={onClose}>
       {proof.data ? (
         <RecoveryCodes codes={proof.data.recoveryCodes} onClose={onClose} />
       ) : beginning.data ? (
@@ -36,6 +36,6 @@ export function SecondFactorSetup({ onClose }: { readonly onClose: () => void })
           </Field>
         </ChangeForm>
       )}
-    </Dialog>
+    </Modal>
   );
 }

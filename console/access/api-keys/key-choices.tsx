@@ -1,8 +1,8 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf } from '../../ui/form-values.ts';
 import { ShownOnce } from '../../ui/shown-once.tsx';
@@ -29,7 +29,7 @@ export function KeyChoices({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
       </button>
       {asked === 'rotate' ? <RotateDialog apiKey={apiKey} onClose={close} /> : null}
       {asked === 'revoke' ? (
-        <ConfirmDialog
+        <Confirmation
           title={`Revoke ${name}?`}
           action="Revoke it"
           change={revocation}
@@ -42,7 +42,7 @@ export function KeyChoices({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
               This key belongs to the suite itself: {service} is shut out without it.
             </p>
           )}
-        </ConfirmDialog>
+        </Confirmation>
       ) : null}
     </div>
   );
@@ -61,7 +61,7 @@ function RotateDialog({ apiKey: { id, name }, onClose }: RotateDialogProps) {
     rotation.mutate({ params: { id }, body });
   };
   return (
-    <Dialog title={`Rotate ${name}`} onClose={onClose}>
+    <Modal title={`Rotate ${name}`} onClose={onClose}>
       {rotation.data ? (
         <div className="stack">
           <ShownOnce label="New API key" secret={rotation.data.api_key} />
@@ -91,6 +91,6 @@ function RotateDialog({ apiKey: { id, name }, onClose }: RotateDialogProps) {
           </Field>
         </ChangeForm>
       )}
-    </Dialog>
+    </Modal>
   );
 }

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf, wordsOf } from '../../ui/form-values.ts';
 import { ShownOnce } from '../../ui/shown-once.tsx';
@@ -15,7 +15,7 @@ export function NewKeyDialog({ onClose }: { readonly onClose: () => void }): Rea
     mutationFn: async (form: FormData) => change.mutateAsync({ body: await bodyOf(form) }),
   });
   return (
-    <Dialog title="New API key" onClose={onClose}>
+    <Modal title="New API key" onClose={onClose}>
       {creation.data ? (
         <div className="stack">
           <ShownOnce label="API key" secret={creation.data.api_key} />
@@ -33,7 +33,7 @@ export function NewKeyDialog({ onClose }: { readonly onClose: () => void }): Rea
           <KeyFields />
         </ChangeForm>
       )}
-    </Dialog>
+    </Modal>
   );
 }
 

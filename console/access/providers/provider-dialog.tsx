@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
 import type { Provider } from '../answers.ts';
@@ -17,7 +17,7 @@ export function ProviderDialog({ provider, onClose }: ProviderDialogProps): Reac
   const change = useChange('auth', 'POST /api/v1/auth/oauth/configure');
   const save = (form: FormData) => change.mutate({ body: bodyOf(form) }, { onSuccess: onClose });
   return (
-    <Dialog
+    <Modal
       title={provider ? `Change ${provider.provider}` : 'Add an identity provider'}
       onClose={onClose}
     >
@@ -45,7 +45,7 @@ export function ProviderDialog({ provider, onClose }: ProviderDialogProps): Reac
           <input name="clientSecret" type="password" required autoComplete="off" />
         </Field>
       </ChangeForm>
-    </Dialog>
+    </Modal>
   );
 }
 

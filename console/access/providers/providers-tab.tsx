@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
@@ -63,7 +63,7 @@ function ProviderChoices({ provider }: { readonly provider: Provider }) {
       </button>
       {asked === 'change' ? <ProviderDialog provider={provider} onClose={close} /> : null}
       {asked === 'delete' ? (
-        <ConfirmDialog
+        <Confirmation
           title={`Delete ${provider.provider}?`}
           action="Delete the provider"
           change={deletion}
@@ -71,7 +71,7 @@ function ProviderChoices({ provider }: { readonly provider: Provider }) {
           onClose={close}
         >
           <p>Its users have no groups from their next refresh on, until they log in again.</p>
-        </ConfirmDialog>
+        </Confirmation>
       ) : null}
     </div>
   );

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
@@ -62,7 +62,7 @@ function OneEnd({ session: { id, current } }: { readonly session: Session }) {
         End
       </button>
       {isAsking ? (
-        <ConfirmDialog
+        <Confirmation
           title={current ? 'End the session of this page?' : 'End this session?'}
           action="End it"
           change={ending}
@@ -74,7 +74,7 @@ function OneEnd({ session: { id, current } }: { readonly session: Session }) {
               ? 'You are logged out here.'
               : 'Whoever uses it has to log in again, within a second.'}
           </p>
-        </ConfirmDialog>
+        </Confirmation>
       ) : null}
     </>
   );
@@ -94,7 +94,7 @@ function AllEnd({ userId }: { readonly userId?: string }) {
       </button>
       <output className="faint">{ending.data ? `${ending.data.ended} ended` : ''}</output>
       {isAsking ? (
-        <ConfirmDialog
+        <Confirmation
           title={`${words}?`}
           action="End them"
           change={ending}
@@ -102,7 +102,7 @@ function AllEnd({ userId }: { readonly userId?: string }) {
           onClose={close}
         >
           <p>Every token of theirs ends within a second.</p>
-        </ConfirmDialog>
+        </Confirmation>
       ) : null}
     </div>
   );

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
@@ -59,7 +59,7 @@ function Rotation() {
       </button>
       <span className="faint">Keys take turns by themselves too.</span>
       {isAsking ? (
-        <ConfirmDialog
+        <Confirmation
           title="Let the next key take over?"
           action="Rotate"
           change={rotation}
@@ -67,7 +67,7 @@ function Rotation() {
           onClose={close}
         >
           <p>No token ends: the key before stays known until the last token of it has expired.</p>
-        </ConfirmDialog>
+        </Confirmation>
       ) : null}
     </div>
   );
@@ -86,7 +86,7 @@ function Revocation({ signingKey: { kid, state } }: { readonly signingKey: Signi
         Revoke
       </button>
       {isAsking ? (
-        <ConfirmDialog
+        <Confirmation
           title="Revoke this signing key?"
           action="Revoke it"
           change={revocation}
@@ -104,7 +104,7 @@ function Revocation({ signingKey: { kid, state } }: { readonly signingKey: Signi
               onChange={({ target }) => setReason(target.value)}
             />
           </Field>
-        </ConfirmDialog>
+        </Confirmation>
       ) : null}
     </>
   );

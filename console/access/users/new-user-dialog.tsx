@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { choicesOf, textOf } from '../../ui/form-values.ts';
 import { RoleField } from './role-field.tsx';
@@ -22,7 +22,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }): Re
     creation.mutate({ body }, { onSuccess: ({ id }) => navigate(`/users/${id}`) });
   };
   return (
-    <Dialog title="New user" onClose={onClose}>
+    <Modal title="New user" onClose={onClose}>
       <ChangeForm change={creation} action="Create" onSubmit={create} onCancel={onClose}>
         <Field label="User name" hint="Letters, digits and . _ @ + -">
           <input name="username" required maxLength={128} autoComplete="off" />
@@ -44,6 +44,6 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }): Re
         </Field>
         <RoleField />
       </ChangeForm>
-    </Dialog>
+    </Modal>
   );
 }

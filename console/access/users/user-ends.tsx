@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
 import { call } from '../../api/call.ts';
 import { useRemoval } from '../../api/removal.ts';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { User } from '../answers.ts';
 
@@ -39,7 +39,7 @@ export function UserEnds({ user }: { readonly user: User }): ReactNode {
       </div>
       {change.error && asked === undefined ? <Problem error={change.error} /> : null}
       {asked === 'disable' ? (
-        <ConfirmDialog
+        <Confirmation
           title={`Disable ${username}?`}
           action="Disable"
           change={change}
@@ -49,7 +49,7 @@ export function UserEnds({ user }: { readonly user: User }): ReactNode {
           onClose={close}
         >
           <p>Every token and session of the user ends at once. You can let the user in again.</p>
-        </ConfirmDialog>
+        </Confirmation>
       ) : null}
       {asked === 'second-factor' ? <ResetDialog user={user} onClose={close} /> : null}
       {asked === 'delete' ? <DeleteDialog user={user} onClose={close} /> : null}
@@ -65,7 +65,7 @@ interface EndDialogProps {
 function ResetDialog({ user: { id, username }, onClose }: EndDialogProps) {
   const reset = useChange('auth', 'DELETE /api/v1/auth/users/:id/mfa');
   return (
-    <ConfirmDialog
+    <Confirmation
       title={`Reset the second factor of ${username}?`}
       action="Reset it"
       change={reset}
@@ -76,7 +76,7 @@ function ResetDialog({ user: { id, username }, onClose }: EndDialogProps) {
       {reset.data ? (
         <output>{reset.data.reset ? 'It is reset.' : 'There was none in force.'}</output>
       ) : null}
-    </ConfirmDialog>
+    </Confirmation>
   );
 }
 
@@ -88,7 +88,7 @@ function DeleteDialog({ user: { id, username }, onClose }: EndDialogProps) {
     onRemoved: () => navigate('/users'),
   });
   return (
-    <ConfirmDialog
+    <Confirmation
       title={`Delete ${username}?`}
       action="Delete the user"
       change={deletion}
@@ -96,6 +96,6 @@ function DeleteDialog({ user: { id, username }, onClose }: EndDialogProps) {
       onClose={onClose}
     >
       <p>Sessions and API keys of the user go too. The audit log keeps what was done.</p>
-    </ConfirmDialog>
+    </Confirmation>
   );
 }

@@ -4,7 +4,7 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import { call } from '../../api/call.ts';
 import { useRemoval } from '../../api/removal.ts';
 import { Answered } from '../../ui/answered.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { StudioAgent, Workspace } from '../answers.ts';
@@ -96,7 +96,7 @@ function AgentHead({ agent, mayRun }: { readonly agent: StudioAgent; readonly ma
       </div>
       {stop.error ? <Problem error={stop.error} /> : null}
       {isAsking ? (
-        <ConfirmDialog
+        <Confirmation
           title={`Delete ${name}?`}
           action="Delete it"
           change={deletion}
@@ -104,7 +104,7 @@ function AgentHead({ agent, mayRun }: { readonly agent: StudioAgent; readonly ma
           onClose={() => setIsAsking(false)}
         >
           <p>It is ended, and forgotten with its log. What it wrote in the workspace stays.</p>
-        </ConfirmDialog>
+        </Confirmation>
       ) : null}
     </>
   );

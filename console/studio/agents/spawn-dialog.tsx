@@ -4,7 +4,7 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf, wordsOf } from '../../ui/form-values.ts';
 
@@ -28,7 +28,7 @@ export function SpawnDialog({ workspaceId, onClose }: SpawnDialogProps): ReactNo
     );
   };
   return (
-    <Dialog title="Spawn an agent" onClose={onClose}>
+    <Modal title="Spawn an agent" onClose={onClose}>
       <ChangeForm change={spawning} action="Spawn" onSubmit={spawn} onCancel={onClose}>
         <KindField />
         <Field label="Name" hint="Its kind when blank.">
@@ -56,7 +56,7 @@ export function SpawnDialog({ workspaceId, onClose }: SpawnDialogProps): ReactNo
         </details>
         {spawning.isPending ? <p className="faint">It starts, and joins the mesh …</p> : null}
       </ChangeForm>
-    </Dialog>
+    </Modal>
   );
 }
 

@@ -2,8 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Refusal } from '../../api/refusal.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf } from '../../ui/form-values.ts';
 import {
@@ -37,7 +37,7 @@ export function NewFileDialog({ workspaceId, onMade, onClose }: NewFileDialogPro
     },
   });
   return (
-    <Dialog title="New file" onClose={onClose}>
+    <Modal title="New file" onClose={onClose}>
       <ChangeForm
         change={creation}
         action="Create"
@@ -48,7 +48,7 @@ export function NewFileDialog({ workspaceId, onMade, onClose }: NewFileDialogPro
           <input name="path" className="mono" required autoComplete="off" />
         </Field>
       </ChangeForm>
-    </Dialog>
+    </Modal>
   );
 }
 
@@ -83,7 +83,7 @@ export function MoveDialog({ place, onMoved, onClose }: MoveDialogProps): ReactN
     },
   });
   return (
-    <Dialog title="Rename or move" onClose={onClose}>
+    <Modal title="Rename or move" onClose={onClose}>
       <ChangeForm
         change={move}
         action="Move"
@@ -94,7 +94,7 @@ export function MoveDialog({ place, onMoved, onClose }: MoveDialogProps): ReactN
           <input name="path" className="mono" required defaultValue={place.path} />
         </Field>
       </ChangeForm>
-    </Dialog>
+    </Modal>
   );
 }
 
@@ -119,7 +119,7 @@ export function DeleteFileDialog(props: DeleteFileDialogProps): ReactNode {
     },
   });
   return (
-    <ConfirmDialog
+    <Confirmation
       title={`Delete ${place.path}?`}
       action="Delete it"
       change={deletion}
@@ -127,6 +127,6 @@ export function DeleteFileDialog(props: DeleteFileDialogProps): ReactNode {
       onClose={onClose}
     >
       <p>Its versions stay for as long as the studio keeps the changes of this workspace.</p>
-    </ConfirmDialog>
+    </Confirmation>
   );
 }

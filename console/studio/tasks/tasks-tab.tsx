@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import type { Workspace } from '../answers.ts';
 import { useRights } from '../workspaces/use-rights.ts';
 import { NewTask } from './new-task.tsx';
@@ -20,9 +20,9 @@ export function TasksTab({ workspace }: { readonly workspace: Workspace }): Reac
         </div>
       ) : null}
       {isGiving ? (
-        <Dialog title="New task" onClose={() => setIsGiving(false)}>
+        <Modal title="New task" onClose={() => setIsGiving(false)}>
           <NewTask workspaceId={workspace.id} />
-        </Dialog>
+        </Modal>
       ) : null}
       <TaskList workspaceId={workspace.id} />
     </div>

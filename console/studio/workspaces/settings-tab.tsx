@@ -4,7 +4,7 @@ import { useChange } from '../../api/answers.ts';
 import { call } from '../../api/call.ts';
 import { useRemoval } from '../../api/removal.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf, wordsOf } from '../../ui/form-values.ts';
 import type { Settings, Workspace } from '../answers.ts';
@@ -137,7 +137,7 @@ function EndCard({ workspace }: { readonly workspace: Workspace }) {
         </button>
       </div>
       {isAsking ? (
-        <ConfirmDialog
+        <Confirmation
           title={`Delete ${workspace.name}?`}
           action="Delete it"
           change={deletion}
@@ -145,7 +145,7 @@ function EndCard({ workspace }: { readonly workspace: Workspace }) {
           onClose={() => setIsAsking(false)}
         >
           <p>Nothing of it can be had back: its files and their versions, its agents and tasks.</p>
-        </ConfirmDialog>
+        </Confirmation>
       ) : null}
     </section>
   );

@@ -4,7 +4,7 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import { usePerson } from '../../session/person.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
@@ -72,7 +72,7 @@ function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }) {
     creation.mutate({ body }, { onSuccess: ({ id }) => navigate(`/${id}`) });
   };
   return (
-    <Dialog title="New workspace" onClose={onClose}>
+    <Modal title="New workspace" onClose={onClose}>
       <ChangeForm change={creation} action="Create" onSubmit={create} onCancel={onClose}>
         <Field label="Name">
           <input name="name" required maxLength={128} autoComplete="off" />
@@ -81,6 +81,6 @@ function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }) {
           <textarea name="description" maxLength={4_096} />
         </Field>
       </ChangeForm>
-    </Dialog>
+    </Modal>
   );
 }

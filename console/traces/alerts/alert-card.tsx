@@ -4,7 +4,7 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { Alert } from '../parts/answers.ts';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
 import { AlertHistory } from './alert-history.tsx';
 import { tellCondition } from './draft.ts';
 
@@ -104,15 +104,14 @@ interface DeleteDialogProps {
 function DeleteDialog({ alert, onClose }: DeleteDialogProps): ReactNode {
   const remove = useChange('tracer', 'DELETE /api/v1/alerts/:id');
   return (
-    <ConfirmDialog
+    <Confirmation
       title={`Delete the alert “${alert.name}”?`}
       action="Delete alert"
-      isRunning={remove.isPending}
-      error={remove.error}
+      change={remove}
       onConfirm={() => remove.mutate({ params: { id: alert.alertId } }, { onSuccess: onClose })}
-      onCancel={onClose}
+      onClose={onClose}
     >
       Its history goes with it. To stop it for a while, switch it off.
-    </ConfirmDialog>
+    </Confirmation>
   );
 }

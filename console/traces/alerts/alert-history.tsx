@@ -4,7 +4,7 @@ import { Answered } from '../../ui/answered.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import type { AlertEvent } from '../parts/answers.ts';
-import { OffsetPager } from '../parts/offset-pager.tsx';
+import { Pager } from '../../ui/pager.tsx';
 import { useReading } from '../parts/reading.ts';
 import { formatMoment } from '../parts/times.ts';
 import { tellCondition } from './draft.ts';
@@ -29,7 +29,7 @@ export function AlertHistory({ alertId }: { readonly alertId: string }): ReactNo
               <div className="wide">
                 <Table columns={columns} rows={events} keyOf={({ eventId }) => eventId} />
               </div>
-              <OffsetPager offset={offset} limit={pageSize} total={total} onOffset={setOffset} />
+              <Pager offset={offset} limit={pageSize} total={total} onMove={setOffset} />
             </>
           )
         }

@@ -3,7 +3,7 @@ import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import type { Alert } from '../parts/answers.ts';
-import { OffsetPager } from '../parts/offset-pager.tsx';
+import { Pager } from '../../ui/pager.tsx';
 import { useReading } from '../parts/reading.ts';
 import { TracesNav } from '../parts/traces-nav.tsx';
 import { AlertCard } from './alert-card.tsx';
@@ -57,12 +57,7 @@ export function AlertsPage(): ReactNode {
               {answer.alerts.map((alert) => (
                 <AlertCard key={alert.alertId} alert={alert} onEdit={() => setEdited(alert)} />
               ))}
-              <OffsetPager
-                offset={offset}
-                limit={pageSize}
-                total={answer.total}
-                onOffset={setOffset}
-              />
+              <Pager offset={offset} limit={pageSize} total={answer.total} onMove={setOffset} />
             </>
           )
         }

@@ -6,7 +6,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatAge, formatCount } from '../../ui/text.ts';
 import { formatShare } from '../parts/durations.ts';
-import { OffsetPager } from '../parts/offset-pager.tsx';
+import { Pager } from '../../ui/pager.tsx';
 import { useReading } from '../parts/reading.ts';
 import { formatMoment } from '../parts/times.ts';
 import type { SectionProps } from './range-choice.tsx';
@@ -77,11 +77,11 @@ function ErrorLog({ range, parameters, onSet }: SectionProps): ReactNode {
                 keyOf={({ traceId, spanId }) => `${traceId} ${spanId}`}
               />
             </div>
-            <OffsetPager
+            <Pager
               offset={offset}
               limit={pageSize}
               total={total}
-              onOffset={(next) => onSet({ offset: String(next) })}
+              onMove={(next) => onSet({ offset: String(next) })}
             />
           </>
         )}

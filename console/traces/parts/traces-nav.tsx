@@ -1,22 +1,14 @@
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
+import { TabLinks } from '../../ui/tab-links.tsx';
 
-const pages = [
-  ['/', 'Search'],
-  ['/metrics', 'Metrics'],
-  ['/dependencies', 'Dependencies'],
-  ['/alerts', 'Alerts'],
-] as const;
+const tabs = [
+  { path: '/', title: 'Search' },
+  { path: '/metrics', title: 'Metrics' },
+  { path: '/dependencies', title: 'Dependencies' },
+  { path: '/alerts', title: 'Alerts' },
+];
 
 /** The way between the pages of the area. */
 export function TracesNav(): ReactNode {
-  return (
-    <nav className="traces-nav" aria-label="Traces">
-      {pages.map(([path, title]) => (
-        <Link key={path} href={path} className={(isActive) => (isActive ? 'on' : '')}>
-          {title}
-        </Link>
-      ))}
-    </nav>
-  );
+  return <TabLinks label="Traces" tabs={tabs} />;
 }

@@ -5,7 +5,7 @@ import { JsonView } from '../../ui/json-view.tsx';
 import { formatDuration } from '../../ui/text.ts';
 import type { Span, Trace } from '../parts/answers.ts';
 import { AttributeList } from '../parts/attribute-list.tsx';
-import { CopyButton } from '../parts/copy-button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatMicros, formatShare } from '../parts/durations.ts';
 import { formatMoment } from '../parts/times.ts';
 import { WhatIfButton } from './what-if-button.tsx';

@@ -7,7 +7,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
 import type { Trace } from '../parts/answers.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatMoment } from '../parts/times.ts';
 import { BottlenecksTab } from './bottlenecks-tab.tsx';
 import { ExportTab } from './export-tab.tsx';

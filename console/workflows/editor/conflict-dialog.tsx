@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { formatAge } from '../../ui/text.ts';
-import { Modal } from '../parts/modal.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import type { Storing } from './use-storing.ts';
 
 export interface ConflictDialogProps {

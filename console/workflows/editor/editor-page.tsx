@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { lacksPlaces, layOut } from '../flow/layout.ts';
-import { Kept } from '../parts/kept.tsx';
+import { Answered } from '../../ui/answered.tsx';
 import { Editor } from './editor.tsx';
 import { labelsOf, readNewest } from './stored-workflow.ts';
 
@@ -16,7 +16,7 @@ export function EditorPage({ id }: { readonly id: string }): ReactNode {
     gcTime: 0,
   });
   return (
-    <Kept query={workflow}>
+    <Answered query={workflow}>
       {(stored) => {
         const flow = lacksPlaces(stored.flow) ? layOut(stored.flow) : stored.flow;
         return (
@@ -28,6 +28,6 @@ export function EditorPage({ id }: { readonly id: string }): ReactNode {
           />
         );
       }}
-    </Kept>
+    </Answered>
   );
 }

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import type { Component } from '../flow/flow.ts';
 import { layOut } from '../flow/layout.ts';
-import { Kept } from '../parts/kept.tsx';
+import { Answered } from '../../ui/answered.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import { EditorCanvas } from './editor-canvas.tsx';
 import { FaultList } from './fault-list.tsx';
@@ -33,13 +33,13 @@ export interface EditorProps {
 export function Editor(props: EditorProps): ReactNode {
   const catalog = useAnswer('workflow', 'GET /api/v1/components');
   return (
-    <Kept query={catalog}>
+    <Answered query={catalog}>
       {({ components, groups }) => (
         <ReactFlowProvider>
           <Workbench {...props} components={components} groups={toGroups(components, groups)} />
         </ReactFlowProvider>
       )}
-    </Kept>
+    </Answered>
   );
 }
 

@@ -1,6 +1,9 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { Confirmation } from '../parts/confirmation.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
+
+/** Leaving changes nothing that could be refused. */
+const nothing = { isPending: false, error: null };
 
 /** Asks before a link, or the browser, leaves what is not saved. */
 export function LeaveGuard({ isChanged }: { readonly isChanged: boolean }): ReactNode {
@@ -28,9 +31,8 @@ export function LeaveGuard({ isChanged }: { readonly isChanged: boolean }): Reac
   return (
     <Confirmation
       title="Leave without saving?"
-      verb="Leave"
-      isBusy={false}
-      error={null}
+      action="Leave"
+      change={nothing}
       onConfirm={() => navigate(`~${address}`)}
       onClose={() => setAddress(undefined)}
     >

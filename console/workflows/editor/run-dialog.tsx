@@ -4,7 +4,7 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import { Field } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { findInputs, readInputs, readMoreInputs, type TypedInput } from '../flow/inputs.ts';
-import { Modal } from '../parts/modal.tsx';
+import { Modal } from '../../ui/modal.tsx';
 import type { DraftState } from './use-draft.ts';
 import type { Storing } from './use-storing.ts';
 

@@ -6,8 +6,8 @@ import { Badge } from '../../ui/badge.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
-import { Modal } from '../parts/modal.tsx';
-import { Pager } from '../parts/pager.tsx';
+import { Modal } from '../../ui/modal.tsx';
+import { Pager } from '../../ui/pager.tsx';
 import type { Storing } from './use-storing.ts';
 
 type Version = Answer<'workflow', 'GET /api/v1/workflows/:id/versions'>['versions'][number];
@@ -39,7 +39,7 @@ export function VersionsDialog({ storing, onClose }: VersionsDialogProps): React
               rows={rows}
               keyOf={({ version }) => String(version)}
             />
-            <Pager {...{ offset, limit, total }} onTurn={setOffset} />
+            <Pager {...{ offset, limit, total }} onMove={setOffset} />
           </>
         )}
       </Answered>

@@ -6,7 +6,7 @@ import { call } from '../../api/call.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { Execution } from '../flow/runs.ts';
-import { Confirmation } from '../parts/confirmation.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
 
 export interface ExecutionHeadProps {
   readonly execution: Execution;
@@ -63,9 +63,8 @@ function CancelButton({ executionId }: { readonly executionId: string }) {
       {isAsking ? (
         <Confirmation
           title="Call this execution off?"
-          verb="Call it off"
-          isBusy={cancel.isPending}
-          error={cancel.error}
+          action="Call it off"
+          change={cancel}
           onConfirm={() => cancel.mutate({ params: { executionId } }, { onSuccess: close })}
           onClose={close}
         >

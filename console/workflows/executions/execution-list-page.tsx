@@ -8,7 +8,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatAge, formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
-import { Pager } from '../parts/pager.tsx';
+import { Pager } from '../../ui/pager.tsx';
 
 type Summary = Answer<'workflow', 'GET /api/v1/executions'>['executions'][number];
 
@@ -71,7 +71,7 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
                   onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
                 />
               </div>
-              <Pager {...{ offset, limit, total: answer.total }} onTurn={setOffset} />
+              <Pager {...{ offset, limit, total: answer.total }} onMove={setOffset} />
             </>
           )
         }

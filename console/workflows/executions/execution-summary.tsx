@@ -4,7 +4,7 @@ import { JsonView } from '../../ui/json-view.tsx';
 import { formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
 import { nameOf, type Flow } from '../flow/flow.ts';
 import type { Execution, NodeRun } from '../flow/runs.ts';
-import { Facts } from '../parts/facts.tsx';
+import { Facts } from '../../ui/facts.tsx';
 
 export interface ExecutionSummaryProps {
   readonly execution: Execution;
@@ -18,7 +18,7 @@ export function ExecutionSummary({ execution, flow, onSelect }: ExecutionSummary
   return (
     <div className="stack">
       <h2>Execution</h2>
-      <Facts facts={factsOf(execution)} />
+      <Facts facts={Object.entries(factsOf(execution))} />
       {error ? (
         <div className="workflow-error" role="alert">
           {error.nodeId ? (

@@ -7,8 +7,8 @@ import { Problem } from '../../ui/problem.tsx';
 import { formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
 import { nameOf, settingsOf, type FlowNode } from '../flow/flow.ts';
 import type { Execution, NodeRun } from '../flow/runs.ts';
-import { Facts } from '../parts/facts.tsx';
-import { Pager } from '../parts/pager.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Pager } from '../../ui/pager.tsx';
 import { Rerun } from './rerun.tsx';
 import { nodesOperation } from './use-execution.ts';
 
@@ -48,7 +48,7 @@ export function NodeRunPanel({ execution, node, onClose }: NodeRunPanelProps): R
       {runs.data?.nodes.map((run) => (
         <RunDetail key={run.iteration ?? ''} run={run} isOnly={total === 1} />
       ))}
-      <Pager {...{ offset, limit, total }} onTurn={setOffset} />
+      <Pager {...{ offset, limit, total }} onMove={setOffset} />
       {total > 0 ? <Rerun {...{ execution, node }} /> : null}
       <details>
         <summary>Settings, as the flow has them</summary>
@@ -73,7 +73,7 @@ function RunDetail({ run, isOnly }: RunDetailProps) {
         <Badge state={status} />
       </summary>
       <div className="stack">
-        <Facts facts={factsOf(run)} />
+        <Facts facts={Object.entries(factsOf(run))} />
         {error ? (
           <div className="workflow-error" role="alert">
             {error.message} ({error.code})

@@ -6,7 +6,7 @@ import { Problem } from '../../ui/problem.tsx';
 import type { FlowNode } from '../flow/flow.ts';
 import { readMoreInputs } from '../flow/inputs.ts';
 import type { Execution } from '../flow/runs.ts';
-import { Modal } from '../parts/modal.tsx';
+import { Modal } from '../../ui/modal.tsx';
 
 export interface RerunProps {
   readonly execution: Execution;

@@ -5,7 +5,7 @@ import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Pager } from '../parts/pager.tsx';
+import { Pager } from '../../ui/pager.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
 
 type Workflows = Answer<'workflow', 'GET /api/v1/workflows'>;
@@ -37,7 +37,7 @@ export function WorkflowListPage(): ReactNode {
             <Listing workflows={answer.workflows} isFiltered={q !== '' || status !== ''} />
             <Pager
               {...{ offset, limit, total: answer.total }}
-              onTurn={(next) => setFilter({ ...filter, offset: next })}
+              onMove={(next) => setFilter({ ...filter, offset: next })}
             />
           </>
         )}

@@ -4,7 +4,7 @@ import { useChange } from '../../api/answers.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
-import { Confirmation } from '../parts/confirmation.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
 import type { Workflow } from './workflow-list-page.tsx';
 
 /** Workflows one below the other; a row opens its editor. */
@@ -97,9 +97,8 @@ function Archiving({ workflow: { id, name }, onClose }: ArchivingProps) {
   return (
     <Confirmation
       title={`Archive ${name}?`}
-      verb="Archive"
-      isBusy={archive.isPending}
-      error={archive.error}
+      action="Archive"
+      change={archive}
       onConfirm={() => archive.mutate({ params: { id } }, { onSuccess: onClose })}
       onClose={onClose}
     >

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { ChangeForm, type ChangeState } from './change-form.tsx';
-import { Dialog } from './dialog.tsx';
+import { Modal } from './modal.tsx';
 
-export interface ConfirmDialogProps {
+export interface ConfirmationProps {
   /** The question. */
   readonly title: string;
   /** What the button that goes on says. */
@@ -15,19 +15,20 @@ export interface ConfirmDialogProps {
 }
 
 /** Asks before something is destroyed. */
-export function ConfirmDialog(props: ConfirmDialogProps): ReactNode {
+export function Confirmation(props: ConfirmationProps): ReactNode {
   const { title, action, change, onConfirm, onClose, children } = props;
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Modal title={title} onClose={onClose}>
       <ChangeForm
         change={change}
         action={action}
         isDestructive
         onSubmit={onConfirm}
         onCancel={onClose}
+        cancelText="Back"
       >
         {children}
       </ChangeForm>
-    </Dialog>
+    </Modal>
   );
 }
