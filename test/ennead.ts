@@ -35,8 +35,14 @@ export function startEnnead(words: readonly string[], variables: Record<string, 
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  // A test that was given up leaves nothing running.
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
   const exit = new Promise<Exit>((resolve) => {
-    child.on('close', (code, signal) => resolve({ code, signal }));
+    child.on('close', (code, signal) => {
+      process.off('exit', end);
+      resolve({ code, signal });
+    });
   });
   const ready = new Promise<void>((resolve, reject) => {
     const read = (bytes: Buffer) => {

@@ -5,6 +5,9 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { freePortBase } from '../../src/kit/testing.ts';
 import { startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 
+/** How long a page may take; machines of CI are shared. */
+const patienceMs = process.env['CI'] ? 60_000 : 20_000;
+
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];
 
 /** The browser of this machine; undefined where there is none. */
@@ -58,7 +61,7 @@ export class ConsoleGround implements AsyncDisposable {
   async newPage(): Promise<Page> {
     const context = await this.#browser.newContext({ baseURL: this.url });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(patienceMs);
     return page;
   }
 

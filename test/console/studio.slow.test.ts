@@ -345,7 +345,7 @@ describe.skipIf(!browserProgram)('the studio (skipped when there is no Chromium)
     const id = await openWorkspace('Doomed');
     await openTab('Settings');
     await page.getByRole('button', { name: 'Delete the workspace …' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
     expect(await ground.ask(page, `studio/api/v1/workspaces/${id}`)).toMatchObject({ id });
     await page.getByRole('button', { name: 'Delete the workspace …' }).click();
     await page.getByRole('button', { name: 'Delete it' }).click();
