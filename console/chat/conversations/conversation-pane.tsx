@@ -1,0 +1,31 @@
+import { useDeferredValue, useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { ConversationList } from './conversation-list.tsx';
+import { SearchResults } from './search-results.tsx';
+
+/** All conversations, or what was found in them. */
+export function ConversationPane({ openId }: { readonly openId: string }): ReactNode {
+  const [query, setQuery] = useState('');
+  const deferredQuery = useDeferredValue(query.trim());
+  return (
+    <aside className="conversations" aria-label="Conversations">
+      <div className="conversations-head">
+        <Link href="/" className="button">
+          New chat
+        </Link>
+        <input
+          type="search"
+          aria-label="Search in conversations"
+          placeholder="Search"
+          value={query}
+          onChange={({ target }) => setQuery(target.value)}
+        />
+      </div>
+      {deferredQuery === '' ? (
+        <ConversationList openId={openId} />
+      ) : (
+        <SearchResults query={deferredQuery} />
+      )}
+    </aside>
+  );
+}

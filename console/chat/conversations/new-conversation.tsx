@@ -1,0 +1,49 @@
+import { useState, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { useChange } from '../../api/answers.ts';
+import { Problem } from '../../ui/problem.tsx';
+import { useChat } from '../chat-context.ts';
+import { Composer } from '../thread/composer.tsx';
+import { anyModel, ModelChoice } from '../thread/model-choice.tsx';
+
+/** A conversation that begins with its first question. */
+export function NewConversation(): ReactNode {
+  const { turns, drafts } = useChat();
+  const [model, setModel] = useState(anyModel);
+  const [failureCount, setFailureCount] = useState(0);
+  const [, navigate] = useLocation();
+  const creation = useChange('chat', 'POST /api/conversations');
+  const begin = (text: string) => {
+    creation.mutate(
+      { body: model === anyModel ? {} : { model } },
+      {
+        onSuccess: ({ id }) => {
+          void turns.ask(id, { text, after: 0 });
+          navigate(`/${id}`);
+        },
+        onError: () => {
+          drafts.set('', text);
+          setFailureCount((count) => count + 1);
+        },
+      },
+    );
+  };
+  return (
+    <section className="thread" aria-label="New conversation">
+      <header className="thread-head">
+        <h1>New chat</h1>
+        <div className="actions">
+          <ModelChoice model={model} onChoose={setModel} />
+        </div>
+      </header>
+      <div className="thread-welcome">
+        <h2>What would you like to know?</h2>
+        <p className="faint">
+          The conversation is kept. Its models, tools and costs are those of your account.
+        </p>
+      </div>
+      {creation.error ? <Problem error={creation.error} /> : null}
+      <Composer key={failureCount} draftKey="" isBusy={creation.isPending} onSend={begin} />
+    </section>
+  );
+}
