@@ -1,11 +1,63 @@
 import type { ReactNode } from 'react';
+import { Route, Switch, useLocation } from 'wouter';
 import { Empty } from '../ui/empty.tsx';
 import { Page } from '../ui/page.tsx';
+import { BudgetsTab } from './spend/budgets-tab.tsx';
+import { CatalogueTab } from './catalogue/catalogue-tab.tsx';
+import { LocalTab } from './local/local-tab.tsx';
+import './models.css';
+import { ProviderPage } from './providers/provider-page.tsx';
+import { ProvidersTab } from './providers/providers-tab.tsx';
+import { SpendTab } from './spend/spend-tab.tsx';
 
+const tabs: readonly (readonly [path: string, title: string])[] = [
+  ['/', 'All models'],
+  ['/providers', 'Providers'],
+  ['/spend', 'Spend'],
+  ['/budgets', 'Budgets'],
+  ['/local', 'Local models'],
+];
+
+/** The models that can be asked, who has them, what they cost, and those of this machine. */
 export function ModelsPage(): ReactNode {
   return (
     <Page title="Models">
-      <Empty title="Nothing here yet" />
+      <Tabs />
+      <Switch>
+        <Route path="/" component={CatalogueTab} />
+        <Route path="/providers" component={ProvidersTab} />
+        <Route path="/providers/:name">
+          {({ name }) => <ProviderPage key={name} name={name} />}
+        </Route>
+        <Route path="/new-provider">
+          <ProviderPage />
+        </Route>
+        <Route path="/spend" component={SpendTab} />
+        <Route path="/budgets" component={BudgetsTab} />
+        <Route path="/local" component={LocalTab} />
+        <Route>
+          <Empty title="There is no such page" />
+        </Route>
+      </Switch>
     </Page>
+  );
+}
+
+function Tabs(): ReactNode {
+  const [location, navigate] = useLocation();
+  return (
+    <div className="tabs" role="tablist">
+      {tabs.map(([path, title]) => (
+        <button
+          key={path}
+          type="button"
+          role="tab"
+          aria-selected={path === '/' ? location === '/' : location.startsWith(path)}
+          onClick={() => navigate(path)}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
   );
 }

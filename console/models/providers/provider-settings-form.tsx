@@ -1,0 +1,100 @@
+import { useState, type ReactNode } from 'react';
+import { useChange } from '../../api/answers.ts';
+import { Field } from '../../ui/field.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { ProviderDetails } from './provider-details.tsx';
+import { ProviderKeys } from './provider-keys.tsx';
+import { ProviderModels } from './provider-models.tsx';
+import {
+  dialects,
+  newProvider,
+  toForm,
+  toSettings,
+  type Configured,
+  type ProviderForm,
+} from './provider-settings.ts';
+
+export interface FormPartProps {
+  readonly form: ProviderForm;
+  readonly onSet: (change: Partial<ProviderForm>) => void;
+}
+
+export interface ProviderSettingsFormProps {
+  /** Absent for a new one. */
+  readonly provider?: Configured;
+  readonly onSaved?: (name: string) => void;
+}
+
+/** Adds a provider, or replaces its settings. */
+export function ProviderSettingsForm({ provider, onSaved }: ProviderSettingsFormProps): ReactNode {
+  const [name, setName] = useState(provider?.name ?? '');
+  const [form, setForm] = useState<ProviderForm>(provider ? toForm(provider) : newProvider);
+  const saving = useChange('gateway', 'PUT /api/v1/providers/:name');
+  const set = (change: Partial<ProviderForm>) => setForm((before) => ({ ...before, ...change }));
+  const save = () => {
+    saving.mutate(
+      { params: { name }, body: toSettings(form) },
+      {
+        onSuccess: (saved) => {
+          // No key stays in the page once it is stored.
+          setForm(toForm(saved));
+          onSaved?.(saved.name);
+        },
+      },
+    );
+  };
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      {provider ? null : (
+        <Field label="Name" hint="lower-case letters, digits and hyphens">
+          <input required value={name} onChange={({ target }) => setName(target.value.trim())} />
+        </Field>
+      )}
+      <AddressFields form={form} onSet={set} />
+      <ProviderKeys form={form} onSet={set} keyCount={provider?.keyCount ?? 0} />
+      <ProviderModels form={form} onSet={set} />
+      <ProviderDetails form={form} onSet={set} />
+      {saving.error ? <Problem error={saving.error} /> : null}
+      <div className="row">
+        <button type="submit" className="primary" disabled={saving.isPending}>
+          {provider ? 'Save' : 'Add'}
+        </button>
+        {saving.isSuccess ? <output>Saved: in force at once.</output> : null}
+      </div>
+    </form>
+  );
+}
+
+function AddressFields({ form, onSet }: FormPartProps): ReactNode {
+  return (
+    <div className="columns">
+      <Field label="API" hint="what it speaks">
+        <select
+          value={form.dialect}
+          onChange={({ target }) =>
+            onSet({ dialect: dialects.find((dialect) => dialect === target.value) ?? 'openai' })
+          }
+        >
+          {dialects.map((dialect) => (
+            <option key={dialect}>{dialect}</option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Address" hint="with the version: …/v1, Gemini’s …/v1beta; Ollama’s without">
+        <input
+          required
+          type="url"
+          placeholder="https://api.example.com/v1"
+          value={form.baseUrl}
+          onChange={({ target }) => onSet({ baseUrl: target.value })}
+        />
+      </Field>
+    </div>
+  );
+}
