@@ -66,16 +66,11 @@ function Deletion(props: ConversationEntryProps & { readonly onClose: () => void
   const { id, title, message_count: count } = conversation;
   const deletion = useChange('chat', 'DELETE /api/conversations/:id');
   const [, navigate] = useLocation();
-  const confirm = () => {
-    deletion.mutate(
-      { params: { id } },
-      {
-        onSuccess: () => {
-          if (isOpen) navigate('/');
-          onClose();
-        },
-      },
-    );
+  const confirm = async () => {
+    // The entry may have left the list before this is answered.
+    await deletion.mutateAsync({ params: { id } });
+    if (isOpen) navigate('/');
+    onClose();
   };
   return (
     <Confirmation
@@ -83,7 +78,7 @@ function Deletion(props: ConversationEntryProps & { readonly onClose: () => void
       action="Delete"
       isRunning={deletion.isPending}
       error={deletion.error}
-      onConfirm={confirm}
+      onConfirm={() => void confirm().catch(() => {})}
       onClose={onClose}
     >
       Its {count} {count === 1 ? 'message is' : 'messages are'} gone for good, in all tabs.

@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { useChange } from '../../api/answers.ts';
+import { useMutation } from '@tanstack/react-query';
+import { call } from '../../api/call.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { useChat } from '../chat-context.ts';
 import { Composer } from '../thread/composer.tsx';
@@ -12,21 +13,22 @@ export function NewConversation(): ReactNode {
   const [model, setModel] = useState(anyModel);
   const [failureCount, setFailureCount] = useState(0);
   const [, navigate] = useLocation();
-  const creation = useChange('chat', 'POST /api/conversations');
+  // The list hears of it by itself; the question waits for nothing else.
+  const creation = useMutation({
+    mutationFn: () =>
+      call('chat', 'POST /api/conversations', { body: model === anyModel ? {} : { model } }),
+  });
   const begin = (text: string) => {
-    creation.mutate(
-      { body: model === anyModel ? {} : { model } },
-      {
-        onSuccess: ({ id }) => {
-          void turns.ask(id, { text, after: 0 });
-          navigate(`/${id}`);
-        },
-        onError: () => {
-          drafts.set('', text);
-          setFailureCount((count) => count + 1);
-        },
+    creation.mutate(undefined, {
+      onSuccess: ({ id }) => {
+        void turns.ask(id, { text, after: 0 });
+        navigate(`/${id}`);
       },
-    );
+      onError: () => {
+        drafts.set('', text);
+        setFailureCount((count) => count + 1);
+      },
+    });
   };
   return (
     <section className="thread" aria-label="New conversation">

@@ -8,6 +8,11 @@ export function ProviderDeletion({ name }: { readonly name: string }): ReactNode
   const [isAsked, setIsAsked] = useState(false);
   const [, navigate] = useLocation();
   const deletion = useChange('gateway', 'DELETE /api/v1/providers/:name');
+  const confirm = async () => {
+    // The page may be gone with its provider before this is answered.
+    await deletion.mutateAsync({ params: { name } });
+    navigate('/providers');
+  };
   return (
     <>
       <button type="button" className="danger" onClick={() => setIsAsked(true)}>
@@ -19,9 +24,7 @@ export function ProviderDeletion({ name }: { readonly name: string }): ReactNode
           action="Delete"
           isRunning={deletion.isPending}
           error={deletion.error}
-          onConfirm={() =>
-            deletion.mutate({ params: { name } }, { onSuccess: () => navigate('/providers') })
-          }
+          onConfirm={() => void confirm().catch(() => {})}
           onClose={() => setIsAsked(false)}
         >
           Its settings and keys are gone for good, and its models are asked no more. One of the same
