@@ -21,25 +21,27 @@ const tabs: readonly (readonly [path: string, title: string])[] = [
 /** The models that can be asked, who has them, what they cost, and those of this machine. */
 export function ModelsPage(): ReactNode {
   return (
-    <Page title="Models">
-      <Tabs />
-      <Switch>
-        <Route path="/" component={CatalogueTab} />
-        <Route path="/providers" component={ProvidersTab} />
-        <Route path="/providers/:name">
-          {({ name }) => <ProviderPage key={name} name={name} />}
-        </Route>
-        <Route path="/new-provider">
-          <ProviderPage />
-        </Route>
-        <Route path="/spend" component={SpendTab} />
-        <Route path="/budgets" component={BudgetsTab} />
-        <Route path="/local" component={LocalTab} />
-        <Route>
-          <Empty title="There is no such page" />
-        </Route>
-      </Switch>
-    </Page>
+    <div className="models">
+      <Page title="Models">
+        <Tabs />
+        <Switch>
+          <Route path="/" component={CatalogueTab} />
+          <Route path="/providers" component={ProvidersTab} />
+          <Route path="/providers/:name">
+            {({ name }) => <ProviderPage key={name} name={name} />}
+          </Route>
+          <Route path="/new-provider">
+            <ProviderPage />
+          </Route>
+          <Route path="/spend" component={SpendTab} />
+          <Route path="/budgets" component={BudgetsTab} />
+          <Route path="/local" component={LocalTab} />
+          <Route>
+            <Empty title="There is no such page" />
+          </Route>
+        </Switch>
+      </Page>
+    </div>
   );
 }
 
@@ -52,7 +54,7 @@ function Tabs(): ReactNode {
           key={path}
           type="button"
           role="tab"
-          aria-selected={path === '/' ? location === '/' : location.startsWith(path)}
+          aria-selected={isWithin(location, path)}
           onClick={() => navigate(path)}
         >
           {title}
@@ -60,4 +62,9 @@ function Tabs(): ReactNode {
       ))}
     </div>
   );
+}
+
+function isWithin(location: string, path: string): boolean {
+  if (location === '/new-provider') return path === '/providers';
+  return path === '/' ? location === '/' : location.startsWith(path);
 }

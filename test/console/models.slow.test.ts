@@ -58,7 +58,7 @@ describe.skipIf(!browserProgram)(
       await page.getByLabel(/^Name(?! of)/).fill('Not A Name');
       await page.getByLabel('Address').fill(`${provider.url}/v1`);
       await page.getByLabel('Keys').fill(secret);
-      await page.getByLabel(/^These alone/).check();
+      await page.getByRole('radio', { name: /^These alone/ }).check();
       await button('Add a model').click();
       await page.getByLabel('Name of model 1').fill('acme-large');
       await page.getByLabel('$ in / million of model 1').fill('2');
@@ -73,7 +73,7 @@ describe.skipIf(!browserProgram)(
       expect(await page.getByLabel('Keys').inputValue()).toBe('');
       expect(await page.content()).not.toContain(secret);
 
-      await page.getByLabel(/^These alone/).check();
+      await page.getByRole('radio', { name: /^These alone/ }).check();
       expect(await page.getByLabel('$ in / million of model 1').inputValue()).toBe('2');
       await page.getByLabel('$ in / million of model 1').fill('3');
       await button('Save').click();
@@ -127,13 +127,13 @@ describe.skipIf(!browserProgram)(
         .not.toMatchObject({ totals: { requests: 0 } });
       await page.goto('/models/spend');
       await row(/^\d{4}-/).waitFor();
-      await page.locator('.day-chart rect').first().waitFor();
-      await page.getByRole('combobox', { name: 'By' }).selectOption('model');
+      await page.locator('.day-chart .bar-shape').last().waitFor();
+      await page.getByRole('combobox', { name: 'By', exact: true }).selectOption('model');
       await row(/ennead-tiny 100 %/).waitFor();
-      await page.getByRole('combobox', { name: 'By' }).selectOption('user or key');
-      await row(/admin/).waitFor();
-      await page.getByLabel('To').fill('2020-01-02');
-      await page.getByLabel('From').fill('2020-01-01');
+      await page.getByRole('combobox', { name: 'By', exact: true }).selectOption('user or key');
+      await row(/Administrator/).waitFor();
+      await page.getByLabel('To', { exact: true }).fill('2020-01-02');
+      await page.getByLabel('From', { exact: true }).fill('2020-01-01');
       await page.getByRole('heading', { name: 'Nothing was spent' }).waitFor();
       await button('Clear my answers').click();
       await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click();
@@ -151,9 +151,12 @@ describe.skipIf(!browserProgram)(
       await dialog.getByLabel('At most').nth(1).fill('7');
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.getByRole('alert').waitFor();
-      await dialog.getByRole('combobox', { name: 'of' }).nth(1).selectOption('requests');
+      await dialog
+        .getByRole('combobox', { name: 'of', exact: true })
+        .nth(1)
+        .selectOption('requests');
       await dialog.getByRole('button', { name: 'Save' }).click();
-      await row(/my-app .*\$0\.00 of \$5\.00 dollars a month.*0 of 7 requests a month/).waitFor();
+      await row(/my-app .*\$0\.00 of \$5\.00 a month.*0 of 7 requests a month/).waitFor();
       await row(/my-app/)
         .getByRole('button', { name: 'Delete' })
         .click();

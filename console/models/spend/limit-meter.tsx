@@ -16,7 +16,8 @@ export function LimitMeter({ limit }: { readonly limit: Limit }): ReactNode {
         aria-label={`${unit} a ${period}`}
       />
       <span>
-        {formatAmount(used, unit)} of {formatAmount(amount, unit)} {unit} a {period}
+        {formatAmount(used, unit)} of {formatAmount(amount, unit)}
+        {unit === 'dollars' ? '' : ` ${unit}`} a {period}
         {held}
       </span>
     </div>

@@ -71,12 +71,19 @@ const figures: readonly Column<SpendGroup>[] = [
   { title: 'Cost', isFigure: true, cell: ({ dollars }) => formatDollars(dollars) },
 ];
 
+const groupTitles: Readonly<Record<string, string>> = {
+  day: 'Day',
+  model: 'Model',
+  provider: 'Provider',
+  key: 'User or key',
+};
+
 function columnsFor(
   groupBy: string,
   shareOf: (group: SpendGroup) => number,
 ): readonly Column<SpendGroup>[] {
   return [
-    { title: groupBy === 'key' ? 'User or key' : groupBy, cell: nameOf },
+    { title: groupTitles[groupBy] ?? groupBy, cell: nameOf },
     { title: 'Share', cell: (group) => <Share share={shareOf(group)} /> },
     ...figures,
   ];
@@ -100,7 +107,7 @@ function Share({ share }: { readonly share: number }): ReactNode {
         <rect width="100" height="10" rx="2" className="share-whole" />
         <rect width={share * 100} height="10" rx="2" className="bar-shape" />
       </svg>
-      {percent}
+      <span>{percent}</span>
     </span>
   );
 }
