@@ -50,6 +50,7 @@ describe.skipIf(!browserProgram)('chat in the console (skipped when there is no 
   }
 
   async function send(text: string, on = page): Promise<void> {
+    await on.getByRole('button', { name: 'Send' }).waitFor();
     await on.getByRole('textbox', { name: 'Message', exact: true }).fill(text);
     await on.keyboard.press('Enter');
   }
@@ -68,7 +69,8 @@ describe.skipIf(!browserProgram)('chat in the console (skipped when there is no 
     await page.goto('/chat');
     await chooseModel('ennead-tiny');
     await send('Hello');
-    await page.getByText('Hello! How can I help you?').waitFor();
+    // The model has to be loaded first.
+    await page.getByText('Hello! How can I help you?').waitFor({ timeout: 50_000 });
     await lastAnswer()
       .getByText(/ennead-tiny · \d+ \+ \d+ tokens · \$0.00/)
       .waitFor();
