@@ -129,7 +129,7 @@ describe.skipIf(!browserProgram)(
       await row(/^\d{4}-/).waitFor();
       await page.locator('.day-chart .bar-shape').last().waitFor();
       await page.getByRole('combobox', { name: 'By', exact: true }).selectOption('model');
-      await row(/ennead-tiny \d+ %/).waitFor();
+      await row(/ennead-tiny [\d.]+ %/).waitFor();
       await page.getByRole('combobox', { name: 'By', exact: true }).selectOption('user or key');
       await row(/Administrator/).waitFor();
       await page.getByLabel('To', { exact: true }).fill('2020-01-02');
