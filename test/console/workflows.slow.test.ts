@@ -271,7 +271,8 @@ describe.skipIf(!browserProgram)(
       await page.getByRole('button', { name: 'Use Translate a list' }).click();
       await step(page, 'translate').waitFor();
       await page.getByRole('button', { name: 'Run …' }).click();
-      await page.getByRole('textbox', { name: /^texts a list of texts/ }).waitFor();
+      await page.getByRole('textbox', { name: /^texts/ }).waitFor();
+      await page.getByText('a list of texts').waitFor();
       await page.goto('/workflows');
       await page.getByLabel('Search').fill('translate');
       await page.getByRole('button', { name: 'Archive Translate a list' }).click();

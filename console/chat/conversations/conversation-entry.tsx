@@ -76,8 +76,7 @@ function Deletion(props: ConversationEntryProps & { readonly onClose: () => void
     <Confirmation
       title={`Delete “${title}”?`}
       action="Delete"
-      isRunning={deletion.isPending}
-      error={deletion.error}
+      change={deletion}
       onConfirm={() => void confirm().catch(() => {})}
       onClose={onClose}
     >

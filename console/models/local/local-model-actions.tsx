@@ -36,8 +36,7 @@ export function LocalModelActions({ name }: { readonly name: string }): ReactNod
         <Confirmation
           title={`Delete ${name}?`}
           action="Delete"
-          isRunning={deletion.isPending}
-          error={deletion.error}
+          change={deletion}
           onConfirm={() => deletion.mutate({ body: { model: name } }, { onSuccess: close })}
           onClose={close}
         >

@@ -22,8 +22,7 @@ export function ProviderDeletion({ name }: { readonly name: string }): ReactNode
         <Confirmation
           title={`Delete the provider ${name}?`}
           action="Delete"
-          isRunning={deletion.isPending}
-          error={deletion.error}
+          change={deletion}
           onConfirm={() => void confirm().catch(() => {})}
           onClose={() => setIsAsked(false)}
         >

@@ -15,8 +15,7 @@ export function BudgetDeletion({ subject }: { readonly subject: string }): React
         <Confirmation
           title={`Delete the budget of ${subject}?`}
           action="Delete"
-          isRunning={deletion.isPending}
-          error={deletion.error}
+          change={deletion}
           onConfirm={() =>
             deletion.mutate({ params: { subject } }, { onSuccess: () => setIsAsked(false) })
           }

@@ -31,8 +31,7 @@ export function CacheCard(): ReactNode {
         <Confirmation
           title="Clear your cached answers?"
           action="Clear"
-          isRunning={clearing.isPending}
-          error={clearing.error}
+          change={clearing}
           onConfirm={() => clearing.mutate({}, { onSuccess: () => setIsAsked(false) })}
           onClose={() => setIsAsked(false)}
         >
