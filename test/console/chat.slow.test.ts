@@ -227,7 +227,7 @@ describe.skipIf(!browserProgram)('chat in the console (skipped when there is no 
 
     await page.getByRole('button', { name: 'Delete Sea story' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.getByRole('button', { name: 'Back' }).click();
     await page.getByRole('button', { name: 'Delete Sea story' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'New chat' }).waitFor();
