@@ -1,3 +1,4 @@
+import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serviceNames } from '../../src/service-names.ts';
 import { browserProgram, ConsoleGround } from './browser.ts';
@@ -24,7 +25,7 @@ describe.skipIf(!browserProgram)('the console (skipped when there is no Chromium
     const page = await ground.openPage();
     for (let time = 0; time < 2; time++) {
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
-      const table = page.getByRole('table');
+      const table = page.getByRole('region', { name: 'Services' }).getByRole('table');
       await table.waitFor();
       expect(await table.getByText('healthy').count()).toBe(serviceNames.length);
       await page.reload();
@@ -45,6 +46,25 @@ describe.skipIf(!browserProgram)('the console (skipped when there is no Chromium
     expect(cookies.map(({ name }) => name)).toContain('session');
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  test("opens sockets for its own pages, and none for a stranger's with the same cookies", async () => {
+    const page = await ground.openPage();
+    const cookies = await page.context().cookies();
+    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+    const open = (origin: string) => {
+      const address = `${ground.url.replace('http', 'ws')}/services/mesh/api/v1/activity/stream`;
+      const socket = new WebSocket(address, { headers: { cookie, origin } });
+      return new Promise((resolve) => {
+        socket.on('unexpected-response', (_, { statusCode }) => resolve(statusCode));
+        socket.on('open', () => {
+          socket.close();
+          resolve('open');
+        });
+      });
+    };
+    expect(await open('http://evil.test')).toBe(403);
+    expect(await open(ground.url)).toBe('open');
   });
 
   test('forgets the session when one logs out', async () => {
