@@ -121,6 +121,7 @@ export const workflowRoutes = {
     method: 'GET',
     url: path,
     summary: 'List workflows, the newest first',
+    description: 'Without a `status` those that are archived are left out.',
     permission: mayRead,
     schema: {
       query: Type.Object({
