@@ -15,7 +15,10 @@ export function formatSeconds(seconds: number): string {
     ['s', Math.floor(seconds) % 60],
   ] as const;
   const first = units.findIndex(([, amount]) => amount > 0);
-  const shown = first === -1 ? units.slice(-1) : units.slice(first, first + 2);
+  const shown =
+    first === -1
+      ? units.slice(-1)
+      : units.slice(first, first + 2).filter(([, amount]) => amount > 0);
   return shown.map(([unit, amount]) => `${amount} ${unit}`).join(' ');
 }
 
@@ -32,8 +35,10 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** Dollars, with as many places as tell a small sum from nothing. */
+const smallFormat = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 });
+
+/** Dollars to the cent; less than a cent with two figures that count. */
 export function formatDollars(dollars: number): string {
-  const places = dollars !== 0 && Math.abs(dollars) < 0.01 ? 6 : 2;
-  return `$${dollars.toFixed(places)}`;
+  const isSmall = dollars !== 0 && Math.abs(dollars) < 0.01;
+  return `$${isSmall ? smallFormat.format(dollars) : dollars.toFixed(2)}`;
 }

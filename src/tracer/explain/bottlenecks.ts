@@ -22,7 +22,7 @@ export interface Bottleneck {
   readonly expectedUs: number;
   readonly basis: 'history' | 'trace';
   /**
-   * `error`: it failed, and nothing below it did. `slow`: its own work took unusually long.
+   * `error`: it failed, and none of its children did. `slow`: its own work took unusually long.
    * `share`: nothing is known of its operation, and its own work is more than half of the trace.
    * A shape: how it stands to other calls, of which it is the heaviest.
    */

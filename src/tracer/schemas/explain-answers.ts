@@ -33,7 +33,7 @@ const bottleneck = Type.Object(
     }),
     reason: Type.Enum(['error', 'slow', 'share', ...shapeNames], {
       description:
-        '`error`: it failed, and nothing below it did; `slow`: its own work took unusually long; `share`: its own work is more than half of the trace, and too little is known of its operation; else the shape that it stands for',
+        '`error`: it failed, and none of its children did; `slow`: its own work took unusually long; `share`: its own work is more than half of the trace, and too little is known of its operation; else the shape that it stands for',
     }),
     severity: Type.Enum(['low', 'medium', 'high', 'critical'], {
       description:
