@@ -114,3 +114,24 @@ test('a refusal is told, and a follower that was stopped comes no more', async (
   await vi.advanceTimersByTimeAsync(60_000);
   expect(FakeSocket.all).toHaveLength(1);
 });
+
+test('a follower that is refused at once asks less and less often, and at first again after a sound while', async () => {
+  const { follower } = follow();
+  const refuse = async (afterMs: number) => {
+    last().open();
+    last().close();
+    await vi.advanceTimersByTimeAsync(afterMs);
+    return FakeSocket.all.length;
+  };
+  expect(await refuse(1_000)).toBe(2);
+  expect(await refuse(1_000)).toBe(2);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await refuse(3_999)).toBe(3);
+  await vi.advanceTimersByTimeAsync(1);
+  last().open();
+  await vi.advanceTimersByTimeAsync(5_000);
+  last().close();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(FakeSocket.all.length).toBe(5);
+  follower.stop();
+});

@@ -1,6 +1,6 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { openSocket } from '../api/events.ts';
+import { LastingSocket } from '../api/lasting-socket.ts';
 import { askListAnew } from './conversations/conversation-list-query.ts';
 import type { Conversation, Message } from './thread/messages.ts';
 import { askThreadAnew, tellConversation, tellMessage } from './thread/thread-query.ts';
@@ -18,8 +18,6 @@ interface ConversationNews {
   readonly conversation?: Conversation;
 }
 
-const delaysMs = [500, 2_000, 5_000, 15_000];
-
 /** Keeps what is shown in step with the service, and with the user's other tabs. */
 export function useChatSocket(): void {
   const client = useQueryClient();
@@ -29,50 +27,32 @@ export function useChatSocket(): void {
   }, [client]);
 }
 
-/** A socket that comes back when it is lost. */
 class ChatLine implements Disposable {
   readonly #client: QueryClient;
-  #socket: WebSocket;
-  #losses = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isClosed = false;
+  readonly #socket: LastingSocket;
+  #wasLost = false;
 
   constructor(client: QueryClient) {
     this.#client = client;
-    this.#socket = this.#connect();
+    this.#socket = new LastingSocket('chat', {
+      path: () => '/ws',
+      onOpen: () => this.#onOpen(),
+      // The service writes frames by its contract.
+      onMessage: (text) => this.#take(JSON.parse(text) as Frame),
+      onLoss: () => (this.#wasLost = true),
+      // Asking renews a session whose token has run out, which ends sockets too.
+      beforeReturn: () => askListAnew(client),
+    });
   }
 
   [Symbol.dispose](): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    this.#socket.close();
-  }
-
-  #connect(): WebSocket {
-    const socket = openSocket('chat', '/ws');
-    socket.addEventListener('open', () => this.#onOpen());
-    socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(String(data)) as Frame));
-    socket.addEventListener('close', () => this.#onLoss());
-    return socket;
+    this.#socket[Symbol.dispose]();
   }
 
   #onOpen(): void {
     // What happened while nobody listened is asked for.
-    if (this.#losses > 0) void this.#client.invalidateQueries({ queryKey: ['chat'] });
-    this.#losses = 0;
-  }
-
-  #onLoss(): void {
-    if (this.#isClosed) return;
-    const delayMs = delaysMs[Math.min(this.#losses, delaysMs.length - 1)];
-    this.#losses += 1;
-    this.#timer = setTimeout(() => void this.#comeBack(), delayMs);
-  }
-
-  /** Asking renews a session whose token has run out, which ends sockets too. */
-  async #comeBack(): Promise<void> {
-    await askListAnew(this.#client);
-    if (!this.#isClosed) this.#socket = this.#connect();
+    if (this.#wasLost) void this.#client.invalidateQueries({ queryKey: ['chat'] });
+    this.#wasLost = false;
   }
 
   #take(frame: Frame): void {

@@ -308,7 +308,7 @@ describe.skipIf(!browserProgram)(
       await send(newId(16), [{ service: 'followed', name: 'first', ms: 5 }]);
       await page.getByRole('link', { name: 'first', exact: true }).waitFor();
       cut[0]?.();
-      await page.getByText('connecting').waitFor();
+      await expect.poll(() => cut.length).toBe(2);
       await page.getByText('following').waitFor();
       await send(newId(16), [{ service: 'followed', name: 'second', ms: 5 }]);
       await page.getByRole('link', { name: 'second', exact: true }).waitFor();

@@ -1,5 +1,4 @@
-import { openSocket } from '../../api/events.ts';
-import { send } from '../../api/send.ts';
+import { LastingSocket } from '../../api/lasting-socket.ts';
 
 /** What the stream of a workspace tells. */
 export interface WorkspaceEvent {
@@ -15,34 +14,20 @@ export interface WorkspaceFollower {
   readonly onEvent: (event: WorkspaceEvent) => void;
 }
 
-const restMs = 2_000;
 /** The studio closes so for those who are no members any more. */
 const isNoMember = 1008;
 
 /** Follows a workspace, over breaks too, until what it answers is called. */
 export function followWorkspace({ workspaceId, lastSeq, onEvent }: WorkspaceFollower): () => void {
-  let socket: WebSocket | undefined;
-  let rest: ReturnType<typeof setTimeout> | undefined;
-  let isOver = false;
-  const open = () => {
-    const query = new URLSearchParams({ workspaceId, lastSeq: String(lastSeq() ?? 0) });
-    socket = openSocket('studio', `/api/v1/sync/stream?${query}`);
-    socket.addEventListener('message', ({ data }) => onEvent(readEvent(String(data))));
-    socket.addEventListener('close', ({ code }) => {
-      if (!isOver && code !== isNoMember) rest = setTimeout(() => void openAgain(), restMs);
-    });
-  };
-  const openAgain = async () => {
-    // A socket cannot renew a session that has run out meanwhile; a request does.
-    await send(new Request('/session')).catch(() => {});
-    if (!isOver) open();
-  };
-  open();
-  return () => {
-    isOver = true;
-    clearTimeout(rest);
-    socket?.close();
-  };
+  const socket = new LastingSocket('studio', {
+    path: () => {
+      const query = new URLSearchParams({ workspaceId, lastSeq: String(lastSeq() ?? 0) });
+      return `/api/v1/sync/stream?${query}`;
+    },
+    onMessage: (text) => onEvent(readEvent(text)),
+    isFinal: (code) => code === isNoMember,
+  });
+  return () => socket[Symbol.dispose]();
 }
 
 function readEvent(text: string): WorkspaceEvent {

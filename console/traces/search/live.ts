@@ -1,13 +1,11 @@
 import { useEffect, useState } from 'react';
-import { openSocket } from '../../api/events.ts';
+import { LastingSocket } from '../../api/lasting-socket.ts';
 import { readDuration } from '../parts/durations.ts';
 import type { Filters } from './filters.ts';
 
 /** How the stream of new traces stands. */
 export type LiveState = 'off' | 'connecting' | 'following';
 
-const firstRetryMs = 1_000;
-const retryMsMax = 15_000;
 /** New traces come in bursts; the list is asked once for all of a burst. */
 const gatherMs = 1_500;
 
@@ -18,9 +16,8 @@ export function useLiveTraces(filters: Filters, onTraces: () => void): LiveState
   const message = subscriptionOf(filters);
   useEffect(() => {
     if (!isLive) return undefined;
-    const follower = new Follower({ message, onTraces, onState: setState });
-    follower.connect();
-    return () => follower.stop();
+    const follower = new Follower({ message: JSON.parse(message), onTraces, onState: setState });
+    return () => follower[Symbol.dispose]();
   }, [isLive, message, onTraces]);
   return isLive ? state : 'off';
 }
@@ -39,61 +36,42 @@ function subscriptionOf({ agentId, min, status }: Filters): string {
 }
 
 interface FollowerOptions {
-  readonly message: string;
+  readonly message: object;
   readonly onTraces: () => void;
   readonly onState: (state: LiveState) => void;
 }
 
-class Follower {
+class Follower implements Disposable {
   readonly #options: FollowerOptions;
-  #socket: WebSocket | undefined;
-  #retryMs = firstRetryMs;
-  #retry: ReturnType<typeof setTimeout> | undefined;
+  readonly #socket: LastingSocket;
   #gathering: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: FollowerOptions) {
+    const { message, onState, onTraces } = options;
     this.#options = options;
+    onState('connecting');
+    this.#socket = new LastingSocket('tracer', {
+      path: () => '/api/v1/traces/stream',
+      onOpen: () => this.#socket.send(message),
+      onMessage: (text) => this.#receive(text),
+      onLoss: () => onState('connecting'),
+      // The list is up to date meanwhile, and asking for it renews a session that has run out.
+      beforeReturn: async () => onTraces(),
+    });
   }
 
-  connect(): void {
-    this.#options.onState('connecting');
-    const socket = openSocket('tracer', '/api/v1/traces/stream');
-    this.#socket = socket;
-    socket.addEventListener('open', () => socket.send(this.#options.message));
-    socket.addEventListener('message', ({ data }) => this.#receive(String(data)));
-    socket.addEventListener('close', () => this.#connectLater());
-  }
-
-  stop(): void {
-    const socket = this.#socket;
-    this.#socket = undefined;
-    clearTimeout(this.#retry);
+  [Symbol.dispose](): void {
     clearTimeout(this.#gathering);
-    socket?.close();
+    this.#socket[Symbol.dispose]();
   }
 
   #receive(text: string): void {
-    if (this.#socket === undefined) return;
-    if (typeOf(text) === 'subscribed') {
-      this.#retryMs = firstRetryMs;
-      this.#options.onState('following');
-    }
+    if (typeOf(text) === 'subscribed') this.#options.onState('following');
     // What came while nobody listened is in the list too.
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined;
       this.#options.onTraces();
     }, gatherMs);
-  }
-
-  #connectLater(): void {
-    if (this.#socket === undefined) return;
-    this.#options.onState('connecting');
-    this.#retry = setTimeout(() => {
-      // The list is up to date meanwhile, and asking for it renews a session that has run out.
-      this.#options.onTraces();
-      this.connect();
-    }, this.#retryMs);
-    this.#retryMs = Math.min(retryMsMax, this.#retryMs * 2);
   }
 }
 
