@@ -54,18 +54,6 @@ interface Login {
  * before every call, and the refresh token, which comes back to this path only.
  */
 export function serveSession(app: FastifyInstance, { authAs, ownToken }: SessionParts): void {
-  const keep = (reply: FastifyReply, tokens: Tokens) => {
-    const isSecure = isOverTls(reply.request);
-    reply.header('set-cookie', [
-      sessionCookie(tokens.access_token, { maxAgeSeconds: tokens.expires_in, isSecure }),
-      refreshCookie(tokens.refresh_token, secondsLeft(tokens.refresh_token), isSecure),
-    ]);
-  };
-  const forget = (reply: FastifyReply) => {
-    const isSecure = isOverTls(reply.request);
-    reply.header('set-cookie', [endedSessionCookie(isSecure), refreshCookie('', 0, isSecure)]);
-  };
-
   app.addHook('onSend', async (request, reply) => {
     if (request.url.startsWith(sessionPath)) reply.header('cache-control', 'no-store');
   });
@@ -106,6 +94,19 @@ export function serveSession(app: FastifyInstance, { authAs, ownToken }: Session
     if (token) await authAs(accessTokenOf(call)).revoke({ body: { token } }, untraced);
     return { success: true };
   });
+}
+
+function keep(reply: FastifyReply, tokens: Tokens): void {
+  const isSecure = isOverTls(reply.request);
+  reply.header('set-cookie', [
+    sessionCookie(tokens.access_token, { maxAgeSeconds: tokens.expires_in, isSecure }),
+    refreshCookie(tokens.refresh_token, secondsLeft(tokens.refresh_token), isSecure),
+  ]);
+}
+
+function forget(reply: FastifyReply): void {
+  const isSecure = isOverTls(reply.request);
+  reply.header('set-cookie', [endedSessionCookie(isSecure), refreshCookie('', 0, isSecure)]);
 }
 
 /** As the browser sees it: before the console may stand a proxy that ends TLS. */
