@@ -7,9 +7,10 @@ import { ExecutionPage } from './executions/execution-page.tsx';
 import { ImportPage } from './list/import-page.tsx';
 import { TemplatesPage } from './list/templates-page.tsx';
 import { WorkflowListPage } from './list/workflow-list-page.tsx';
+import { TriggerListPage } from './triggers/trigger-list-page.tsx';
 import './workflows.css';
 
-/** Workflows: the list, their editor, and what became of their executions. */
+/** Workflows: the list, their editor, what starts them, and what became of their executions. */
 export function WorkflowsPage(): ReactNode {
   return (
     <Switch>
@@ -21,6 +22,7 @@ export function WorkflowsPage(): ReactNode {
         <ExecutionListPage />
       </Route>
       <Route path="/:id">{({ id }) => <EditorPage key={id} id={id} />}</Route>
+      <Route path="/:id/triggers">{({ id }) => <TriggerListPage workflowId={id} />}</Route>
       <Route path="/:id/executions">{({ id }) => <ExecutionListPage workflowId={id} />}</Route>
       <Route path="/:id/executions/:executionId">
         {({ executionId }) => <ExecutionPage key={executionId} executionId={executionId} />}

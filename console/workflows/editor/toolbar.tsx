@@ -62,6 +62,9 @@ export function Toolbar({ draft, faults, storing, onArrange, onShow }: ToolbarPr
             <button type="button" onClick={() => onShow('versions')}>
               Versions
             </button>
+            <Link href={`/${facts.id}/triggers`} className="workflow-button">
+              Triggers
+            </Link>
             <Link href={`/${facts.id}/executions`} className="workflow-button">
               Executions
             </Link>

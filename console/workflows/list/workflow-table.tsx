@@ -63,6 +63,13 @@ function actions(onArchive: (workflow: Workflow) => void): Column<Workflow> {
     cell: (workflow) => (
       <div className="row workflow-end">
         <Link
+          href={`/${workflow.id}/triggers`}
+          onClick={(event) => event.stopPropagation()}
+          aria-label={`Triggers of ${workflow.name}`}
+        >
+          Triggers
+        </Link>
+        <Link
           href={`/${workflow.id}/executions`}
           onClick={(event) => event.stopPropagation()}
           aria-label={`Executions of ${workflow.name}`}

@@ -1,0 +1,133 @@
+import { useState, type ReactNode } from 'react';
+import { useChange } from '../../api/answers.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { formatAge, formatCount } from '../../ui/text.ts';
+import { FiringList } from './firing-list.tsx';
+import { nameOf, type Trigger } from './trigger.ts';
+
+export interface TriggerCardProps {
+  readonly trigger: Trigger;
+  readonly onEdit: () => void;
+}
+
+/** A trigger: what fires it, how often it did, and what became of that. */
+export function TriggerCard({ trigger, onEdit }: TriggerCardProps): ReactNode {
+  const { id: triggerId, workflowId, type, enabled } = trigger;
+  const [areFiringsOpen, setAreFiringsOpen] = useState(false);
+  const [isDeleting, setIsDeleting] = useState(false);
+  const change = useChange('workflow', 'PATCH /api/v1/workflows/:workflowId/triggers/:triggerId');
+  const params = { workflowId, triggerId };
+  const name = nameOf(trigger);
+  return (
+    <article className="card stack" aria-label={name}>
+      <header className="row wrap">
+        <Badge state={enabled ? 'active' : 'paused'} />
+        <h2>{name}</h2>
+        <span className="faint">{type}</span>
+        <div className="actions">
+          <label>
+            <input
+              type="checkbox"
+              role="switch"
+              checked={enabled}
+              aria-checked={enabled}
+              disabled={change.isPending}
+              onChange={({ target }) =>
+                change.mutate({ params, body: { enabled: target.checked } })
+              }
+            />{' '}
+            Enabled
+          </label>
+          <button
+            type="button"
+            aria-expanded={areFiringsOpen}
+            onClick={() => setAreFiringsOpen(!areFiringsOpen)}
+          >
+            Firings
+          </button>
+          <button type="button" onClick={onEdit}>
+            Edit
+          </button>
+          <button type="button" className="danger" onClick={() => setIsDeleting(true)}>
+            Delete
+          </button>
+        </div>
+      </header>
+      <TriggerFacts trigger={trigger} />
+      {change.error ? <Problem error={change.error} /> : null}
+      {areFiringsOpen ? <FiringList {...params} /> : null}
+      {isDeleting ? <Deletion trigger={trigger} onClose={() => setIsDeleting(false)} /> : null}
+    </article>
+  );
+}
+
+function TriggerFacts({ trigger }: { readonly trigger: Trigger }) {
+  const { cron, timeZone, nextRuns, topic, overlap, filter, inputs, hookUrl, method } = trigger;
+  const { verification, firedCount, firedAt } = trigger;
+  return (
+    <Facts
+      facts={[
+        ['At', cron && `${cron} (${timeZone ?? 'UTC'})`],
+        ['Next', nextRuns?.[0] && new Date(nextRuns[0]).toLocaleString()],
+        ['Deliver to', hookUrl && <Hook key="hook" method={method ?? 'POST'} url={hookUrl} />],
+        ['Asks for', verification && asksFor[verification]],
+        ['Events', topic],
+        ['Only if', filter && <code key="filter">{filter}</code>],
+        ['While one runs', overlap && whileRunning[overlap]],
+        ['Inputs', inputs && <code key="inputs">{JSON.stringify(inputs)}</code>],
+        ['Fired', firedAt ? `${formatCount(firedCount)} times, ${formatAge(firedAt)}` : 'never'],
+      ]}
+    />
+  );
+}
+
+const asksFor: Readonly<Record<NonNullable<Trigger['verification']>, string>> = {
+  secret: 'its secret',
+  none: 'nothing: whoever knows the address may start it',
+};
+
+const whileRunning: Readonly<Record<NonNullable<Trigger['overlap']>, string>> = {
+  skip: 'the next is passed over',
+  queue: 'the next waits',
+};
+
+function Hook({ method, url }: { readonly method: string; readonly url: string }) {
+  return (
+    <>
+      <code>
+        {method} {url}
+      </code>{' '}
+      <CopyButton text={url} />
+    </>
+  );
+}
+
+interface DeletionProps {
+  readonly trigger: Trigger;
+  readonly onClose: () => void;
+}
+
+function Deletion({ trigger, onClose }: DeletionProps) {
+  const { workflowId, id: triggerId } = trigger;
+  const deletion = useChange(
+    'workflow',
+    'DELETE /api/v1/workflows/:workflowId/triggers/:triggerId',
+  );
+  return (
+    <Confirmation
+      title={`Delete ${nameOf(trigger)}?`}
+      action="Delete"
+      change={deletion}
+      onConfirm={() =>
+        deletion.mutate({ params: { workflowId, triggerId } }, { onSuccess: onClose })
+      }
+      onClose={onClose}
+    >
+      <p>It fires no more, and what is known of its firings goes with it. Executions stay.</p>
+    </Confirmation>
+  );
+}

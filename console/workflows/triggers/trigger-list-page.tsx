@@ -1,0 +1,87 @@
+import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
+import { Answered } from '../../ui/answered.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import type { Trigger } from './trigger.ts';
+import { TriggerCard } from './trigger-card.tsx';
+import { TriggerDialog } from './trigger-dialog.tsx';
+
+const limit = 20;
+const everyMs = 5_000;
+
+/** What starts a workflow by itself. */
+export function TriggerListPage({ workflowId }: { readonly workflowId: string }): ReactNode {
+  const [offset, setOffset] = useState(0);
+  const [edited, setEdited] = useState<Trigger | 'new'>();
+  const triggers = useAnswer('workflow', 'GET /api/v1/workflows/:workflowId/triggers', {
+    params: { workflowId },
+    query: { limit, offset },
+    everyMs,
+  });
+  return (
+    <Page
+      title={<Title workflowId={workflowId} />}
+      actions={
+        <>
+          <Link href={`/${workflowId}/executions`}>Executions</Link>
+          <button type="button" className="primary" onClick={() => setEdited('new')}>
+            New trigger
+          </button>
+        </>
+      }
+    >
+      <Answered query={triggers}>
+        {(answer) =>
+          answer.triggers.length === 0 ? (
+            <NoTriggers />
+          ) : (
+            <>
+              <div className="stack">
+                {answer.triggers.map((trigger) => (
+                  <TriggerCard
+                    key={trigger.id}
+                    trigger={trigger}
+                    onEdit={() => setEdited(trigger)}
+                  />
+                ))}
+              </div>
+              <Pager {...{ offset, limit, total: answer.total }} onMove={setOffset} />
+            </>
+          )
+        }
+      </Answered>
+      {edited ? (
+        <TriggerDialog
+          workflowId={workflowId}
+          trigger={edited === 'new' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+function Title({ workflowId }: { readonly workflowId: string }) {
+  const { data } = useAnswer('workflow', 'GET /api/v1/workflows/:id', {
+    params: { id: workflowId },
+  });
+  return (
+    <>
+      Triggers of <Link href={`/${workflowId}`}>{data?.name ?? workflowId}</Link>
+    </>
+  );
+}
+
+function NoTriggers() {
+  return (
+    <Empty title="Nothing starts it by itself">
+      <p>
+        A trigger starts what is published: at set times, when a request comes in, or when something
+        happens in the suite.
+      </p>
+    </Empty>
+  );
+}
