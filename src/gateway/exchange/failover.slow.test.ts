@@ -289,6 +289,7 @@ test('an answer that cannot be worded for its caller is asked for elsewhere', as
 
 test.each([
   ['nothing but its end', ['data: [DONE]\n\n']],
+  ['words and no end of them', [`${openAiChunk({ content: 'wo' })}data: [DONE]\n\n`]],
   ['no more than a role', [openAiChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n']],
 ])('a stream that holds %s goes to the next candidate', async (_, events) => {
   const model = await offer();

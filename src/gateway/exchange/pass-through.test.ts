@@ -154,3 +154,40 @@ test('a provider is asked for no compression, and once where it compresses all t
   expect(answer.body.error.message).toContain('up answered in the coding gzip');
   expect(upstream.received.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
 });
+
+test("the interface's answer says what it is and what it took, whatever its provider leaves out", async () => {
+  const { choices } = openAiAnswer('hello');
+  upstream.script(
+    json({ choices, created: null, usage: { prompt_tokens: 10, completion_tokens: 5 } }),
+  );
+  const before = Math.floor(Date.now() / 1000);
+  const answer = await gateway.call('POST', '/api/v1/chat/completions', { model: 'm', messages });
+  expect(answer.body).toEqual({
+    id: expect.stringMatching(/^chat_[0-9a-f]{32}$/),
+    object: 'chat.completion',
+    created: expect.any(Number),
+    model: 'm',
+    provider: 'up',
+    choices,
+    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost: 0.000105 },
+  });
+  expect(answer.body.created).toBeGreaterThanOrEqual(before);
+  upstream.script(json(openAiAnswer('hello', { created: 1_700_000_000.75 })));
+  const { body } = await gateway.call('POST', '/api/v1/chat/completions', { model: 'm', messages });
+  expect(body).toMatchObject({ id: 'chatcmpl-up', created: 1_700_000_000, model: 'up-model' });
+});
+
+test.each([
+  ['no space behind `data:`', (text: string) => text.replace(/^data: /, 'data:')],
+  ['lines that end with CR LF', (text: string) => text.replaceAll('\n', '\r\n')],
+  ['lines that end with CR', (text: string) => text.replaceAll('\n', '\r')],
+])("the interface's stream has lines `data: `, also of a provider with %s", async (_, frame) => {
+  const texts = openAiStream(['says\u2028data:{', ' and data: [DONE]']);
+  upstream.script(stream(texts.map(frame)));
+  const body = { model: 'm', messages, stream: true };
+  const plain = await gateway.call('POST', '/api/v1/chat/completions', body);
+  const expected = texts.filter((text) => !text.includes('"choices":[]'));
+  expect(plain.text).toBe(expected.join(''));
+  const passed = await gateway.call('POST', '/v1/chat/completions', body);
+  expect(passed.text).toBe(expected.map(frame).join(''));
+});

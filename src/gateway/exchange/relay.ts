@@ -77,7 +77,8 @@ export class Relay implements StreamConsumer {
     this.pieces([{ type: 'end' }]);
   }
 
-  bytes(events: Buffer, mayHoldUsage: boolean): void {
+  bytes(came: Buffer, mayHoldUsage: boolean): void {
+    const events = this.#options.asked.isAnnotated ? withPlainLines(came) : came;
     const mustEdit = mayHoldUsage && this.#editsUsage && hasUsage(events);
     const edited = mustEdit ? this.#edit(events) : events;
     const isWritten = this.#lacksCount() && this.#endCounted(edited.toString());
@@ -173,6 +174,17 @@ export class Relay implements StreamConsumer {
     if (sink.write(piece) || sink.waitingBytes <= waitingBytesMax) return;
     asked.cancellation.cancel(new Fault('cancelled', 'the caller reads too slowly'));
   }
+}
+
+/**
+ * Events as the interface's own endpoint frames them, whatever their provider does: data stands behind
+ * `data: `, and a line feed alone ends a line. JSON texts hold no carriage return.
+ */
+function withPlainLines(events: Buffer): Buffer {
+  const isPlain = !['\r', 'data:{', 'data:['].some((odd) => events.includes(odd));
+  if (isPlain) return events;
+  const lines = events.toString().split(/\r\n|\r|\n/);
+  return Buffer.from(lines.map((line) => line.replace(/^data:(?! )/, 'data: ')).join('\n'));
 }
 
 /** No JSON text has a line that begins so. */

@@ -4,6 +4,8 @@ import type { Fill } from '../cache/answer-cache.ts';
 import type { Answer, Usage } from '../conversation/answer.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { parseExact } from '../dialects/exact-json.ts';
+import { readHead } from '../dialects/openai/head.ts';
+import { isTokenCount, recordIn, type Json } from '../dialects/untrusted.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Plan } from '../routing/plan.ts';
 import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
@@ -18,7 +20,7 @@ import { usageOfPrompt } from './estimated-usage.ts';
 import { billLost } from './lost-attempts.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
 import type { TellHead } from './parts.ts';
-import { wordAnswer, writeBody } from './wording.ts';
+import { wordAnswer, writeBody, type From } from './wording.ts';
 
 /** An answer that a provider gave, and what was read of it. */
 interface Received {
@@ -30,8 +32,6 @@ interface Received {
   /** The answer in the words of the caller's face, where the provider's bytes are not. */
   readonly said: Json | undefined;
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Asks the candidates of a plan for the whole answer at once. */
 export async function askWhole(
@@ -131,19 +131,31 @@ function bodyOf(asked: PreparedAsk, received: Received, target: Target): Buffer 
   const { bytes, parsed, said, usage } = received;
   if (said) return writeBody(asked, said, { target, usage });
   if (!asked.isAnnotated) return bytes;
-  return writeBody(asked, withCounts(parsed as Json, usage), { target, usage });
+  return writeBody(asked, completed(parsed as Json, { target, usage }), { target, usage });
 }
 
-/** The interface's answer always says its tokens. */
-function withCounts(said: Json, { inputTokens, outputTokens }: Usage): Json {
-  const given = said['usage'] as Json | null | undefined;
-  if (typeof given?.['prompt_tokens'] === 'number') return said;
-  const counts = {
+/** The interface's answer always says what it is and its tokens, whatever its provider leaves out. */
+function completed(said: Json, { target, usage }: From): Json {
+  const { id, model, createdAt } = readHead(said);
+  return {
+    ...said,
+    id,
+    object: 'chat.completion',
+    created: createdAt,
+    model: model || target.model.name,
+    usage: withCounts(recordIn(said['usage']), usage),
+  };
+}
+
+function withCounts(given: Json, { inputTokens, outputTokens }: Usage): Json {
+  const { prompt_tokens: prompt, completion_tokens: written, total_tokens: total } = given;
+  if ([prompt, written, total].every(isTokenCount)) return given;
+  return {
+    ...given,
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
   };
-  return { ...said, usage: { ...given, ...counts } };
 }
 
 interface Kept {

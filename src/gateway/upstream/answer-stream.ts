@@ -177,10 +177,11 @@ export class AnswerStream implements UpstreamListener {
   #take(events: Buffer): void {
     const intake = this.#intake;
     intake.take(events);
+    // First, so that somebody else is asked where nothing has been passed on.
+    if (intake.isEnded) this.#requireComplete();
     if (!this.#isBegun && intake.isStarted) this.#begin();
     else if (this.#isBegun && this.#isTelling(events)) this.#lastAt = performance.now();
     if (intake.isEnded) {
-      this.#requireComplete();
       this.#finish();
       this.#timer = setTimeout(() => this.#ongoing?.abort(lingered(this.#provider)), lingerMs);
     }

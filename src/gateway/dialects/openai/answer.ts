@@ -7,6 +7,7 @@ import { writeExact } from '../exact-json.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readFailure } from './failure.ts';
 import { finishOf } from './finish.ts';
+import { readHead } from './head.ts';
 import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
 import { countIn } from './count-in.ts';
 import { providedSignature, providedThoughts, thinkingText } from './reasoning.ts';
@@ -22,9 +23,7 @@ export function readAnswer(body: unknown): Answer {
     refuseImages(recordIn(recordIn(choice)['message']));
   const choices = listIn(sound['choices']).map(readChoice);
   return {
-    id: textIn(sound['id']) ?? '',
-    model: textIn(sound['model']) ?? '',
-    createdAt: countIn(sound['created']) ?? 0,
+    ...readHead(sound),
     choices,
     usage: usageIn(sound) ?? estimateUsage(choices),
   };

@@ -13,6 +13,7 @@ import {
 } from './answer.ts';
 import { citationsIn } from './citations.ts';
 import { finishOf } from './finish.ts';
+import { readHead } from './head.ts';
 import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
 import { countIn } from './count-in.ts';
 import { providedSignature, providedThoughts, thinkingText } from './reasoning.ts';
@@ -62,7 +63,7 @@ export class OpenAiReader implements AnswerReader {
     const choices = listIn(chunk['choices']);
     if (!this.#isStarted && (choices.length > 0 || textIn(chunk['id']) !== undefined)) {
       this.#isStarted = true;
-      events.push(startOf(chunk));
+      events.push({ type: 'start', ...readHead(chunk) });
     }
     for (const choice of choices) if (isRecord(choice)) this.#readChoice(choice, events);
     const usage = usageIn(chunk);
@@ -103,15 +104,6 @@ export class OpenAiReader implements AnswerReader {
     if (!calls) this.#choices.set(choice, (calls = new Calls()));
     return calls;
   }
-}
-
-function startOf(chunk: Json): AnswerEvent {
-  return {
-    type: 'start',
-    id: textIn(chunk['id']) ?? '',
-    model: textIn(chunk['model']) ?? '',
-    createdAt: countIn(chunk['created']) ?? 0,
-  };
 }
 
 interface Said {
