@@ -37,12 +37,12 @@ export function apiKeysCommand(): Command {
 }
 
 function addCreation(group: Command): void {
-  addCommand(group, 'create <name>', 'nightly --service reports --permission gateway:invoke')
+  addCommand(group, 'create <name>', 'nightly --service reports --permission tracer:read')
     .description('create an API key; it is printed this once')
     .requiredOption('--service <service>', 'name of the service that uses it, such as reports')
     .option(
       '--permission <permission...>',
-      'what it may do, such as chat:read; nothing that you may not',
+      'what it may do, such as tracer:write; nothing that you may not',
       [],
     )
     .option('--days <days>', 'days until it ends, 1 to 3650; it never ends when absent', parseCount)
@@ -53,7 +53,7 @@ function addCreation(group: Command): void {
 }
 
 function addRenewal(group: Command): void {
-  addCommand(group, 'rotate <id>', '0198… --overlap 3600')
+  addCommand(group, 'rotate <id>', 'key_0198… --overlap 3600')
     .description('give an API key a new secret; it is printed this once')
     .option(
       '--overlap <seconds>',
@@ -67,7 +67,7 @@ function addRenewal(group: Command): void {
         show(options, await client.rotateApiKey({ params: { id }, body }), printKey);
       }),
     );
-  addCommand(group, 'revoke <id>', '0198…')
+  addCommand(group, 'revoke <id>', 'key_0198…')
     .description('revoke an API key and every token it was traded for')
     .action((id: string, options: AdministrationOptions) =>
       administer(options, async (client) => {

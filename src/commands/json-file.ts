@@ -30,7 +30,7 @@ export function requireBody<Name extends Described>(
   path: string,
 ): Static<Routes[Name]['schema']['body']> {
   const { body } = authContract.routes[name].schema;
-  const [flaw] = findFlaws(Value.Errors(body, value));
+  const [flaw] = findFlaws(Value.Errors(body, value), body);
   // Just checked.
   if (!flaw) return value as Static<Routes[Name]['schema']['body']>;
   throw new Fault('invalid', `${nameOf(path)}: ${flaw.place || 'it'} ${flaw.message}`);

@@ -52,8 +52,10 @@ export function modelsCommand(): Command {
     .description('list models that are known to be good, and which one suits this machine')
     .option('--json', 'print the answer as JSON, for programs')
     .action((options: { readonly json?: boolean }) => show(options, catalogue, printCatalogue));
-  return group;
+  return group.addHelpText('after', fileHelp);
 }
+
+const fileHelp = '  ennead models add ~/Downloads/some-model.gguf\n  ennead models catalogue';
 
 const pullHelp =
   '\nA name is one of "ennead models catalogue", one of Ollama, hf.co/<owner>/<repository>[:<file or\n' +

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { request as sendRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -213,6 +215,18 @@ describe('the services below the console', () => {
     const response = await ask(users, { method: 'POST', body: { username: 'x' } });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { code: expect.any(String) } });
+  });
+
+  test('take a body that its sender holds back until it is asked for', async () => {
+    const request = sendRequest(`${url}/services/auth/api/v1/auth/validate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', expect: '100-continue' },
+    });
+    request.once('continue', () => request.end('{"token": "none"}'));
+    request.flushHeaders();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(200);
   });
 
   test('answer data, which no browser runs as a page of the console', async () => {

@@ -37,7 +37,7 @@ export async function serveProxy(
       replyOptions: {
         rewriteRequestHeaders: (request, headers) => ({
           ...unsampledRead(request),
-          ...withoutCookies(headers),
+          ...passedOn(headers),
           ...credentialOf(request),
         }),
         rewriteHeaders: (headers) => ({ ...headers, ...harmless }),
@@ -60,10 +60,14 @@ const harmless = {
   'x-content-type-options': 'nosniff',
 };
 
-/** The services check origins against their own address, and know nothing of the console's cookies. */
-function withoutCookies({
+/**
+ * What goes on to a service: those check origins against their own address, and know nothing of the console's
+ * cookies. Who waits to be asked for the body (`Expect`) has been, by the console.
+ */
+function passedOn({
   cookie: _cookie,
   origin: _origin,
+  expect: _expect,
   ...headers
 }: IncomingHttpHeaders): IncomingHttpHeaders {
   return headers;

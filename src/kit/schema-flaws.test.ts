@@ -38,3 +38,10 @@ test('a property that is not there is named', () => {
     { place: '/choice', message: 'must have required properties function', missing: 'function' },
   ]);
 });
+
+test('what is no time is told how one is written', () => {
+  const Since = Type.Object({ since: Type.String({ format: 'date-time' }) });
+  expect(findFlaws(Value.Errors(Since, { since: '2026-01-31' }), Since)).toEqual([
+    { place: '/since', message: 'must be a time such as 2026-01-31T08:00:00Z' },
+  ]);
+});

@@ -78,11 +78,17 @@ function missingOf({ keyword, params }: SchemaError): { readonly missing?: strin
 }
 
 function messageOf(error: SchemaError, schema: TSchema): string {
+  if (error.keyword === 'format') return formatMessage(error);
   if (error.keyword !== 'pattern') return error.message;
   const { description } = (Pointer.Get(schema, error.schemaPath.slice(1)) ?? {}) as {
     description?: string;
   };
   return description === undefined ? error.message : `must be ${description}`;
+}
+
+function formatMessage({ message, params }: SchemaError): string {
+  const { format } = params as { format?: string };
+  return format === 'date-time' ? 'must be a time such as 2026-01-31T08:00:00Z' : message;
 }
 
 function allowedValues({ keyword, params }: SchemaError): readonly unknown[] {

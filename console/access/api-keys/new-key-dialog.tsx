@@ -54,7 +54,7 @@ function KeyFields() {
       </Field>
       <Field
         label="Permissions"
-        hint="As gateway:invoke or agent:read, set off by blanks; never more than your own."
+        hint="As tracer:write or agent:read, set off by blanks; never more than your own."
       >
         <input name="permissions" className="mono" autoComplete="off" />
       </Field>

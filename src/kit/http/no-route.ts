@@ -17,6 +17,15 @@ export function noRouteFault(contract: Contract, request: FastifyRequest): Fault
   });
 }
 
+/** The refusal of a plain request to the path of a WebSocket (RFC 9110, section 15.5.22). */
+export function upgradeFault({ url }: FastifyRequest): Fault {
+  const path = url.split('?')[0] ?? '/';
+  return new Fault('not_found', `${path} is a WebSocket: open it as one, with ws or wss`, {
+    reason: 'upgrade_required',
+    status: 426,
+  });
+}
+
 function methodsOf(contract: Contract, path: string): string[] {
   const routes = Object.values(contract.routes);
   const matching = routes.filter((route) => pathsOf(route).some((url) => matches(url, path)));

@@ -61,6 +61,7 @@ const contract = {
     },
     health: healthRoute('/health', {}),
   },
+  sockets: { feed: { url: '/notes/feed', summary: 'New notes', event: Type.Unknown() } },
 } as const satisfies Contract;
 
 const handlers: Handlers<typeof contract> = {
@@ -90,6 +91,7 @@ let token: string;
 beforeAll(async () => {
   server = await createTestServer(contract, { requestTimeoutMs: 1_500 });
   server.http.serve(contract, handlers);
+  server.http.serveSockets(contract, { feed: () => {} });
   url = await listenAnywhere(server.http);
   token = await server.issuer.sign({ permissions: ['notes:write'] });
 });
@@ -191,6 +193,12 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
     const answer = await fetch(`${url}/notes/7`, { method: 'DELETE' });
     expect(answer.headers.get('allow')).toBe('GET, HEAD');
     await expectRefusal(answer, 405, 'METHOD_NOT_ALLOWED');
+  });
+
+  test('the path of a WebSocket without its handshake, before any token is looked at', async () => {
+    const answer = await fetch(`${url}/notes/feed`);
+    expect(answer.headers.get('upgrade')).toBe('websocket');
+    await expectRefusal(answer, 426, 'UPGRADE_REQUIRED');
   });
 
   test('a query that is no number', async () => {

@@ -12,7 +12,7 @@ import { DirectRoutes } from './direct-routes.ts';
 import { serveDocs } from './docs-page.ts';
 import { Edge, type EdgeOptions } from './edge.ts';
 import { faultOf, type Refusal } from './fault-reply.ts';
-import { noRouteFault } from './no-route.ts';
+import { noRouteFault, upgradeFault } from './no-route.ts';
 import { refuseOddRequests } from './odd-requests.ts';
 import { PiecewiseAnswers } from './piecewise-answers.ts';
 import { leavingBodies } from './streamed-body.ts';
@@ -105,9 +105,15 @@ export class HttpServer {
     }
   }
 
-  /** Serves every WebSocket path of the service's contract. */
+  /** Serves every WebSocket path of the service's contract; who only reads one is told what it is. */
   serveSockets<C extends Contract>(contract: C, handlers: SocketHandlers<C>): void {
     this.sockets.serve(contract, handlers);
+    for (const { url } of Object.values(contract.sockets ?? {})) {
+      if (this.app.hasRoute({ method: 'GET', url })) continue;
+      this.app.get(url, (request) => {
+        throw upgradeFault(request);
+      });
+    }
   }
 
   /** Tells of every request that is refused. */

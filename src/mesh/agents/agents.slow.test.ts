@@ -224,6 +224,13 @@ test('a key is taken with a proof that holds, at registration and later', async 
   expect((await other.call('GET', '/api/v1/agents/keyed')).body.publicKey).toBe(publicKey);
 });
 
+test('a heartbeat leaves no trace: agents send one every few seconds', async () => {
+  await register({ agentId: 'steady', capabilities: ['echo'] });
+  mesh.spans.length = 0;
+  expect((await mesh.call('POST', '/api/v1/agents/steady/heartbeat', {})).status).toBe(200);
+  expect(mesh.spans).toEqual([]);
+});
+
 test('a heartbeat reports load and status to every replica, and an old epoch is refused', async () => {
   await register({ agentId: 'beating', capabilities: ['beat'] });
   const beat = await mesh.call('POST', '/api/v1/agents/beating/heartbeat', {

@@ -74,7 +74,7 @@ export async function startAgents(
   });
   lifetime.own('the agents', registry);
   await registry.start();
-  const { http, issuer } = await createTestServer(contract);
+  const { http, issuer, spans } = await createTestServer(contract);
   lifetime.defer('http', () => http.close(0));
   const revoked: (readonly [agentId: string, reason: string])[] = [];
   http.serve(contract, {
@@ -92,16 +92,16 @@ export async function startAgents(
   });
   http.serveSockets(contract, activitySocketHandlers(feed));
   const url = await listenAnywhere(http);
-  const { tokenOf, callAs } = openCallers(url, issuer);
+  const callers = openCallers(url, issuer);
   return {
     url,
     registry,
     feed,
     metrics,
+    spans,
     revoked,
-    tokenOf,
-    callAs,
-    call: callAs('usr_owner'),
+    ...callers,
+    call: callers.callAs('usr_owner'),
     [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose](),
   };
 }

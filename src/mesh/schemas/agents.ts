@@ -243,6 +243,7 @@ export const agentRoutes = {
     description:
       'After three missed beats an agent is suspect, after six offline: then it must register again (409). One that fell silent three times within ten minutes of each other is well again only after as many beats.',
     permission: 'mesh:communicate',
+    trace: 'none',
     schema: {
       params: agentParams,
       body: Type.Object({

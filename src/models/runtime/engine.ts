@@ -206,6 +206,7 @@ function describe(model: LlamaModel, { path, contextTokens, startedAt }: Describ
 }
 
 function toLoadFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
   if (error instanceof InsufficientMemoryError)
     return new Fault('unavailable', 'not enough memory for this model', { cause: error });
   if (isOutOfTime(error)) return endlessFault(error);

@@ -69,6 +69,7 @@ function render(wrapper: ChatWrapper, options: ChatWrapperGenerateContextStateOp
   try {
     return runBounded(() => wrapper.generateContextState(options), templateMsDefault);
   } catch (error) {
+    if (error instanceof Fault) throw error;
     const message = 'the chat template of the model does not take these messages';
     throw new Fault('invalid', message, { cause: error, detail: { param: 'messages' } });
   }

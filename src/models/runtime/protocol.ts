@@ -9,7 +9,7 @@ export interface ChildSettings {
   readonly threads: number;
   /** Upper bound of one sequence's context; a model trained for less gets less. */
   readonly contextTokensMax: number;
-  /** How long the chat template of a model may run while the model is loaded. */
+  /** Processor time of a model's chat template while the model is loaded. */
   readonly templateMs: number;
 }
 

@@ -80,7 +80,7 @@ export interface RuntimeOptions {
   readonly contextTokensMax?: number;
   /** How long a request may take that does not say, waiting and loading included. Default 10 min. */
   readonly deadlineMs?: number;
-  /** How long a chat template may run while its model is loaded; nobody is answered then. Default 20 s. */
+  /** Processor time of a chat template while its model is loaded; nobody is answered then. Default 20 s. */
   readonly templateMs?: number;
   /** How long disposing lets open requests run. Default 10 s. */
   readonly closeGraceMs?: number;

@@ -3,7 +3,11 @@ import { findEmbedder } from '../embedding/with-embedder.ts';
 import { promptLengthMax } from './generate.ts';
 import { defineTool } from './tool.ts';
 
-const Text = Type.String({ maxLength: promptLengthMax });
+const Text = Type.String({
+  maxLength: promptLengthMax,
+  pattern: '\\S',
+  description: 'a text that is not blank',
+});
 const Vector = Type.Array(Type.Number());
 
 export const embed = defineTool({

@@ -49,12 +49,13 @@ interface ToolDefinition<I extends TSchema, O extends TSchema> {
 export function defineTool<I extends TSchema, O extends TSchema>(
   definition: ToolDefinition<I, O>,
 ): ModelTool {
-  const validator = Compile(definition.inputSchema);
+  const { inputSchema } = definition;
+  const validator = Compile(inputSchema);
   return {
     ...definition,
     run: async (input, context) => {
       if (validator.Check(input)) return definition.run(input, context);
-      throw inputFault(findFlaws(validator.Errors(input)));
+      throw inputFault(findFlaws(validator.Errors(input), inputSchema));
     },
   };
 }

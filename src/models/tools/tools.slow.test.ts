@@ -86,6 +86,8 @@ describe('what is refused', () => {
     ['chat', { messages: [{ role: 'tool', content: '7' }] }, 'input.messages.0.callId'],
     ['embed', { prompt: [] }, 'input.prompt'],
     ['embed', { prompt: 7 }, 'input.prompt'],
+    ['embed', { prompt: ' ' }, 'input.prompt'],
+    ['embed', { prompt: ['a', ''] }, 'input.prompt.1'],
     ['summarize', { prompt: 'a', maxWords: 0 }, 'input.maxWords'],
     ['classify', { prompt: 'a', labels: [] }, 'input.labels'],
     ['classify', { prompt: 'a', labels: ['x', 'x'] }, 'input.labels'],
