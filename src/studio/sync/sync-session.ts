@@ -6,6 +6,7 @@ import { checkMessage } from '../../kit/sockets/subscription.ts';
 import type { Agents } from '../agents/agent.ts';
 import type { Tasks } from '../tasks/task.ts';
 import type { WantedChange, WorkspaceFiles } from '../files/file.ts';
+import { apiDevice } from '../files/own-devices.ts';
 import { ackMessage, changeMessage, subscribeMessage } from '../schemas/sync.ts';
 import type { Workspaces } from '../workspaces/workspace.ts';
 import type { Devices } from './devices.ts';
@@ -29,6 +30,14 @@ const malformedMax = 3;
 interface Place {
   readonly workspaceId: string;
   readonly deviceId: string | undefined;
+}
+
+/** What is told as it happens. */
+interface ToldEvent {
+  readonly type: string;
+  /** Whose doing it is. */
+  readonly deviceId?: string;
+  readonly data: object;
 }
 
 /** An agent or a task. */
@@ -87,7 +96,7 @@ export class SyncSession {
 
   async #obey(message: unknown): Promise<void> {
     const { action } = (message ?? {}) as { readonly action?: unknown };
-    if (action === 'ack') this.#ack(checkMessage(ackMessage, message));
+    if (action === 'ack') await this.#ack(checkMessage(ackMessage, message));
     else if (action === 'change') await this.#change(checkMessage(changeMessage, message));
     else await this.#subscribe(checkMessage(subscribeMessage, message));
   }
@@ -101,7 +110,8 @@ export class SyncSession {
     const { workspaces, files, devices } = this.#parts;
     const { identity, signal } = this.#connection;
     await workspaces.require(identity, workspaceId, 'code:read');
-    const after = lastSeq ?? (await files.lastSeq(workspaceId));
+    const newest = await files.lastSeq(workspaceId);
+    const after = lastSeq ?? newest;
     const userId = identity.subject;
     if (deviceId !== undefined) await devices.claim({ workspaceId, deviceId, userId });
     if (signal.aborted) return;
@@ -112,7 +122,7 @@ export class SyncSession {
     if (deviceId !== undefined) {
       const device = { workspaceId, deviceId, userId };
       this.#stops.push(devices.connect(device));
-      devices.note({ ...device, lastSeq: after });
+      devices.note({ ...device, lastSeq: Math.min(after, newest) });
     }
     const connection = this.#connection;
     this.#follower = new Follower({ connection, files, workspaceId, deviceId, after });
@@ -122,17 +132,19 @@ export class SyncSession {
   /** What is no file: told as it happens, and not again. */
   #hear(workspaceId: string): void {
     const { workspaces, devices } = this.#parts;
-    const tell = (type: string, data: object) =>
-      void this.#connection.send({ type, workspaceId, timestamp: Date.now(), data });
+    const tell = (event: ToldEvent) =>
+      void this.#connection.send({ ...event, workspaceId, timestamp: Date.now() });
     this.#stops.push(
       workspaces.listen((changed) => {
         if (changed === workspaceId) void this.#tellState(tell);
       }),
-      devices.listen(({ workspaceId: where, isConnected, ...device }) => {
-        if (where === workspaceId) tell('session_change', { ...device, connected: isConnected });
+      devices.listen(({ workspaceId: where, deviceId, userId, isConnected }) => {
+        if (where !== workspaceId) return;
+        const data = { deviceId, userId, connected: isConnected };
+        tell({ type: 'session_change', deviceId, data });
       }),
     );
-    this.#hearAgents(workspaceId, ({ type, data }) => tell(type, data));
+    this.#hearAgents(workspaceId, tell);
   }
 
   /** Of the workspace to who may see its agents; of those without a workspace to who spawned them. */
@@ -158,7 +170,7 @@ export class SyncSession {
   }
 
   /** Whoever is no member any more hears nothing more. */
-  async #tellState(tell: (type: string, data: object) => void): Promise<void> {
+  async #tellState(tell: (event: ToldEvent) => void): Promise<void> {
     const place = this.#place;
     if (!place) return;
     try {
@@ -169,18 +181,21 @@ export class SyncSession {
         'code:read',
       );
       const { name, description, members, settings } = workspace;
-      tell('state_update', { name, description, members, settings });
+      const data = { name, description, members, settings };
+      tell({ type: 'state_update', deviceId: apiDevice, data });
     } catch (error) {
       this.#connection.sendFault(Fault.from(error));
       this.#connection.close(1008, 'the workspace is no longer yours to read');
     }
   }
 
-  #ack({ seq }: Static<typeof ackMessage>): void {
+  /** No device has what has not happened yet. */
+  async #ack({ seq }: Static<typeof ackMessage>): Promise<void> {
     const { workspaceId, deviceId } = this.#requirePlace();
     if (deviceId === undefined) throw needsDevice();
-    const userId = this.#connection.identity.subject;
-    this.#parts.devices.note({ workspaceId, deviceId, userId, lastSeq: seq });
+    const { files, devices } = this.#parts;
+    const lastSeq = Math.min(seq, await files.lastSeq(workspaceId));
+    devices.note({ workspaceId, deviceId, userId: this.#connection.identity.subject, lastSeq });
   }
 
   async #change(message: Static<typeof changeMessage>): Promise<void> {

@@ -149,6 +149,8 @@ describe('A device that follows a workspace', () => {
       usedBytes: 3,
       devices: [{ deviceId: 'laptop', userId: 'usr_ada', connected: true, pending: 1 }],
     });
+    laptop.say({ action: 'ack', seq: 9 });
+    await expect.poll(async () => (await status()).devices[0]?.lastSeq).toBe(3);
   });
 
   test('hears of other devices and of the workspace, until it is no longer a member', async () => {
@@ -158,16 +160,21 @@ describe('A device that follows a workspace', () => {
     await expect.poll(() => bob.ofType('session_change').length).toBe(1);
     await follow('usr_ada', { workspaceId: id, deviceId: 'adas' });
     await expect
-      .poll(() => bob.ofType('session_change').at(-1)?.data)
-      .toEqual({
+      .poll(() => bob.ofType('session_change').at(-1))
+      .toMatchObject({
         deviceId: 'adas',
-        userId: 'usr_ada',
-        connected: true,
+        data: { deviceId: 'adas', userId: 'usr_ada', connected: true },
       });
     bob.say({ action: 'change', path: 'x', operation: 'create', content: 'x' });
     await expect.poll(() => bob.ofType('error')[0]?.error.code).toBe('INSUFFICIENT_PERMISSIONS');
     await ada('PUT', `/api/v1/workspaces/${id}`, { name: 'Renamed' });
-    await expect.poll(() => bob.ofType('state_update')[0]?.data.name).toBe('Renamed');
+    await expect.poll(() => bob.ofType('state_update').length).toBe(1);
+    await ada('PUT', `/api/v1/workspaces/${id}`, { name: 'Again' });
+    await expect.poll(() => bob.ofType('state_update').at(-1)?.data.name).toBe('Again');
+    expect(bob.ofType('state_update')).toMatchObject([
+      { deviceId: 'api', data: { name: 'Renamed' } },
+      { deviceId: 'api', data: { name: 'Again' } },
+    ]);
     await ada('PUT', `/api/v1/workspaces/${id}`, { members: [] });
     expect(await bob.closed).toBe(1008);
   });
