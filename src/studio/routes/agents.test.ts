@@ -170,8 +170,6 @@ test.each(['agt_0', 'assistant-1', 'Nobody.of:us'])(
       [`${url}/${id}`, 'AGENT_NOT_FOUND'],
       [`${url}/${id}/health`, 'AGENT_NOT_FOUND'],
       [`/api/v1/workspaces/${id}`, 'WORKSPACE_NOT_FOUND'],
-      [`/api/v1/workspaces/${id}/files`, 'WORKSPACE_NOT_FOUND'],
-      [`/api/v1/sync/status?workspaceId=${id}`, 'WORKSPACE_NOT_FOUND'],
     ] as const) {
       const { status, body } = await call('GET', path);
       expect([path, status, body.error.code]).toEqual([path, 404, code]);

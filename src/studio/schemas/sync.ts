@@ -243,6 +243,7 @@ export const subscribeMessage = Type.Object({
   workspaceId,
   deviceId: Type.Optional(deviceId),
   lastSeq: Type.Optional(Type.Integer({ ...seq, description: 'the newest change when absent' })),
+  after: Type.Optional(Type.Integer({ ...seq, description: '`lastSeq` by its name elsewhere' })),
   ack: Type.Optional(Type.Boolean({ description: 'asks for `{type: "subscribed", seq}`' })),
 });
 

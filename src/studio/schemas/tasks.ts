@@ -40,10 +40,10 @@ const wantedTask = {
         ),
       ),
       timeout: Type.Optional(
-        Type.Integer({
+        Type.Number({
           minimum: 1,
           maximum: 60 * 60_000,
-          description: 'milliseconds of one attempt; ten minutes when absent',
+          description: 'milliseconds of one attempt, rounded up; ten minutes when absent',
         }),
       ),
     }),

@@ -63,7 +63,12 @@ export class SyncSession {
 
   /** A connection that says in its address what it wants need not say it again. */
   beginByQuery(): void {
-    const { workspaceId, deviceId, lastSeq } = Object.fromEntries(this.#connection.query);
+    const {
+      workspaceId,
+      deviceId,
+      after,
+      lastSeq = after,
+    } = Object.fromEntries(this.#connection.query);
     if (workspaceId === undefined) return;
     const message = {
       action: 'subscribe',
@@ -104,7 +109,8 @@ export class SyncSession {
   async #subscribe({
     workspaceId,
     deviceId,
-    lastSeq,
+    after: place,
+    lastSeq = place,
     ack,
   }: Static<typeof subscribeMessage>): Promise<void> {
     const { workspaces, files, devices } = this.#parts;

@@ -134,6 +134,19 @@ describe('A device that follows a workspace', () => {
       .toMatchObject([{ error: { code: 'PATH_INVALID', details: { opId: 'o2' } } }]);
   });
 
+  test.each(['lastSeq', 'after'])(
+    'gets what came behind %s, which its address or a message says',
+    async (name) => {
+      const { id: workspaceId } = await makeWorkspace();
+      for (const path of ['1', '2', '3']) await put(workspaceId, path, path);
+      const device = await follow('usr_ada', { workspaceId, [name]: '1' });
+      const seqs = () => device.ofType('file_change').map(({ seq }) => seq);
+      await expect.poll(seqs).toEqual([2, 3]);
+      device.say({ action: 'subscribe', workspaceId, [name]: 2 });
+      await expect.poll(seqs).toEqual([2, 3, 3]);
+    },
+  );
+
   test('shows in the status with how far it has come', async () => {
     const { id } = await makeWorkspace();
     for (const name of ['1', '2', '3']) await put(id, name, name);
