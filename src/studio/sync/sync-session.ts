@@ -101,7 +101,7 @@ export class SyncSession {
 
   async #obey(message: unknown): Promise<void> {
     const { action } = (message ?? {}) as { readonly action?: unknown };
-    if (action === 'ack') await this.#ack(checkMessage(ackMessage, message));
+    if (action === 'ack') this.#ack(checkMessage(ackMessage, message));
     else if (action === 'change') await this.#change(checkMessage(changeMessage, message));
     else await this.#subscribe(checkMessage(subscribeMessage, message));
   }
@@ -116,8 +116,7 @@ export class SyncSession {
     const { workspaces, files, devices } = this.#parts;
     const { identity, signal } = this.#connection;
     await workspaces.require(identity, workspaceId, 'code:read');
-    const newest = await files.lastSeq(workspaceId);
-    const after = lastSeq ?? newest;
+    const after = lastSeq ?? (await files.lastSeq(workspaceId));
     const userId = identity.subject;
     if (deviceId !== undefined) await devices.claim({ workspaceId, deviceId, userId });
     if (signal.aborted) return;
@@ -128,7 +127,7 @@ export class SyncSession {
     if (deviceId !== undefined) {
       const device = { workspaceId, deviceId, userId };
       this.#stops.push(devices.connect(device));
-      devices.note({ ...device, lastSeq: Math.min(after, newest) });
+      devices.note({ ...device, lastSeq: after });
     }
     const connection = this.#connection;
     this.#follower = new Follower({ connection, files, workspaceId, deviceId, after });
@@ -195,13 +194,11 @@ export class SyncSession {
     }
   }
 
-  /** No device has what has not happened yet. */
-  async #ack({ seq }: Static<typeof ackMessage>): Promise<void> {
+  #ack({ seq }: Static<typeof ackMessage>): void {
     const { workspaceId, deviceId } = this.#requirePlace();
     if (deviceId === undefined) throw needsDevice();
-    const { files, devices } = this.#parts;
-    const lastSeq = Math.min(seq, await files.lastSeq(workspaceId));
-    devices.note({ workspaceId, deviceId, userId: this.#connection.identity.subject, lastSeq });
+    const userId = this.#connection.identity.subject;
+    this.#parts.devices.note({ workspaceId, deviceId, userId, lastSeq: seq });
   }
 
   async #change(message: Static<typeof changeMessage>): Promise<void> {
