@@ -33,6 +33,14 @@ test.each([
   expect(findFlaws(Value.Errors(Body, body), Body)).toEqual([{ place, message }]);
 });
 
+test('a property that may not be there is named', () => {
+  const strict = Type.Object({ known: Type.String() }, { additionalProperties: false });
+  expect(findFlaws(Value.Errors(strict, { known: 'a', other: 1 }), strict)).toEqual([
+    { place: '/other', message: 'is not known here' },
+    { place: '', message: 'must not have additional properties' },
+  ]);
+});
+
 test('a property that is not there is named', () => {
   expect(findFlaws(Value.Errors(Body, { choice: {} }), Body)).toEqual([
     { place: '/choice', message: 'must have required properties function', missing: 'function' },

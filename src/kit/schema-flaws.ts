@@ -79,6 +79,8 @@ function missingOf({ keyword, params }: SchemaError): { readonly missing?: strin
 
 function messageOf(error: SchemaError, schema: TSchema): string {
   if (error.keyword === 'format') return formatMessage(error);
+  // The schema of a property that an object must not have is false.
+  if (error.keyword === 'boolean') return 'is not known here';
   if (error.keyword !== 'pattern') return error.message;
   const { description } = (Pointer.Get(schema, error.schemaPath.slice(1)) ?? {}) as {
     description?: string;

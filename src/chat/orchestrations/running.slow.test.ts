@@ -377,6 +377,7 @@ test('what is not there is 404', async () => {
   expect(started).toMatchObject({ status: 404, body: { error: { code: 'AGENT_NOT_FOUND' } } });
   for (const [method, place] of [
     ['GET', `${path}/orc_1/progress`],
+    ['GET', `${path}/nothing-so/progress`],
     ['DELETE', `${path}/orc_1`],
   ] as const) {
     const { status, body } = await call(method, place);

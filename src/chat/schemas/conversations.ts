@@ -14,7 +14,12 @@ const bodyBytesMax = 12 * 1024 * 1024;
 
 const time = Type.String({ format: 'date-time' });
 const id = Type.String({ maxLength: 100 });
-const title = Type.String({ minLength: 1, maxLength: titleLengthMax, pattern: '\\S' });
+const title = Type.String({
+  minLength: 1,
+  maxLength: titleLengthMax,
+  pattern: '\\S',
+  description: 'a text that is not blank',
+});
 const model = Type.String({
   minLength: 1,
   maxLength: modelLengthMax,

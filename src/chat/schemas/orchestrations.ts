@@ -114,7 +114,7 @@ const summary = Type.Object({
   ended_at: Type.Optional(time),
 });
 
-const params = Type.Object({ id: Type.String({ pattern: '^orc_[A-Za-z0-9]{1,64}$' }) });
+const params = Type.Object({ id: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }) });
 
 /** Tasks for several agents together. */
 export const orchestrationRoutes = {

@@ -8,7 +8,7 @@ import { findMatches, readMatches } from './matches-store.ts';
 import { spanOf, type Near, type OwnerIndex, type Span } from './owner-index.ts';
 import { OwnerIndexes } from './owner-indexes.ts';
 import { hasConditions, parseQuery, type Query } from './query.ts';
-import { collectTerms, TermWeights, type Candidate } from './ranking.ts';
+import { collectTerms, roundScore, TermWeights, type Candidate } from './ranking.ts';
 import type { ConversationHit, Search, SearchHit, SearchRequest } from './search.ts';
 import { findBySigns } from './signs.ts';
 import { show } from './snippet.ts';
@@ -66,7 +66,7 @@ export class MessagesSearch implements Search, AsyncDisposable {
     const texts = new Texts({ sql: this.#options.sql, ownerId, signal: request.signal });
     const { ranked, isAll } = await this.#rank(ownerId, request, texts);
     const minScore = request.minScore ?? minScoreDefault;
-    const good = ranked.filter(({ score }) => score >= minScore);
+    const good = ranked.filter(({ score }) => roundScore(score) >= minScore);
     const limit = Math.min(limitMax, request.limit ?? limitDefault);
     const hits = await this.#show(ownerId, good.slice(0, limit), { request, texts });
     const queryTimeMs = performance.now() - startedAtMs;
@@ -276,7 +276,7 @@ function isEverything(
   const { nearest, isWhole, embedder } = nearness;
   if (nearest.length < nearestMax) return isWhole;
   const farthest = nearest.at(-1)?.score ?? 0;
-  return isWhole && embedder.scores.scoreOf({ cosine: farthest, words: 0 }) < minScore;
+  return isWhole && roundScore(embedder.scores.scoreOf({ cosine: farthest, words: 0 })) < minScore;
 }
 
 function toHit(
@@ -291,7 +291,7 @@ function toHit(
     title,
     role,
     content,
-    score: Math.round(score * 1e4) / 1e4,
+    score: roundScore(score),
     createdAtMs,
     snippet,
     embedder,

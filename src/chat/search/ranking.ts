@@ -38,6 +38,11 @@ function weightOf(count: number): number {
   return 1 / (1 + Math.log2(1 + (count >= matchesMax ? 4 * matchesMax : count) / 16));
 }
 
+/** A score as it is told, and as it is compared with the least that somebody wants. */
+export function roundScore(score: number): number {
+  return Math.round(score * 1e4) / 1e4;
+}
+
 /** The terms that each message has, as far as the matches tell. */
 export function collectTerms(
   matches: readonly Match[],

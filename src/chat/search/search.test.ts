@@ -235,6 +235,22 @@ describe('a search', () => {
     expect((await find('usr_many', { query: 'lighthouse storm', minScore: 0.9 })).total).toBe(0);
   });
 
+  test('finds a hit again where its score is the least that is wanted', async () => {
+    await replica.say('usr_least', [
+      'one boat',
+      'two boats in a bay',
+      'the boat of three',
+      'a ferry',
+    ]);
+    await untilIndexed('usr_least', 'boat');
+    const { hits } = await find('usr_least', { query: 'boat in the bay', minScore: 0 });
+    expect(hits).toHaveLength(4);
+    for (const { messageId, score } of hits) {
+      const again = await find('usr_least', { query: 'boat in the bay', minScore: score });
+      expect(again.hits.map((hit) => hit.messageId)).toContain(messageId);
+    }
+  });
+
   test('says when it did not count all', async () => {
     const sentences = Array.from({ length: 400 }, () => 'seagull');
     await replica.say('usr_gulls', sentences);

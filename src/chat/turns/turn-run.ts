@@ -17,6 +17,7 @@ import {
 } from './tool-calls.ts';
 import { failureOf, turnLost } from './turn-faults.ts';
 import type { TurnRecord } from './turn-record.ts';
+import type { PieceType } from './turn-log.ts';
 import type { CallState } from './turn-row.ts';
 
 /** What a run is to do, and for whom. */
@@ -49,6 +50,8 @@ export class TurnRun {
   readonly #abort = new AbortController();
   #settle: () => void = () => {};
   #answer: ModelAnswer;
+  /** Readers were told of the answer. */
+  #isBegun = false;
   #box: Toolbox | undefined;
 
   constructor(record: TurnRecord, task: RunTask, ground: RunGround) {
@@ -145,8 +148,8 @@ export class TurnRun {
     const { signal } = this.#abort;
     signal.throwIfAborted();
     this.#answer = this.#newAnswer();
-    const { messageId, model, conversationId } = this.record.turn;
-    this.record.push({ type: 'begun', messageId, model });
+    this.#isBegun = false;
+    const { model, conversationId } = this.record.turn;
     const tools = box && box.offers.length > 0 ? { tools: writeOffers(box.offers) } : {};
     const { credential } = caller;
     const ask = (told: readonly ModelMessage[]) => {
@@ -155,17 +158,34 @@ export class TurnRun {
     };
     // What a caller keeps is the caller's to shorten.
     const isOurs = conversationId !== undefined;
-    const told = await (isOurs ? askFitting(messages, ask) : ask(messages).then(() => messages));
+    const asked = isOurs ? askFitting(messages, ask) : ask(messages).then(() => messages);
+    const told = await asked.finally(() => this.#begin());
     signal.throwIfAborted();
     return told;
   }
 
+  /** Tells of the answer once, as soon as it is known which model writes it, or that none does. */
+  #begin(): void {
+    if (this.#isBegun || this.#abort.signal.aborted) return;
+    this.#isBegun = true;
+    const { messageId, model } = this.record.turn;
+    this.record.push({ type: 'begun', messageId, model });
+  }
+
   #newAnswer(): ModelAnswer {
     return new ModelAnswer({
-      onModel: (model) => this.record.nameModel(model),
-      onText: (content) => this.record.piece('delta', content),
-      onThought: (content) => this.record.piece('reasoning', content),
+      onModel: (model) => {
+        this.record.nameModel(model);
+        this.#begin();
+      },
+      onText: (content) => this.#piece('delta', content),
+      onThought: (content) => this.#piece('reasoning', content),
     });
+  }
+
+  #piece(type: PieceType, content: string): void {
+    this.#begin();
+    this.record.piece(type, content);
   }
 
   /** The answer stands: calls in it are of the caller's own tools. */

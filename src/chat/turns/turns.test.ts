@@ -96,6 +96,23 @@ describe('a turn that fails', () => {
     expect(await conversations.find(ada, id)).toMatchObject({ model: 'large', messageCount: 4 });
   });
 
+  it('names the model that the gateway chose from the first piece on', async () => {
+    ground.gateway.script((asked, answer) => {
+      asked.body.model = 'chosen';
+      answer.say('Hello');
+      answer.finish();
+    });
+    const turn = await turns.begin(ask('one', await open()));
+    expect(turn.model).toBe('auto-route');
+    const named = (await readAll(turns, turn.id)).flatMap((event) =>
+      'model' in event ? [[event.type, event.model]] : [],
+    );
+    expect(named).toEqual([
+      ['begun', 'chosen'],
+      ['ended', 'chosen'],
+    ]);
+  });
+
   it('refuses a second one in the same conversation, and takes it when the first has ended', async () => {
     const id = await open();
     const gate = gated(['a']);

@@ -162,6 +162,21 @@ describe('agents are refused', () => {
   });
 });
 
+test.each(['agt_0', 'assistant-1', 'Nobody.of:us'])(
+  '%s is 404 where nobody is called so',
+  async (id) => {
+    const call = await studio.callAs('ada');
+    for (const [path, code] of [
+      [`${url}/${id}`, 'AGENT_NOT_FOUND'],
+      [`${url}/${id}/health`, 'AGENT_NOT_FOUND'],
+      [`/api/v1/workspaces/${id}`, 'WORKSPACE_NOT_FOUND'],
+    ] as const) {
+      const { status, body } = await call('GET', path);
+      expect([path, status, body.error.code]).toEqual([path, 404, code]);
+    }
+  },
+);
+
 describe('in a workspace', () => {
   test.each([
     ['developer', 201, 200, 200],

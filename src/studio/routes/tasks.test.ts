@@ -133,6 +133,10 @@ test('all of a task but its type may be left out, and any able agent does it', a
       model: 'm',
       usage: { promptTokens: 1, completionTokens: 2 },
     });
+  const odd = await call('POST', '/api/v1/tasks', {
+    body: { type: 'refactor', requirements: { capabilities: ['js'], timeout: 1_500.5 } },
+  });
+  expect([odd.status, odd.body.requirements.timeout]).toEqual([202, 1_501]);
   const { body } = await call('POST', '/api/v1/tasks', { body: { type: 'code_generation' } });
   const read = () => call('GET', `/api/v1/tasks/${body.taskId}`);
   await expect.poll(async () => (await read()).body.status).toBe('completed');

@@ -78,7 +78,7 @@ function requirementsOf(given: NonNullable<GivenTask['requirements']>) {
   return {
     ...(capabilities && { capabilities }),
     ...(resources && { resources: parseRequirements(resources) }),
-    ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(timeout !== undefined && { timeoutMs: Math.ceil(timeout) }),
   };
 }
 

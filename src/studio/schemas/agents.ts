@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { agentStatuses, failureReasons, runtimeNames } from '../agents/agent.ts';
 import { cpuPattern, memoryPattern } from '../agents/resources.ts';
+import { agentId, workspaceId } from './ids.ts';
 
 const url = '/api/v1/agents';
 const timestamp = Type.String({ format: 'date-time' });
@@ -13,7 +14,6 @@ const mayExecute = 'agent:execute';
 
 const runtime = Type.Enum([...runtimeNames]);
 const status = Type.Enum([...agentStatuses]);
-const workspaceId = Type.String({ pattern: '^wsp_[0-9a-f]{1,64}$' });
 const capability = bounded(128);
 
 const page = {
@@ -65,7 +65,7 @@ const logLine = Type.Object(
   { $id: 'AgentLogLine' },
 );
 
-const one = Type.Object({ id: Type.String({ pattern: '^agt_[0-9a-f]{1,64}$' }) });
+const one = Type.Object({ id: agentId });
 
 /** The routes of agents, of what they run on and of what they are made of. */
 export const agentRoutes = {

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { workspaceId } from './ids.ts';
 
 const folder = '/api/v1/workspaces/:id/files';
 const url = `${folder}/*`;
-const workspaceId = Type.String({ pattern: '^wsp_[0-9a-f]{1,64}$' });
 const path = Type.String({ description: 'relative, with `/` between its parts' });
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 in hex' });
 const timestamp = Type.String({ format: 'date-time' });

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Route, SocketRoute } from '../../kit/contract.ts';
+import { workspaceId } from './ids.ts';
 
-const workspaceId = Type.String({ pattern: '^wsp_[0-9a-f]{1,64}$' });
 const deviceId = Type.String({
   pattern: '^[A-Za-z0-9._:-]{1,64}$',
   description: 'what the device calls itself; its own changes are not told to it',
@@ -243,6 +243,7 @@ export const subscribeMessage = Type.Object({
   workspaceId,
   deviceId: Type.Optional(deviceId),
   lastSeq: Type.Optional(Type.Integer({ ...seq, description: 'the newest change when absent' })),
+  after: Type.Optional(Type.Integer({ ...seq, description: '`lastSeq` by its name elsewhere' })),
   ack: Type.Optional(Type.Boolean({ description: 'asks for `{type: "subscribed", seq}`' })),
 });
 
@@ -273,7 +274,11 @@ const event = Type.Object(
         '`file_change`, `state_update`, `session_change`, `agent_status`, `task_complete`; `snapshot_required` when changes since `lastSeq` are no longer kept; `applied`, `conflict` for a change of one’s own',
     }),
     workspaceId: Type.Optional(Type.String()),
-    deviceId: Type.Optional(Type.String()),
+    deviceId: Type.Optional(
+      Type.String({
+        description: 'whose doing it is; `api`: over HTTP, `disk`: in the folder itself',
+      }),
+    ),
     seq: Type.Optional(Type.Integer({ description: 'of a file change: what to go on from' })),
     timestamp: Type.Number({ description: 'Unix milliseconds' }),
     data: Type.Object({}, { additionalProperties: true }),

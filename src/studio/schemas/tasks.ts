@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { taskPriorities, taskStatuses, taskTypes, waitReasons } from '../tasks/task.ts';
+import { agentId, taskId, workspaceId } from './ids.ts';
 
 const agentTasksUrl = '/api/v1/agents/:id/tasks';
 const tasksUrl = '/api/v1/tasks';
@@ -9,9 +10,6 @@ const maySee = 'agent:read';
 
 const timestamp = Type.String({ format: 'date-time' });
 const storable = '^[^\\u0000\\ud800-\\udfff]*$';
-const agentId = Type.String({ pattern: '^agt_[0-9A-Za-z_-]{1,64}$' });
-const taskId = Type.String({ pattern: '^tsk_[0-9a-f]{1,64}$' });
-const workspaceId = Type.String({ pattern: '^wsp_[0-9a-f]{1,64}$' });
 const capability = Type.String({ minLength: 1, maxLength: 128, pattern: storable });
 const taskType = Type.Enum(taskTypes);
 const taskPriority = Type.Enum(taskPriorities);
@@ -42,10 +40,10 @@ const wantedTask = {
         ),
       ),
       timeout: Type.Optional(
-        Type.Integer({
+        Type.Number({
           minimum: 1,
           maximum: 60 * 60_000,
-          description: 'milliseconds of one attempt; ten minutes when absent',
+          description: 'milliseconds of one attempt, rounded up; ten minutes when absent',
         }),
       ),
     }),

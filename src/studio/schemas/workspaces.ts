@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { roles } from '../workspaces/roles.ts';
+import { workspaceId } from './ids.ts';
 
 const url = '/api/v1/workspaces';
 const timestamp = Type.String({ format: 'date-time' });
@@ -63,7 +64,7 @@ const workspace = Type.Object(
   { $id: 'Workspace' },
 );
 
-const one = Type.Object({ id: Type.String({ pattern: '^wsp_[0-9a-f]{1,64}$' }) });
+const one = Type.Object({ id: workspaceId });
 
 /** The routes of workspaces. */
 export const workspaceRoutes = {

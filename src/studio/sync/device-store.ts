@@ -11,16 +11,17 @@ export interface Device {
   readonly seenAtMs: number;
 }
 
-/** Notes how far devices have come; none goes back. */
+/** Notes how far devices have come: none goes back, and none beyond the newest change. */
 export async function noteDevices(sql: DeviceSql, devices: readonly Device[]): Promise<void> {
   const rows = new Map(devices.map((one) => [`${one.workspaceId}/${one.deviceId}`, one]));
   await sql.query(
     `insert into studio.devices (workspace_id, device_id, user_id, last_seq, seen_at)
-     select d."workspaceId", d."deviceId", d."userId", d."lastSeq",
+     select d."workspaceId", d."deviceId", d."userId", least(d."lastSeq", coalesce(l.last_seq, 0)),
        to_timestamp(d."seenAtMs" / 1000.0)
      from json_to_recordset($1::json) as d ("workspaceId" text, "deviceId" text, "userId" text,
        "lastSeq" bigint, "seenAtMs" double precision)
      join studio.workspaces w on w.id = d."workspaceId"
+     left join studio.file_logs l on l.workspace_id = w.id
      on conflict (workspace_id, device_id) do update set
        last_seq = greatest(devices.last_seq, excluded.last_seq), seen_at = excluded.seen_at
        where devices.user_id = excluded.user_id`,

@@ -6,6 +6,7 @@ import { checkMessage } from '../../kit/sockets/subscription.ts';
 import type { Agents } from '../agents/agent.ts';
 import type { Tasks } from '../tasks/task.ts';
 import type { WantedChange, WorkspaceFiles } from '../files/file.ts';
+import { apiDevice } from '../files/own-devices.ts';
 import { ackMessage, changeMessage, subscribeMessage } from '../schemas/sync.ts';
 import type { Workspaces } from '../workspaces/workspace.ts';
 import type { Devices } from './devices.ts';
@@ -31,6 +32,14 @@ interface Place {
   readonly deviceId: string | undefined;
 }
 
+/** What is told as it happens. */
+interface ToldEvent {
+  readonly type: string;
+  /** Whose doing it is. */
+  readonly deviceId?: string;
+  readonly data: object;
+}
+
 /** An agent or a task. */
 interface Owned {
   readonly workspaceId?: string;
@@ -54,7 +63,12 @@ export class SyncSession {
 
   /** A connection that says in its address what it wants need not say it again. */
   beginByQuery(): void {
-    const { workspaceId, deviceId, lastSeq } = Object.fromEntries(this.#connection.query);
+    const {
+      workspaceId,
+      deviceId,
+      after,
+      lastSeq = after,
+    } = Object.fromEntries(this.#connection.query);
     if (workspaceId === undefined) return;
     const message = {
       action: 'subscribe',
@@ -95,7 +109,8 @@ export class SyncSession {
   async #subscribe({
     workspaceId,
     deviceId,
-    lastSeq,
+    after: place,
+    lastSeq = place,
     ack,
   }: Static<typeof subscribeMessage>): Promise<void> {
     const { workspaces, files, devices } = this.#parts;
@@ -122,17 +137,19 @@ export class SyncSession {
   /** What is no file: told as it happens, and not again. */
   #hear(workspaceId: string): void {
     const { workspaces, devices } = this.#parts;
-    const tell = (type: string, data: object) =>
-      void this.#connection.send({ type, workspaceId, timestamp: Date.now(), data });
+    const tell = (event: ToldEvent) =>
+      void this.#connection.send({ ...event, workspaceId, timestamp: Date.now() });
     this.#stops.push(
       workspaces.listen((changed) => {
         if (changed === workspaceId) void this.#tellState(tell);
       }),
-      devices.listen(({ workspaceId: where, isConnected, ...device }) => {
-        if (where === workspaceId) tell('session_change', { ...device, connected: isConnected });
+      devices.listen(({ workspaceId: where, deviceId, userId, isConnected }) => {
+        if (where !== workspaceId) return;
+        const data = { deviceId, userId, connected: isConnected };
+        tell({ type: 'session_change', deviceId, data });
       }),
     );
-    this.#hearAgents(workspaceId, ({ type, data }) => tell(type, data));
+    this.#hearAgents(workspaceId, tell);
   }
 
   /** Of the workspace to who may see its agents; of those without a workspace to who spawned them. */
@@ -158,7 +175,7 @@ export class SyncSession {
   }
 
   /** Whoever is no member any more hears nothing more. */
-  async #tellState(tell: (type: string, data: object) => void): Promise<void> {
+  async #tellState(tell: (event: ToldEvent) => void): Promise<void> {
     const place = this.#place;
     if (!place) return;
     try {
@@ -169,7 +186,8 @@ export class SyncSession {
         'code:read',
       );
       const { name, description, members, settings } = workspace;
-      tell('state_update', { name, description, members, settings });
+      const data = { name, description, members, settings };
+      tell({ type: 'state_update', deviceId: apiDevice, data });
     } catch (error) {
       this.#connection.sendFault(Fault.from(error));
       this.#connection.close(1008, 'the workspace is no longer yours to read');

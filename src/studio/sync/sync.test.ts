@@ -134,6 +134,19 @@ describe('A device that follows a workspace', () => {
       .toMatchObject([{ error: { code: 'PATH_INVALID', details: { opId: 'o2' } } }]);
   });
 
+  test.each(['lastSeq', 'after'])(
+    'gets what came behind %s, which its address or a message says',
+    async (name) => {
+      const { id: workspaceId } = await makeWorkspace();
+      for (const path of ['1', '2', '3']) await put(workspaceId, path, path);
+      const device = await follow('usr_ada', { workspaceId, [name]: '1' });
+      const seqs = () => device.ofType('file_change').map(({ seq }) => seq);
+      await expect.poll(seqs).toEqual([2, 3]);
+      device.say({ action: 'subscribe', workspaceId, [name]: 2 });
+      await expect.poll(seqs).toEqual([2, 3, 3]);
+    },
+  );
+
   test('shows in the status with how far it has come', async () => {
     const { id } = await makeWorkspace();
     for (const name of ['1', '2', '3']) await put(id, name, name);
@@ -149,6 +162,8 @@ describe('A device that follows a workspace', () => {
       usedBytes: 3,
       devices: [{ deviceId: 'laptop', userId: 'usr_ada', connected: true, pending: 1 }],
     });
+    laptop.say({ action: 'ack', seq: 9 });
+    await expect.poll(async () => (await status()).devices[0]?.lastSeq).toBe(3);
   });
 
   test('hears of other devices and of the workspace, until it is no longer a member', async () => {
@@ -158,16 +173,21 @@ describe('A device that follows a workspace', () => {
     await expect.poll(() => bob.ofType('session_change').length).toBe(1);
     await follow('usr_ada', { workspaceId: id, deviceId: 'adas' });
     await expect
-      .poll(() => bob.ofType('session_change').at(-1)?.data)
-      .toEqual({
+      .poll(() => bob.ofType('session_change').at(-1))
+      .toMatchObject({
         deviceId: 'adas',
-        userId: 'usr_ada',
-        connected: true,
+        data: { deviceId: 'adas', userId: 'usr_ada', connected: true },
       });
     bob.say({ action: 'change', path: 'x', operation: 'create', content: 'x' });
     await expect.poll(() => bob.ofType('error')[0]?.error.code).toBe('INSUFFICIENT_PERMISSIONS');
     await ada('PUT', `/api/v1/workspaces/${id}`, { name: 'Renamed' });
-    await expect.poll(() => bob.ofType('state_update')[0]?.data.name).toBe('Renamed');
+    await expect.poll(() => bob.ofType('state_update').length).toBe(1);
+    await ada('PUT', `/api/v1/workspaces/${id}`, { name: 'Again' });
+    await expect.poll(() => bob.ofType('state_update').at(-1)?.data.name).toBe('Again');
+    expect(bob.ofType('state_update')).toMatchObject([
+      { deviceId: 'api', data: { name: 'Renamed' } },
+      { deviceId: 'api', data: { name: 'Again' } },
+    ]);
     await ada('PUT', `/api/v1/workspaces/${id}`, { members: [] });
     expect(await bob.closed).toBe(1008);
   });

@@ -224,19 +224,25 @@ export class WorkspaceDirectory implements Workspaces, AsyncDisposable {
     }
   }
 
+  /** The bus tells this replica too. */
   async #tell(workspaceId: string): Promise<void> {
-    this.#hear(workspaceId);
+    this.#forget(workspaceId);
     try {
       await this.#topic.publish({ workspaceId });
     } catch (err) {
       this.#options.log.warn({ err }, 'other replicas could not be told of a workspace');
+      this.#hear(workspaceId);
     }
   }
 
   #hear(workspaceId: string): void {
+    this.#forget(workspaceId);
+    for (const listener of this.#listeners) listener(workspaceId);
+  }
+
+  #forget(workspaceId: string): void {
     this.#heardCount += 1;
     this.#known.delete(workspaceId);
-    for (const listener of this.#listeners) listener(workspaceId);
   }
 
   #hearAll(): void {

@@ -209,16 +209,16 @@ export async function listItems(
   return { items: rows.map(toItem), total: all?.total ?? 0 };
 }
 
-/** Items whose end came after a seq, in the order of their ends. */
+/** Items whose end came after a seq and not after another, in the order of their ends. */
 export async function listEnds(
   sql: BatchSql,
   batchId: string,
-  { after, limit }: { readonly after: number; readonly limit: number },
+  { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
 ): Promise<BatchItem[]> {
   const rows = await sql.query<ItemRow>(
     `select ${itemColumns} from workflow.batch_items
-     where batch_id = $1 and seq > $2 order by seq limit $3`,
-    [batchId, after, limit],
+     where batch_id = $1 and seq > $2 and seq <= $3 order by seq limit $4`,
+    [batchId, after, upTo, limit],
   );
   return rows.map(toItem);
 }

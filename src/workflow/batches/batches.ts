@@ -168,14 +168,15 @@ export class Batches implements AsyncDisposable {
     return batch;
   }
 
-  /** Ends of items behind a seq, and how the batch stands; read the batch first. */
+  /** How the batch stands, and the ends of items behind a seq that it counts. */
   async eventsAfter(
     id: string,
     after: number,
     limit: number,
   ): Promise<{ readonly batch: Batch | undefined; readonly ends: readonly BatchItem[] }> {
     const batch = await store.readBatch(this.#options.sql, id);
-    const ends = await store.listEnds(this.#options.sql, id, { after, limit });
+    const upTo = batch?.lastSeq ?? 0;
+    const ends = await store.listEnds(this.#options.sql, id, { after, upTo, limit });
     return { batch, ends };
   }
 

@@ -223,6 +223,22 @@ describe('a batch', () => {
     });
   });
 
+  test('never tells of more ends than it counts, though one comes while they are read', async () => {
+    const { id } = await batches.create(requestOf(3));
+    await until(id, 'completed');
+    const { database } = ground;
+    const query = database.query.bind(database);
+    database.query = async <Row>(sql: string, parameters?: readonly unknown[]) => {
+      const rows = await query<Row>(sql, parameters);
+      const isBatch = sql.includes('from workflow.batches b where b.id');
+      return isBatch ? rows.map((row) => ({ ...row, last_seq: 2, completed: 2 })) : rows;
+    };
+    const { batch, ends } = await batches.eventsAfter(id, 0, 10).finally(() => {
+      database.query = query;
+    });
+    expect([batch?.completed, ends.map(({ seq }) => seq)]).toEqual([2, [1, 2]]);
+  });
+
   test('is made once for a key of its owner', async () => {
     const first = await batches.create(requestOf(2, { idempotencyKey: 'k' }));
     const second = await batches.create(requestOf(2, { idempotencyKey: 'k' }));

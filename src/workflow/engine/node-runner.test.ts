@@ -11,13 +11,13 @@ describe('the wait before another attempt', () => {
     expect(delayBefore(retry, 1_000, 1)).toBe(3_600_000);
   });
 
-  it('grows as its backoff says, and is half up to chance', () => {
+  it('grows as its backoff says, never shorter, and by chance up to a quarter longer', () => {
     const waits = (backoff: 'exponential' | 'linear' | 'fixed', random: number) =>
       [1, 2, 3].map((attempt) => delayBefore({ ...retry, backoff }, attempt, random));
-    expect(waits('exponential', 1)).toEqual([100, 200, 400]);
-    expect(waits('exponential', 0)).toEqual([50, 100, 200]);
-    expect(waits('linear', 1)).toEqual([100, 200, 300]);
-    expect(waits('fixed', 0.5)).toEqual([75, 75, 75]);
+    expect(waits('exponential', 0)).toEqual([100, 200, 400]);
+    expect(waits('exponential', 1)).toEqual([125, 250, 500]);
+    expect(waits('linear', 0)).toEqual([100, 200, 300]);
+    expect(waits('fixed', 0.4)).toEqual([110, 110, 110]);
   });
 
   it('is asked for only where retrying is on, and there is always one attempt', () => {

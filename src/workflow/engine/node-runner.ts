@@ -86,14 +86,14 @@ export function attemptsOf(retry: Retry | undefined): number {
 }
 
 /**
- * Milliseconds after a failed attempt: what the backoff says, of which half is up to chance, so that
- * nodes that failed together do not come back together.
+ * Milliseconds after a failed attempt: what the backoff says, never less, and by chance up to a quarter
+ * more, so that nodes that failed together do not come back together.
  */
 export function delayBefore(retry: Retry | undefined, attempt: number, random: number): number {
   const { initialDelay = 0, backoff = 'exponential', maxDelay = delayMsMax } = retry ?? {};
   const factors = { exponential: 2 ** (attempt - 1), linear: attempt, fixed: 1 };
-  const full = Math.min(initialDelay * factors[backoff], maxDelay, delayMsMax);
-  return Math.round(full / 2 + (full / 2) * random);
+  const wanted = initialDelay * factors[backoff];
+  return Math.round(Math.min(wanted + (wanted / 4) * random, maxDelay, delayMsMax));
 }
 
 async function runAttempt(work: NodeWork, attempt: number): Promise<NodeOutcome> {

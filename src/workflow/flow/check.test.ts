@@ -94,6 +94,28 @@ describe('faults', () => {
     );
   });
 
+  it('are told of a node whose component is unknown, and of one whose id another has', () => {
+    const unread = { text: '{{ nowhere }}' };
+    const flow = {
+      nodes: [
+        testNode('a', unread, { type: 'No' }),
+        testNode('b'),
+        testNode('b', { text: '{{ neither }}' }),
+        testNode('b', unread, { type: 'Nor' }),
+      ],
+      edges: [],
+    };
+    expect(check(flow).map(({ code, nodeId }) => [code, nodeId])).toEqual([
+      ['DUPLICATE_NODE', 'b'],
+      ['DUPLICATE_NODE', 'b'],
+      ['UNKNOWN_COMPONENT', 'a'],
+      ['UNKNOWN_COMPONENT', 'b'],
+      ['UNKNOWN_REFERENCE', 'a'],
+      ['UNKNOWN_REFERENCE', 'b'],
+      ['UNKNOWN_REFERENCE', 'b'],
+    ]);
+  });
+
   it.each(['inputs', 'loop', 'nodes', 'execution'])('refuse a node called %s', (id) => {
     expect(check(testFlow(['a'], [testNode(id)]))).toEqual([
       {

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import type { Component, ComponentTable } from '../components/component.ts';
 import { ConditionCompiler, type CompiledCondition } from './expressions/conditions.ts';
 import type { Flow, FlowEdge, FlowNode } from './flow.ts';
@@ -16,6 +17,13 @@ export interface ReadNode {
   readonly settings: Settings;
 }
 
+/** Settings as they stand in the flow, and where. */
+export interface PlacedSettings {
+  /** In `graph.ids`. */
+  readonly place: number;
+  readonly settings: Settings;
+}
+
 /** An edge whose both ends are known. */
 export interface ReadEdge {
   readonly edge: FlowEdge;
@@ -29,6 +37,8 @@ export interface FlowReading {
   readonly graph: Graph;
   /** By place in `graph.ids`; absent where the component is not known. */
   readonly nodes: readonly (ReadNode | undefined)[];
+  /** Of every node, also where its component is not known or its id is another's. */
+  readonly settings: readonly PlacedSettings[];
   /** By index in the flow's `edges`. */
   readonly edges: ReadonlyMap<number, ReadEdge>;
 }
@@ -44,25 +54,27 @@ export function readWholeFlow(
   const ids = uniqueIds(flow, faults);
   const places = new Map(ids.map((id, place) => [id, place]));
   const ground = { conditions: new ConditionCompiler(), isNode: (id: string) => places.has(id) };
-  const firsts = firstNodes(flow);
-  const nodes = ids.map((id) => {
-    const node = firsts.get(id);
-    return node && readNode(node, { components, ground, faults });
-  });
+  const found = flow.nodes.map((node) => readNode(node, { components, ground, faults }));
+  const firsts = new Map(found.toReversed().map((one) => [one.node.id, one]));
+  const nodes = ids.map((id) => withComponent(firsts.get(id)));
   const ends = resolveEdges(flow, places, faults);
-  const isLoop = (place: number) => {
-    const node = firsts.get(ids[place] ?? '');
-    return node !== undefined && components.get(node.type)?.control === 'loop';
-  };
+  const isLoop = (place: number) => nodes[place]?.component.control === 'loop';
   const { graph, faults: graphFaults } = readGraph({ ids, edges: ends, isLoop });
   faults.addAll(graphFaults);
   const edges = new Map(
     ends.map((end) => [end.index, readEdge(flow, end, { graph, nodes, ground, faults })]),
   );
-  const reading: FlowReading = { flow, faults, graph, nodes, edges };
+  const settings = found.map((one) => ({
+    place: places.get(one.node.id) ?? 0,
+    settings: one.settings,
+  }));
+  const reading: FlowReading = { flow, faults, graph, nodes, settings, edges };
   checkReferences(reading);
   return reading;
 }
+
+/** Of a component that nobody knows: its texts may hold placeholders all the same. */
+const anySettings = Type.Object({}, { additionalProperties: true });
 
 interface NodeGround {
   readonly components: ComponentTable;
@@ -70,17 +82,21 @@ interface NodeGround {
   readonly faults: FaultList;
 }
 
-function readNode(
-  node: FlowNode,
-  { components, ground, faults }: NodeGround,
-): ReadNode | undefined {
+type FoundNode = Omit<ReadNode, 'component'> & { readonly component: Component | undefined };
+
+function withComponent(found: FoundNode | undefined): ReadNode | undefined {
+  const { component } = found ?? {};
+  return found && component && { ...found, component };
+}
+
+function readNode(node: FlowNode, { components, ground, faults }: NodeGround): FoundNode {
   const { id, type, data } = node;
   checkNode(node, faults);
   const component = components.get(type);
   if (!component) {
     const message = `there is no component ${JSON.stringify(type.slice(0, 64))}`;
     faults.add({ code: 'UNKNOWN_COMPONENT', message, nodeId: id });
-    return undefined;
+    return { node, component, settings: new Settings(data, anySettings, ground) };
   }
   const settings = new Settings(data, component.input, ground);
   const rendered = settings.expressions.map(({ path }) => path);
@@ -97,10 +113,6 @@ function uniqueIds({ nodes }: Flow, faults: FaultList): readonly string[] {
     ids.add(id);
   }
   return [...ids];
-}
-
-function firstNodes({ nodes }: Flow): ReadonlyMap<string, FlowNode> {
-  return new Map(nodes.toReversed().map((node) => [node.id, node]));
 }
 
 function resolveEdges(

@@ -4,7 +4,7 @@ export interface Retry {
   /** All attempts, the first included. */
   readonly maxAttempts: number;
   readonly backoff: 'exponential' | 'linear' | 'fixed';
-  /** Milliseconds before the second attempt, with jitter. */
+  /** Milliseconds before the second attempt at least; chance adds up to a quarter. */
   readonly initialDelay: number;
   /** Milliseconds that no wait exceeds. */
   readonly maxDelay?: number;

@@ -185,7 +185,8 @@ class LoopReader {
     for (const node of cycle) this.cyclic.add(node);
     const nodes = [...cycle].map((node) => this.#id(node));
     const shown = nodes.slice(0, 10).join(', ') + (nodes.length > 10 ? ', …' : '');
-    const message = `${shown} lead back to themselves; only a Loop may be led back to`;
+    const leads = nodes.length === 1 ? 'leads back to itself' : 'lead back to themselves';
+    const message = `${shown} ${leads}; only a Loop may be led back to`;
     this.faults.push({ code: 'CYCLE', message, nodeId: nodes[0] ?? '' });
   }
 

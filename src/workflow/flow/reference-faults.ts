@@ -33,10 +33,8 @@ class ReferenceCheck {
   }
 
   run(): void {
-    const { graph, nodes, edges } = this.#reading;
-    for (const [node, read] of nodes.entries()) {
-      if (read) this.#checkSettings(node, read.settings.expressions);
-    }
+    const { graph, settings: all, edges } = this.#reading;
+    for (const { place, settings } of all) this.#checkSettings(place, settings.expressions);
     for (const end of graph.edges) {
       const references = edges.get(end.index)?.condition?.references;
       if (references) this.#check(references, this.#placeOfEdge(end));

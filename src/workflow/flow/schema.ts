@@ -13,7 +13,10 @@ const retrySchema = Type.Object({
     }),
   ),
   initialDelay: Type.Optional(
-    Type.Integer({ default: 1_000, description: 'milliseconds before the second attempt' }),
+    Type.Integer({
+      default: 1_000,
+      description: 'milliseconds before the second attempt at least; chance adds up to a quarter',
+    }),
   ),
   maxDelay: Type.Optional(Type.Integer({ description: 'milliseconds that no wait exceeds' })),
 });

@@ -13,7 +13,9 @@ const idPattern = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$/;
 
 /** Adds what is wrong with a node on its own, settings aside. */
 export function checkNode({ id, retry, timeout }: FlowNode, faults: FaultList): void {
-  if (!idPattern.test(id) || forbiddenKeys.has(id)) {
+  if (forbiddenKeys.has(id)) {
+    faults.add({ code: 'BAD_ID', message: `no node may be called ${id}`, nodeId: id });
+  } else if (!idPattern.test(id)) {
     const message = 'an id has up to 64 letters, digits and _ - . :, and begins with none of - . :';
     faults.add({ code: 'BAD_ID', message, nodeId: id.slice(0, 64) });
   }
