@@ -8,7 +8,13 @@ import { askUnseen, canAsk } from './secret-input.ts';
 
 export type AuthClient = Client<typeof authContract>;
 
-export interface AuthSessionOptions {
+/** What becomes of a session that is kept for no other command. */
+export interface SessionUse {
+  /** True where what the command makes ends with the session. */
+  readonly leavesSession?: boolean;
+}
+
+export interface AuthSessionOptions extends SessionUse {
   readonly url: string;
   readonly credential: PasswordCredential;
   /** One-time code or recovery code, for an account with a second factor. */
@@ -19,7 +25,7 @@ export interface AuthSessionOptions {
 const clientId = 'ennead';
 const marginMs = 30_000;
 
-/** A login by password: kept for the next command where it can be, else ended with this one. */
+/** A login by password: kept for the next command where it can be, else ended with this one or left. */
 export class AuthSession implements AsyncDisposable {
   readonly #options: AuthSessionOptions;
   readonly #client: AuthClient;
@@ -50,7 +56,7 @@ export class AuthSession implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const tokens = await this.#tokens?.catch(() => undefined);
-    if (!tokens || this.#isKept) return;
+    if (!tokens || this.#isKept || this.#options.leavesSession) return;
     const token = async () => tokens.accessToken;
     const client = createClient(authContract, { baseUrl: this.#options.url, tracer, token });
     await client.revoke({ body: { token: tokens.refreshToken } }).catch(() => {});

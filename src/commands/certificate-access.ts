@@ -41,14 +41,14 @@ const stopMs = 5_000;
 /**
  * Gets a certificate with the operator's identity and writes it with its key; the key is made here and
  * goes nowhere. With `renew` it stays, and writes a fresh certificate for the same key at half of each
- * one's life, until it is interrupted.
+ * one's life, until it is interrupted. The session is left, as what ends it ends the certificate.
  */
 export async function issueFiles(
   options: IssueOptions,
   onWritten: (written: WrittenCertificate) => void,
 ): Promise<void> {
   const { agentId } = options;
-  await using access = await accessService(contract, options);
+  await using access = await accessService(contract, options, { leavesSession: true });
   const { csr, privateKey } = await createRequest(agentId);
   const issue = async (): Promise<IssuedIdentity> => {
     const asked = access.client.issueCertificate({ body: { agentId, csr } });

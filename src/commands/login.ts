@@ -1,6 +1,6 @@
 import type { SuiteConfig } from '../suite-settings.ts';
 import type { AdministrationOptions } from './administration.ts';
-import { AuthSession } from './auth-session.ts';
+import { AuthSession, type SessionUse } from './auth-session.ts';
 import { findCredential } from './credentials.ts';
 
 /** The operator's identity for services other than auth. */
@@ -21,12 +21,13 @@ export interface LoginPlace {
 export async function logIn(
   { suite, authUrl: url, dataFolder }: LoginPlace,
   { token, otp }: AdministrationOptions,
+  use: SessionUse = {},
 ): Promise<Login> {
   const credential = await findCredential(suite, token);
   if (credential.kind === 'token') {
     return { token: async () => credential.token, [Symbol.asyncDispose]: async () => {} };
   }
-  const session = new AuthSession({ url, credential, otp, dataFolder });
+  const session = new AuthSession({ url, credential, otp, dataFolder, ...use });
   return {
     token: session.token,
     forgetToken: session.forget,

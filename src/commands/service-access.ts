@@ -7,7 +7,7 @@ import type { Contract } from '../kit/contract.ts';
 import { Fault } from '../kit/errors.ts';
 import { addressSetting, suiteSettings } from '../suite-settings.ts';
 import type { AdministrationOptions } from './administration.ts';
-import { tracer } from './auth-session.ts';
+import { tracer, type SessionUse } from './auth-session.ts';
 import { logIn, type Login, type LoginPlace } from './login.ts';
 
 /** Where the settings say that a service is, and what logging in for it takes. */
@@ -49,9 +49,10 @@ export function readServicePlace(service: string): ServicePlace {
 export async function accessService<C extends Contract>(
   contract: C,
   options: AdministrationOptions,
+  use: SessionUse = {},
 ): Promise<ServiceAccess<C>> {
   const place = readServicePlace(contract.name);
-  const login = await logIn(place, options);
+  const login = await logIn(place, options, use);
   const { token, forgetToken } = login;
   const { url } = place;
   const client = createClient(contract, {

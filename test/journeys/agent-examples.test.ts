@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePortBase } from '../../src/kit/testing.ts';
-import { serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
+import { askEnnead, serviceUrl, startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 import { logInAsPrinted } from './main-job.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -14,21 +15,27 @@ const agents: ChildProcess[] = [];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let ennead: Ennead;
+let base: number;
 let meshUrl: string;
 let token: string;
 
 /** Runs an example as its first lines say. */
-function startExample(name: string) {
-  const child = spawn(process.execPath, ['--import', 'tsx', `examples/agent/${name}.ts`], {
-    cwd: root,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: tmpdir(),
-      MESH_URL: meshUrl,
-      MESH_TOKEN: token,
+function startExample(name: string, ...words: string[]) {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', `examples/agent/${name}.ts`, ...words],
+    {
+      cwd: root,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: tmpdir(),
+        MESH_URL: meshUrl,
+        MESH_GRPC: `localhost:${base + 11}`,
+        MESH_TOKEN: token,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   agents.push(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -73,8 +80,7 @@ describe.skipIf(!isPosix)(
   isPosix ? 'the agents of examples/' : 'there are no interrupts on Windows',
   () => {
     beforeAll(async () => {
-      const [home, base] = await Promise.all([temporaryFolder(), freePortBase()]);
-      folder = home;
+      [folder, base] = await Promise.all([temporaryFolder(), freePortBase()]);
       meshUrl = serviceUrl(base, 'mesh');
       ennead = startEnnead(['run', 'auth', 'mesh'], {
         ENNEAD_DATA_DIR: join(folder.path, 'data'),
@@ -137,6 +143,32 @@ describe.skipIf(!isPosix)(
       const decision = async () => (await call('GET', path)).body.finalDecision;
       await expect.poll(decision).toBe('approve');
       expect(await interrupt(child)).toBe(0);
+    });
+
+    test('the counter speaks gRPC alone, with a certificate that a machine without our data asked for', async () => {
+      const admin = await readFile(join(folder.path, 'data', 'admin.json'), 'utf8');
+      const certificates = join(folder.path, 'certificates');
+      const issued = await askEnnead(
+        ['certs', 'issue', '--agent-id', 'counter', '--out', certificates],
+        {
+          variables: {
+            ENNEAD_DATA_DIR: join(folder.path, 'nowhere'),
+            ENNEAD_PORT_BASE: String(base),
+            ENNEAD_ADMIN_PASSWORD: JSON.parse(admin).password,
+          },
+        },
+      );
+      expect(issued.code, issued.stderr).toBe(0);
+      const { child, output } = startExample('counter', certificates);
+      await joined('counter', output);
+      const count = () =>
+        execute('counter', { type: 'count', input: { text: 'three short words' } });
+      expect((await count()).body).toMatchObject({
+        result: { words: 3 },
+        executedBy: 'counter',
+      });
+      expect(await interrupt(child)).toBe(0);
+      expect(await count()).toMatchObject({ status: 404 });
     });
   },
 );

@@ -55,12 +55,13 @@ export const swarmAnswer = Type.Object(
   { $id: 'Swarm' },
 );
 
-const castVote = {
+const castVote = Type.Object({
+  agentId: Type.String(),
   vote: Type.String({ description: '`approve`, `reject` or `abstain`' }),
   confidence: Type.Number(),
   timestamp,
   signature: Type.Optional(Type.String()),
-};
+});
 
 const certificate = Type.Object(
   {
@@ -83,7 +84,7 @@ const certificate = Type.Object(
 export const swarmStatus = Type.Object(
   {
     ...stated,
-    agentVotes: Type.Array(Type.Object({ agentId: Type.String(), ...castVote }), {
+    agentVotes: Type.Array(castVote, {
       description: 'one a member, in the order in which they came',
     }),
     finalDecision: Type.Optional(
@@ -125,13 +126,13 @@ export const swarmStatus = Type.Object(
     evidence: Type.Array(
       Type.Object({
         agentId: Type.String(),
-        first: Type.Object(castVote),
-        second: Type.Object(castVote),
+        first: castVote,
+        second: castVote,
         transferable: Type.Boolean({ description: 'both are signed' }),
       }),
       { description: 'two different votes of one member; the first stays counted' },
     ),
-    lateVotes: Type.Array(Type.Object({ agentId: Type.String(), ...castVote }), {
+    lateVotes: Type.Array(castVote, {
       description: 'first votes that came after the end; they do not count',
     }),
   },

@@ -39,7 +39,7 @@ export function toStatus(swarm: Swarm) {
   const endedAt = endedAtMs === undefined ? undefined : toTime(endedAtMs);
   return {
     ...toSwarm(swarm),
-    agentVotes: countedVotes(swarm).map(toAgentVote),
+    agentVotes: countedVotes(swarm).map(toVote),
     ...(decision && { finalDecision: decision }),
     ...(decision && endedAt && { consensusAt: endedAt }),
     ...(endedAt && { endedAt }),
@@ -61,7 +61,7 @@ export function toStatus(swarm: Swarm) {
       second: toVote(second),
       transferable: isTransferable,
     })),
-    lateVotes: votes.filter(({ kind }) => kind === 'late').map(toAgentVote),
+    lateVotes: votes.filter(({ kind }) => kind === 'late').map(toVote),
   };
 }
 
@@ -88,13 +88,10 @@ function toBallot({ meshId, proposalId, configHash }: BallotScope) {
   return { domain: voteDomain, meshId, proposalId, configHash };
 }
 
-function toAgentVote(vote: KeptVote) {
-  return { agentId: vote.agentId, ...toVote(vote) };
-}
-
-function toVote({ vote, confidence, signature, castAtMs }: KeptVote) {
+function toVote({ agentId, vote, confidence, signature, castAtMs }: KeptVote) {
   const timestamp = toTime(castAtMs);
-  return { vote, confidence, timestamp, ...(signature === undefined ? {} : { signature }) };
+  const signed = signature === undefined ? {} : { signature };
+  return { agentId, vote, confidence, timestamp, ...signed };
 }
 
 function toTime(ms: number): string {

@@ -131,7 +131,12 @@ test('a second, different vote is refused, kept as evidence and told once', asyn
   const { evidence, agentVotes } = toStatus(await swarms.read(swarmId));
   expect(agentVotes).toMatchObject([{ agentId: 'a1', vote: 'approve' }]);
   expect(evidence).toMatchObject([
-    { agentId: 'a1', first: { vote: 'approve' }, second: { vote: 'reject' }, transferable: true },
+    {
+      agentId: 'a1',
+      first: { agentId: 'a1', vote: 'approve' },
+      second: { agentId: 'a1', vote: 'reject' },
+      transferable: true,
+    },
   ]);
   expect(ground.activity.told.map(({ type }) => type)).toEqual([
     'swarm-created',

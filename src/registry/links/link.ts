@@ -20,6 +20,9 @@ export interface Offer {
   readonly flaws?: readonly ListFlaw[];
 }
 
+/** The longest name of a tool that is taken from a server, and from callers. */
+export const toolNameCharsMax = 256;
+
 export const listNames = ['tools', 'prompts', 'resources', 'resourceTemplates'] as const;
 export type ListName = (typeof listNames)[number];
 

@@ -138,6 +138,16 @@ test.each<[string, Lists, object, readonly object[]]>([
     {},
     [{ list: 'tools', reason: 'malformed', count: 2 }],
   ],
+  [
+    'tools-without-a-name-to-call',
+    {
+      'tools/list': () => ({
+        tools: [{ ...add, name: '' }, { ...add, name: 'x'.repeat(257) }, add],
+      }),
+    },
+    {},
+    [{ list: 'tools', reason: 'malformed', count: 2 }],
+  ],
   ['no-templates', { 'resources/templates/list': refusing(-32_601) }, {}, []],
 ])('a list that fails costs no other: %s', async (name, lists, offers, flaws) => {
   const id = await register(name, { ...good, ...lists });

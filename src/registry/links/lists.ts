@@ -5,7 +5,7 @@ import type {
   StandardSchemaV1Sync,
 } from '@modelcontextprotocol/client';
 import { isNeverSent, notMcp, toLinkFault } from './link-faults.ts';
-import type { ListFlaw, ListName, Offer } from './link.ts';
+import { toolNameCharsMax, type ListFlaw, type ListName, type Offer } from './link.ts';
 
 /** Of each kind. */
 const itemsMax = 1_000;
@@ -43,7 +43,7 @@ export async function listOffer(client: Client, options: RequestOptions): Promis
   const has = client.getServerCapabilities() ?? {};
   const reader = new ListReader(client, options);
   const [tools, prompts, resources, resourceTemplates] = await Promise.all([
-    has.tools ? reader.read('tools', schemas.Tool) : unread,
+    has.tools ? reader.read('tools', callable(schemas.Tool)) : unread,
     has.prompts ? reader.read('prompts', schemas.Prompt) : unread,
     has.resources ? reader.read('resources', schemas.Resource) : unread,
     has.resources ? reader.read('resourceTemplates', schemas.ResourceTemplate) : unread,
@@ -59,6 +59,20 @@ export async function listOffer(client: Client, options: RequestOptions): Promis
     resourceTemplates: resourceTemplates.items,
     ...(flaws.length > 0 ? { flaws } : {}),
   };
+}
+
+/** What has a name that no call can say is malformed. */
+function callable<T extends { readonly name: string }>({
+  '~standard': standard,
+}: StandardSchemaV1Sync<unknown, T>): StandardSchemaV1Sync<unknown, T> {
+  const validate = (value: unknown) => {
+    const found = standard.validate(value);
+    if (found.issues) return found;
+    const { length } = found.value.name;
+    const isCallable = length > 0 && length <= toolNameCharsMax;
+    return isCallable ? found : { issues: [{ message: 'no call has this name' }] };
+  };
+  return { '~standard': { ...standard, validate } };
 }
 
 /** The lists of one server, side by side: one that hangs keeps none of the others back. */

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { strategies } from '../balancing/choice.ts';
+import { toolNameCharsMax } from '../links/link.ts';
 import { virtualServerRoutes } from './virtual-servers.ts';
 import { AnyKey } from '../../kit/any-key.ts';
 
@@ -18,7 +19,7 @@ const timeout = Type.Optional(
     description: 'milliseconds that the call may take',
   }),
 );
-const toolName = Type.String({ minLength: 1, maxLength: 256 });
+const toolName = Type.String({ minLength: 1, maxLength: toolNameCharsMax });
 
 const calledTool = Type.Object(
   {
