@@ -1,5 +1,5 @@
 import type { ChatRequest } from '../conversation/request.ts';
-import { firstUnsaid } from '../dialects/harmless-fields.ts';
+import { firstUnsaidInChat } from '../dialects/telling-fields.ts';
 
 /** Beyond what every provider is told, the models service knows these, and answers alike without. */
 const known: ReadonlySet<string> = new Set([
@@ -15,7 +15,7 @@ const known: ReadonlySet<string> = new Set([
  */
 export function findLostLocally({ extras, choices = 1 }: ChatRequest): string | undefined {
   if (choices > 1) return 'n';
-  if (firstUnsaid(extras, known) === undefined) return undefined;
+  if (firstUnsaidInChat(extras, known) === undefined) return undefined;
   const asking = Object.entries(extras).filter(([, value]) => value !== false);
-  return firstUnsaid(Object.fromEntries(asking), known);
+  return firstUnsaidInChat(Object.fromEntries(asking), known);
 }

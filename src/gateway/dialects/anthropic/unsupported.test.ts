@@ -34,7 +34,11 @@ const unsaid: [name: string, model: string, said: Partial<ChatRequest>][] = [
   ['logprobs', 'claude-sonnet-4-5', { extras: { logprobs: true } }],
   ['enable_thinking', 'claude-sonnet-4-5', { extras: { enable_thinking: false } }],
   ['web_search_options', 'claude-sonnet-4-5', { extras: { web_search_options: {} } }],
-  ['messages[0].content[0].x', 'claude-sonnet-4-5', { extras: { 'messages[0].content[0].x': {} } }],
+  [
+    'messages[0].content[0].title',
+    'claude-sonnet-4-5',
+    { extras: { 'messages[0].content[0].title': 't' } },
+  ],
   ['verbosity', 'claude-sonnet-4-5', { extras: { verbosity: 'low' } }],
   ['temperature', 'claude-sonnet-4-5', { temperature: 1.5 }],
   ['temperature', 'claude-sonnet-4-5', { temperature: 0.2, reasoning: { effort: 'low' } }],

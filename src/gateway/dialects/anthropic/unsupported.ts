@@ -6,9 +6,9 @@ import type {
   TextPart,
   UserPart,
 } from '../../conversation/request.ts';
-import { firstUnsaid } from '../harmless-fields.ts';
 import { signatureOf } from '../signatures.ts';
 import { findSilence } from '../silence.ts';
+import { firstUnsaidInChat, isTelling } from '../telling-fields.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
 import { isNative } from './native-fields.ts';
 import { canHold } from './schema.ts';
@@ -45,8 +45,9 @@ export function findUnsupported(request: ChatRequest, model?: string): string | 
 /** What Anthropic's clients said inside of messages has lost its place, all else goes back there. */
 function findExtra({ extras, extrasDialect }: ChatRequest): string | undefined {
   const names = Object.keys(extras);
-  if (extrasDialect === 'anthropic') return names.find((name) => inMessages.test(name));
-  return firstUnsaid(extras, new Set(names.filter((name) => isNative(name, extras[name]))));
+  if (extrasDialect === 'anthropic')
+    return names.find((name) => inMessages.test(name) && isTelling(name));
+  return firstUnsaidInChat(extras, new Set(names.filter((name) => isNative(name, extras[name]))));
 }
 
 function findUnsaid(request: ChatRequest): string | undefined {

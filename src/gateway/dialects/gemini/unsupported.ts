@@ -1,6 +1,6 @@
 import type { ChatRequest, Reasoning } from '../../conversation/request.ts';
 import { findSilence } from '../silence.ts';
-import { firstUnsaid } from '../harmless-fields.ts';
+import { firstUnsaidInChat } from '../telling-fields.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
 
 const choicesMax = 8;
@@ -12,7 +12,7 @@ export function findUnsupported(request: ChatRequest, model?: string): string | 
   return (
     findUnsaid(request, traits) ??
     findInMessages(request) ??
-    firstUnsaid(request.extras) ??
+    firstUnsaidInChat(request.extras) ??
     findSilence(request)
   );
 }

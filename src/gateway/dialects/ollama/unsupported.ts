@@ -1,11 +1,13 @@
 import type { ChatRequest, ImagePart, TextPart, UserPart } from '../../conversation/request.ts';
-import { firstUnsaid } from '../harmless-fields.ts';
+import { firstUnsaidInChat } from '../telling-fields.ts';
 import { nativeFields } from './request.ts';
 
 /** The first thing that Ollama has no words for. */
 export function findUnsupported(request: ChatRequest): string | undefined {
   return (
-    findUnsaid(request) ?? findInMessages(request) ?? firstUnsaid(request.extras, nativeFields)
+    findUnsaid(request) ??
+    findInMessages(request) ??
+    firstUnsaidInChat(request.extras, nativeFields)
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ChatRequest, OutputFormat, Tool, ToolChoice } from '../../conversation/request.ts';
 import { effortOf, nearestEffort } from '../effort.ts';
-import { firstUnsaid } from '../harmless-fields.ts';
+import { firstUnsaidInChat } from '../telling-fields.ts';
 import { writeMessages } from './chat-messages.ts';
 import { isPlace, putAt } from './places.ts';
 
@@ -42,7 +42,7 @@ export function findUnsupported(
   if (request.topK !== undefined) return 'top_k';
   // To be gone on with: OpenAI would answer anew.
   if (request.messages.at(-1)?.role === 'assistant') return 'messages';
-  return findThinking(request, model) ?? firstUnsaid(request.extras);
+  return findThinking(request, model) ?? firstUnsaidInChat(request.extras);
 }
 
 function findThinking(request: ChatRequest, model: string): string | undefined {

@@ -242,6 +242,15 @@ describe('a chat completion request', () => {
   });
 
   it.each([
+    { nobody: 1 },
+    { messages: [{ ...user, timestamp: '2026-01-31T08:00:00Z' }] },
+    { messages: [{ ...user, content: [{ type: 'text', text: 'x', tone: {} }] }] },
+  ])('is not refused for what no API knows: %o', (fields) => {
+    const request = openAiFace.read({ messages: [user], model: 'claude-sonnet-4', ...fields });
+    expect(anthropicDialect.unsupported(request, 'claude-sonnet-4-20250514')).toBeUndefined();
+  });
+
+  it.each([
     [{ tools: [{ type: 'custom', custom: { name: 'run' } }] }, 'tools[0]'],
     [{ messages: [{ ...user, content: [{ type: 'video_url' }] }] }, 'messages[0].content[0]'],
     [
@@ -251,8 +260,8 @@ describe('a chat completion request', () => {
     [{ logit_bias: { 1: 2 } }, 'logit_bias'],
     [{ web_search_options: {} }, 'web_search_options'],
     [
-      { messages: [{ ...user, content: [{ type: 'text', text: 'x', tone: {} }] }] },
-      'messages[0].content[0].tone',
+      { messages: [{ ...user, content: [{ type: 'text', text: 'x', citations: {} }] }] },
+      'messages[0].content[0].citations',
     ],
   ])('is refused by name where another dialect has no words for %o', (fields, name) => {
     const request = openAiFace.read({ messages: [user], model: 'claude-sonnet-4', ...fields });
