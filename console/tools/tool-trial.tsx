@@ -1,8 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
-import { requestOf } from '../api/call.ts';
+import { call } from '../api/call.ts';
 import type { Answer } from '../api/contracts.ts';
-import { send } from '../api/send.ts';
 import { readObject } from '../ui/entry-text.ts';
 import { Problem } from '../ui/problem.tsx';
 import { draftOf, fieldsOf, readForm, type SchemaField } from '../ui/schema-fields.ts';
@@ -51,13 +50,12 @@ interface Call extends Omit<ToolTrialProps, 'schema'> {
   readonly signal: AbortSignal;
 }
 
-async function callTool({ connectionId, tool, given, signal }: Call): Promise<Called> {
-  const request = requestOf('registry', 'POST /connections/:connectionId/call', {
+function callTool({ connectionId, tool, given, signal }: Call): Promise<Called> {
+  return call('registry', 'POST /connections/:connectionId/call', {
     params: { connectionId },
     body: { tool, arguments: { ...given } },
+    signal,
   });
-  const response = await send(new Request(request, { signal }));
-  return (await response.json()) as Called;
 }
 
 function explain(error: Error): Error {

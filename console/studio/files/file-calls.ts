@@ -60,20 +60,19 @@ export async function writeContent(
 ): Promise<Applied> {
   const plain = requestOf('studio', 'PUT /api/v1/workspaces/:id/files/*', {
     params: paramsOf(place),
+    headers: headersOf(condition),
   });
-  const response = await send(
-    new Request(plain, { method: 'PUT', body: content, headers: headersOf(condition) }),
-  );
+  const response = await send(new Request(plain, { method: 'PUT', body: content }));
+  // The studio answers by its contract.
   return (await response.json()) as Applied;
 }
 
 /** Deletes a file if it is still what was known of it. */
-export async function deleteContent(place: FilePlace, hash: string): Promise<Applied> {
-  const plain = requestOf('studio', 'DELETE /api/v1/workspaces/:id/files/*', {
+export function deleteContent(place: FilePlace, hash: string): Promise<Applied> {
+  return call('studio', 'DELETE /api/v1/workspaces/:id/files/*', {
     params: paramsOf(place),
+    headers: headersOf({ hash }),
   });
-  const response = await send(new Request(plain, { headers: headersOf({ hash }) }));
-  return (await response.json()) as Applied;
 }
 
 export function moveFile(place: FilePlace, to: string): Promise<Applied> {

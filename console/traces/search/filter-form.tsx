@@ -1,6 +1,6 @@
 import { useId, useState, type ReactNode, type SubmitEvent } from 'react';
+import { useAnswer } from '../../api/answers.ts';
 import { Field } from '../../ui/field.tsx';
-import { useReading } from '../parts/reading.ts';
 import {
   fromLocalTime,
   noFilters,
@@ -99,11 +99,11 @@ interface DraftProps {
 }
 
 function SuggestedTexts({ draft, onSet }: DraftProps): ReactNode {
-  const services = useReading('GET /api/services');
-  const names = useReading('GET /api/v1/metrics/aggregate', {
+  const services = useAnswer('tracer', 'GET /api/services');
+  const names = useAnswer('tracer', 'GET /api/v1/metrics/aggregate', {
     query: { timeRange: '7d', groupBy: 'operation', limit: 500 },
   });
-  const agents = useReading('GET /api/v1/metrics/aggregate', {
+  const agents = useAnswer('tracer', 'GET /api/v1/metrics/aggregate', {
     query: { timeRange: '7d', groupBy: 'agent', limit: 500 },
   });
   return (
