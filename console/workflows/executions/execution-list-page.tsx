@@ -63,14 +63,12 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
             <NoExecutions isFiltered={status !== ''} workflowId={workflowId} />
           ) : (
             <>
-              <div className="workflow-scroll">
-                <Table
-                  columns={hasOne ? columns : [workflowColumn, ...columns]}
-                  rows={answer.executions}
-                  keyOf={({ executionId }) => executionId}
-                  onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
-                />
-              </div>
+              <Table
+                columns={hasOne ? columns : [workflowColumn, ...columns]}
+                rows={answer.executions}
+                keyOf={({ executionId }) => executionId}
+                onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
+              />
               <Pager {...{ offset, limit, total: answer.total }} onMove={setOffset} />
             </>
           )
@@ -128,10 +126,7 @@ const columns: readonly Column<Summary>[] = [
   {
     title: 'Execution',
     cell: ({ executionId, workflowId }) => (
-      <Link
-        href={`/${workflowId}/executions/${executionId}`}
-        onClick={(event) => event.stopPropagation()}
-      >
+      <Link href={`/${workflowId}/executions/${executionId}`}>
         <code title={executionId}>…{executionId.slice(-shownDigits)}</code>
       </Link>
     ),
