@@ -64,7 +64,9 @@ function Ending({
   readonly connection: Connection;
 }): ReactNode {
   const [, navigate] = useLocation();
-  const ending = useChange('registry', 'DELETE /connections/:connectionId');
+  const ending = useChange('registry', 'DELETE /connections/:connectionId', {
+    onDone: () => navigate('/'),
+  });
   const update = useChange('registry', 'PATCH /connections/:connectionId');
   const params = { connectionId: id };
   if (status === 'disconnected') {
@@ -81,12 +83,8 @@ function Ending({
       </>
     );
   }
-  const end = async () => {
-    await ending.mutateAsync({ params });
-    navigate('/');
-  };
   return (
-    <ConfirmButton label="Disconnect" onConfirm={end}>
+    <ConfirmButton label="Disconnect" onConfirm={() => ending.mutateAsync({ params })}>
       {name} gets no more calls, and its process ends if it has one. It stays readable for thirty
       days, and can be connected again.
     </ConfirmButton>

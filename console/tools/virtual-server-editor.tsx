@@ -58,13 +58,14 @@ export function VirtualServerEditor({
 
 function Removal({ server: { id, name } }: { readonly server: VirtualServer }): ReactNode {
   const [, navigate] = useLocation();
-  const removal = useChange('registry', 'DELETE /virtual-servers/:virtualServerId');
-  const remove = async () => {
-    await removal.mutateAsync({ params: { virtualServerId: id } });
-    navigate(listPath);
-  };
+  const removal = useChange('registry', 'DELETE /virtual-servers/:virtualServerId', {
+    onDone: () => navigate(listPath),
+  });
   return (
-    <ConfirmButton label="Delete" onConfirm={remove}>
+    <ConfirmButton
+      label="Delete"
+      onConfirm={() => removal.mutateAsync({ params: { virtualServerId: id } })}
+    >
       Whoever uses {name} finds nothing at its address any more.
     </ConfirmButton>
   );
