@@ -2,7 +2,8 @@ import { useState, type ReactNode } from 'react';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Modal } from '../../ui/modal.tsx';
+import { ModalButton } from '../../ui/modal-button.tsx';
+import { Pager } from '../../ui/pager.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import { BudgetDeletion } from './budget-deletion.tsx';
@@ -15,30 +16,24 @@ const pageSize = 50;
 /** What users and keys may take, and how much of it is left. */
 export function BudgetsTab(): ReactNode {
   const [offset, setOffset] = useState(0);
-  const [isAdding, setIsAdding] = useState(false);
   const budgets = useAnswer('gateway', 'GET /api/v1/budgets', {
     query: { limit: pageSize, offset },
   });
   return (
     <div className="stack">
       <div className="actions">
-        <button type="button" className="primary" onClick={() => setIsAdding(true)}>
-          Set a budget
-        </button>
+        <ModalButton label="Set a budget" look="primary">
+          {(close) => <BudgetForm onClose={close} />}
+        </ModalButton>
       </div>
       <Answered query={budgets}>
         {({ budgets: rows, total }) => (
           <>
             <Budgets rows={rows} />
-            {total > pageSize ? <Pager {...{ offset, total }} onPage={setOffset} /> : null}
+            <Pager offset={offset} limit={pageSize} total={total} onMove={setOffset} />
           </>
         )}
       </Answered>
-      {isAdding ? (
-        <Modal title="Set a budget" onClose={() => setIsAdding(false)}>
-          <BudgetForm onClose={() => setIsAdding(false)} />
-        </Modal>
-      ) : null}
     </div>
   );
 }
@@ -68,41 +63,13 @@ const columns: readonly Column<Budget>[] = [
 ];
 
 function BudgetActions({ budget }: { readonly budget: Budget }): ReactNode {
-  const [isChanging, setIsChanging] = useState(false);
+  const { subject } = budget;
   return (
     <div className="actions">
-      <button type="button" onClick={() => setIsChanging(true)}>
-        Change
-      </button>
-      <BudgetDeletion subject={budget.subject} />
-      {isChanging ? (
-        <Modal title={`The budget of ${budget.subject}`} onClose={() => setIsChanging(false)}>
-          <BudgetForm budget={budget} onClose={() => setIsChanging(false)} />
-        </Modal>
-      ) : null}
-    </div>
-  );
-}
-
-interface PagerProps {
-  readonly offset: number;
-  readonly total: number;
-  readonly onPage: (offset: number) => void;
-}
-
-function Pager({ offset, total, onPage }: PagerProps): ReactNode {
-  return (
-    <div className="row">
-      <button type="button" disabled={offset === 0} onClick={() => onPage(offset - pageSize)}>
-        Back
-      </button>
-      <button
-        type="button"
-        disabled={offset + pageSize >= total}
-        onClick={() => onPage(offset + pageSize)}
-      >
-        On
-      </button>
+      <ModalButton label="Change" subject={`the budget of ${subject}`}>
+        {(close) => <BudgetForm budget={budget} onClose={close} />}
+      </ModalButton>
+      <BudgetDeletion subject={subject} />
     </div>
   );
 }

@@ -4,10 +4,10 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import { usePerson } from '../../session/person.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Modal } from '../../ui/modal.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
+import { ModalButton } from '../../ui/modal-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
@@ -19,17 +19,15 @@ const limit = 50;
 
 /** The workspaces of which one is a member. */
 export function WorkspacesPage(): ReactNode {
-  const [isCreating, setIsCreating] = useState(false);
   const [offset, setOffset] = useState(0);
   const listed = useAnswer('studio', 'GET /api/v1/workspaces', { query: { limit, offset } });
   const create = (
-    <button type="button" className="primary" onClick={() => setIsCreating(true)}>
-      New workspace
-    </button>
+    <ModalButton label="New workspace" look="primary">
+      {(close) => <NewWorkspaceForm onClose={close} />}
+    </ModalButton>
   );
   return (
     <Page title="Studio" actions={create}>
-      {isCreating ? <NewWorkspaceDialog onClose={() => setIsCreating(false)} /> : null}
       <Answered query={listed}>
         {({ workspaces, total }) =>
           workspaces.length === 0 ? (
@@ -64,7 +62,7 @@ const columns: readonly Column<Workspace>[] = [
   { title: 'Created', cell: ({ createdAt }) => formatAge(createdAt) },
 ];
 
-function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }) {
+function NewWorkspaceForm({ onClose }: { readonly onClose: () => void }) {
   const [, navigate] = useLocation();
   const creation = useChange('studio', 'POST /api/v1/workspaces');
   const create = (form: FormData) => {
@@ -72,15 +70,13 @@ function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }) {
     creation.mutate({ body }, { onSuccess: ({ id }) => navigate(`/${id}`) });
   };
   return (
-    <Modal title="New workspace" onClose={onClose}>
-      <ChangeForm change={creation} action="Create" onSubmit={create} onCancel={onClose}>
-        <Field label="Name">
-          <input name="name" required maxLength={128} autoComplete="off" />
-        </Field>
-        <Field label="Description" hint="What it is for; may be left blank.">
-          <textarea name="description" maxLength={4_096} />
-        </Field>
-      </ChangeForm>
-    </Modal>
+    <ChangeForm change={creation} action="Create" onSubmit={create} onCancel={onClose}>
+      <Field label="Name">
+        <input name="name" required maxLength={128} autoComplete="off" />
+      </Field>
+      <Field label="Description" hint="What it is for; may be left blank.">
+        <textarea name="description" maxLength={4_096} />
+      </Field>
+    </ChangeForm>
   );
 }
