@@ -2,6 +2,7 @@ import type { Answer } from '../../api/contracts.ts';
 import { call, requestOf } from '../../api/call.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { send } from '../../api/send.ts';
+import { saveFile } from '../../ui/download.ts';
 import { textOfBytes } from './text-form.ts';
 
 /** Where a file is. */
@@ -90,13 +91,9 @@ export function restoreFile(place: FilePlace, version: string): Promise<Applied>
 }
 
 /** Has the browser save a file under its name. */
-export async function saveFile(place: FilePlace, version?: string): Promise<void> {
-  const blob = await (await readBytes(place, version)).blob();
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = place.path.split('/').at(-1) ?? '';
-  link.click();
-  URL.revokeObjectURL(link.href);
+export async function downloadFile(place: FilePlace): Promise<void> {
+  const response = await readBytes(place);
+  saveFile(place.path.split('/').at(-1) ?? '', await response.blob());
 }
 
 /** Whether a write was refused because something else is there by now. */
@@ -104,7 +101,7 @@ export function isChangedSince(error: unknown): boolean {
   return error instanceof Refusal && error.status === 412;
 }
 
-function readBytes(place: FilePlace, version: string | undefined): Promise<Response> {
+function readBytes(place: FilePlace, version?: string): Promise<Response> {
   return send(
     requestOf('studio', 'GET /api/v1/workspaces/:id/files/*', {
       params: paramsOf(place),
