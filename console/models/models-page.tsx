@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import { Empty } from '../ui/empty.tsx';
+import { NoSuchPage } from '../ui/no-such-page.tsx';
 import { Page } from '../ui/page.tsx';
 import { BudgetsTab } from './spend/budgets-tab.tsx';
 import { CatalogueTab } from './catalogue/catalogue-tab.tsx';
@@ -37,7 +37,7 @@ export function ModelsPage(): ReactNode {
           <Route path="/budgets" component={BudgetsTab} />
           <Route path="/local" component={LocalTab} />
           <Route>
-            <Empty title="There is no such page" />
+            <NoSuchPage />
           </Route>
         </Switch>
       </Page>
