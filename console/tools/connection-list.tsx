@@ -3,8 +3,8 @@ import { Link, useLocation } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
 import { Answered } from '../ui/answered.tsx';
-import { Badge } from '../ui/badge.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { LiveBadge } from '../ui/live-badge.tsx';
 import { Page } from '../ui/page.tsx';
 import { Pager } from '../ui/pager.tsx';
 import { Table, type Column } from '../ui/table.tsx';
@@ -35,10 +35,7 @@ export function ConnectionList(): ReactNode {
       title="Connections"
       actions={
         <>
-          <Badge
-            state={news === 'live' ? 'live' : 'connecting'}
-            tone={news === 'live' ? 'good' : 'warning'}
-          />
+          <LiveBadge state={news} />
           <ImportButton />
           <ExportButton />
           <ConnectionForm />
