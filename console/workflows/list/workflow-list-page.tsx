@@ -6,6 +6,7 @@ import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
+import { useSettled } from '../../ui/use-settled.ts';
 import { WorkflowTable } from './workflow-table.tsx';
 
 type Workflows = Answer<'workflow', 'GET /api/v1/workflows'>;
@@ -26,7 +27,7 @@ const everything: Filter = { q: '', status: '', offset: 0 };
 export function WorkflowListPage(): ReactNode {
   const [filter, setFilter] = useState(everything);
   const { q, status, offset } = filter;
-  const query = { q, limit, offset, ...(status === '' ? {} : { status }) };
+  const query = { q: useSettled(q), limit, offset, ...(status === '' ? {} : { status }) };
   const workflows = useAnswer('workflow', 'GET /api/v1/workflows', { query });
   return (
     <Page title="Workflows" actions={<Actions />}>
