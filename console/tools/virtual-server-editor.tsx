@@ -93,12 +93,12 @@ function Form({ server }: { readonly server: VirtualServer | undefined }): React
   const [, navigate] = useLocation();
   const creation = useChange('registry', 'POST /virtual-servers');
   const replacement = useChange('registry', 'PUT /virtual-servers/:virtualServerId');
+  const show = (saved: VirtualServer) => setDraft(draftOfServer(saved));
   const save = () => {
     const body = serverOf(draft);
     if (!server) {
       return creation.mutate({ body }, { onSuccess: ({ id }) => navigate(`${listPath}/${id}`) });
     }
-    const show = (saved: VirtualServer) => setDraft(draftOfServer(saved));
     replacement.mutate({ params: { virtualServerId: server.id }, body }, { onSuccess: show });
   };
   const change = (part: Partial<VirtualServerDraft>) => setDraft({ ...draft, ...part });

@@ -51,11 +51,11 @@ function columnsFor(
     },
     { title: 'Client', cell: ({ clientId }) => clientId },
     { title: 'From', cell: ({ ip }) => <code>{ip}</code> },
-    { title: 'Facts', cell: (event) => <Facts event={event} /> },
+    { title: 'Facts', cell: (event) => <More event={event} /> },
   ];
 }
 
-function Facts({ event: { metadata, userAgent } }: { readonly event: AuditEvent }) {
+function More({ event: { metadata, userAgent } }: { readonly event: AuditEvent }) {
   return (
     <details>
       <summary>{metadata.provider || 'more'}</summary>

@@ -34,11 +34,7 @@ export function AgentPage({ workspace, id }: AgentPageProps): ReactNode {
         <div className="stack">
           <AgentHead agent={found} mayRun={mayRunAgents} />
           {found.failure ? (
-            <div className="problem" role="alert">
-              <pre className="failure">
-                {found.failure.reason}: {found.failure.message}
-              </pre>
-            </div>
+            <Problem error={{ message: found.failure.message, code: found.failure.reason }} />
           ) : null}
           <div className="columns">
             <div className="stack">

@@ -4,6 +4,7 @@ import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
 import { formatCount } from '../../ui/text.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { formatShare } from '../parts/durations.ts';
@@ -58,9 +59,7 @@ export function SearchPage(): ReactNode {
           {(answer) => <Found answer={answer} filters={filters} onSearch={search} />}
         </Answered>
       ) : (
-        <p className="problem" role="alert">
-          {flaw}
-        </p>
+        <Problem error={{ message: flaw }} />
       )}
     </Page>
   );

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Badge } from '../../ui/badge.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
+import { Problem } from '../../ui/problem.tsx';
 import { formatDuration } from '../../ui/text.ts';
 import type { Span, Trace } from '../parts/answers.ts';
 import { AttributeList } from '../parts/attribute-list.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatMicros, formatShare } from '../parts/durations.ts';
 import { formatMoment } from '../parts/times.ts';
 import { WhatIfButton } from './what-if-button.tsx';
@@ -34,7 +35,7 @@ export function SpanPanel(props: SpanPanelProps): ReactNode {
           ✕
         </button>
       </header>
-      {statusMessage ? <p className="problem">{statusMessage}</p> : null}
+      {statusMessage ? <Problem error={{ message: statusMessage }} /> : null}
       <SpanFacts span={span} selfUs={selfUs} traceUs={trace.duration * 1_000} pathMs={pathMs} />
       <div className="row panel-buttons">
         <button type="button" onClick={onZoom}>
