@@ -14,17 +14,17 @@ export function Tabs<Name extends string>(props: TabsProps<Name>): ReactNode {
   const { label, tabs, chosen, onChoose, children } = props;
   const id = useId();
   const at = tabs.findIndex(([name]) => name === chosen);
-  const press = (event: KeyboardEvent<HTMLDivElement>) => {
+  const press = (event: KeyboardEvent<HTMLButtonElement>) => {
     const next = placeAfter(event.key, at, tabs.length);
     const tab = tabs[next];
     if (!tab) return;
     event.preventDefault();
     onChoose(tab[0]);
-    event.currentTarget.querySelectorAll('button')[next]?.focus();
+    event.currentTarget.parentElement?.querySelectorAll('button')[next]?.focus();
   };
   return (
     <>
-      <div className="tabs" role="tablist" aria-label={label} onKeyDown={press}>
+      <div className="tabs" role="tablist" aria-label={label}>
         {tabs.map(([name, title]) => (
           <button
             key={name}
@@ -35,6 +35,7 @@ export function Tabs<Name extends string>(props: TabsProps<Name>): ReactNode {
             aria-selected={name === chosen}
             tabIndex={name === chosen ? 0 : -1}
             onClick={() => onChoose(name)}
+            onKeyDown={press}
           >
             {title}
           </button>
