@@ -1,14 +1,8 @@
 import { useId, useState, type ReactNode, type SubmitEvent } from 'react';
 import { useAnswer } from '../../api/answers.ts';
 import { Field } from '../../ui/field.tsx';
-import {
-  fromLocalTime,
-  noFilters,
-  toLocalTime,
-  type Filters,
-  type RangeName,
-  type Status,
-} from './filters.ts';
+import { fromLocalTime, toLocalTime } from '../../ui/local-time.ts';
+import { noFilters, type Filters, type RangeName, type Status } from './filters.ts';
 
 export interface FilterFormProps {
   readonly filters: Filters;
