@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Decision } from '../../ui/decision.tsx';
+import { readNested } from '../../ui/entry-text.ts';
 import { JsonView } from '../../ui/json-view.tsx';
 import type { ShownCall } from '../thread/messages.ts';
 
@@ -22,8 +23,8 @@ export function ToolCall({ conversationId, call, approvalTurn }: ToolCallProps):
         <summary>
           <code>{name}</code> <CallState call={call} isWaiting={isWaiting} />
         </summary>
-        <JsonView value={parse(text)} />
-        {result ? <JsonView value={parse(result.content)} /> : null}
+        <JsonView value={readNested(text)} />
+        {result ? <JsonView value={readNested(result.content)} /> : null}
       </details>
       {isWaiting ? (
         <Approval {...{ conversationId }} callId={call.id} turnId={approvalTurn} />
@@ -53,13 +54,4 @@ function Approval({ conversationId, turnId, callId }: ApprovalProps): ReactNode 
     approval.mutate({ params: { id: conversationId }, body });
   };
   return <Decision change={approval} refusal="Deny" onDecide={answer} />;
-}
-
-/** As JSON where it is some, else as it is. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { call } from '../../api/call.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
+import { linesIn } from '../../ui/entry-text.ts';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
 import type { StudioTask } from '../answers.ts';
@@ -72,10 +73,7 @@ function give(
   form: FormData,
   { workspaceId, agentId }: Omit<NewTaskProps, 'onCancel'>,
 ): Promise<StudioTask> {
-  const files = textOf(form, 'files')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+  const files = linesIn(textOf(form, 'files'));
   const input = {
     ...filled(form, 'prompt'),
     ...(files.length > 0 ? { context: { files } } : {}),

@@ -3,6 +3,7 @@ import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
+import { linesIn } from '../../ui/entry-text.ts';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf, wordsOf } from '../../ui/form-values.ts';
 import type { Settings, Workspace } from '../answers.ts';
@@ -101,10 +102,7 @@ function SettingsCard({ workspace, isEditable }: CardProps) {
 
 /** Settings are replaced as a whole: what is blank is left out. */
 function readSettings(form: FormData): Settings {
-  const command = textOf(form, 'testCommand')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+  const command = linesIn(textOf(form, 'testCommand'));
   const tools = wordsOf(form, 'tools');
   const quota = textOf(form, 'quotaBytes');
   return {

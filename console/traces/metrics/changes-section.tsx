@@ -5,8 +5,8 @@ import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
-import { formatCount, formatDuration } from '../../ui/text.ts';
-import { formatChange, formatShare } from '../parts/durations.ts';
+import { formatCount, formatDuration, formatShare } from '../../ui/text.ts';
+import { formatChange } from '../parts/durations.ts';
 import { formatMinute } from '../parts/times.ts';
 import type { Range, SectionProps } from './range-choice.tsx';
 

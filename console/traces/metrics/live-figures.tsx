@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
-import { formatCount, formatDuration } from '../../ui/text.ts';
-import { formatRate, formatShare } from '../parts/durations.ts';
+import { formatCount, formatDuration, formatShare } from '../../ui/text.ts';
+import { formatRate } from '../parts/durations.ts';
 
 const refreshMs = 5_000;
 

@@ -4,10 +4,10 @@ import { Badge } from '../../ui/badge.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { formatDuration } from '../../ui/text.ts';
+import { formatDuration, formatShare } from '../../ui/text.ts';
 import type { Span, Trace } from '../parts/answers.ts';
 import { AttributeList } from '../parts/attribute-list.tsx';
-import { formatMicros, formatShare } from '../parts/durations.ts';
+import { formatMicros } from '../parts/durations.ts';
 import { formatMoment } from '../parts/times.ts';
 import { WhatIfButton } from './what-if-button.tsx';
 
