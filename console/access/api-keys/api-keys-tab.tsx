@@ -4,8 +4,8 @@ import { Answered } from '../../ui/answered.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ModalButton } from '../../ui/modal-button.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { ApiKey } from '../answers.ts';
 import { KeyChoices } from './key-choices.tsx';
@@ -26,20 +26,20 @@ export function ApiKeysTab(): ReactNode {
         <span className="faint">The suite’s own services have keys too: leave those alone.</span>
       </div>
       <Answered query={listed}>
-        {({ apiKeys, total }) =>
-          apiKeys.length === 0 ? (
-            <Empty title="There are no API keys">
-              <p>A key lets a program in without a password.</p>
-            </Empty>
-          ) : (
-            <>
-              <div className="wide">
-                <Table columns={columns} rows={apiKeys} keyOf={({ id }) => id} />
-              </div>
-              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ apiKeys, total }) => (
+          <PagedTable
+            columns={columns}
+            rows={apiKeys}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={
+              <Empty title="There are no API keys">
+                <p>A key lets a program in without a password.</p>
+              </Empty>
+            }
+          />
+        )}
       </Answered>
     </div>
   );

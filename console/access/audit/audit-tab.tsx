@@ -36,7 +36,7 @@ export function AuditTab(): ReactNode {
       <FilterForm key={JSON.stringify(filter)} filter={filter} onFilter={narrow} />
       <Answered query={listed}>
         {({ events, total }) =>
-          events.length === 0 ? (
+          events.length === 0 && offset === 0 ? (
             <Empty title="No event is so">
               <p>
                 <button type="button" onClick={() => narrow({})}>

@@ -14,11 +14,7 @@ export interface AuditTableProps {
 /** Events of the audit log. */
 export function AuditTable({ events, onType, onUser }: AuditTableProps): ReactNode {
   const rows = events.map((event, at) => ({ ...event, key: `${at} ${event.timestamp}` }));
-  return (
-    <div className="wide">
-      <Table columns={columnsFor(onType, onUser)} rows={rows} keyOf={({ key }) => key} />
-    </div>
-  );
+  return <Table columns={columnsFor(onType, onUser)} rows={rows} keyOf={({ key }) => key} />;
 }
 
 function columnsFor(
@@ -29,7 +25,9 @@ function columnsFor(
     {
       title: 'When',
       cell: ({ timestamp }) => (
-        <time dateTime={timestamp}>{new Date(timestamp).toLocaleString()}</time>
+        <time className="audit-time" dateTime={timestamp}>
+          {new Date(timestamp).toLocaleString()}
+        </time>
       ),
     },
     {

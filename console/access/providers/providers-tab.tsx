@@ -26,9 +26,7 @@ export function ProvidersTab(): ReactNode {
               <p>With one, people log in with accounts that they have already, as at GitLab.</p>
             </Empty>
           ) : (
-            <div className="wide">
-              <Table columns={columns} rows={providers} keyOf={({ provider }) => provider} />
-            </div>
+            <Table columns={columns} rows={providers} keyOf={({ provider }) => provider} />
           )
         }
       </Answered>

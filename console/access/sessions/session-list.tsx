@@ -4,8 +4,8 @@ import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { Session } from '../answers.ts';
 
@@ -19,19 +19,19 @@ export function SessionList({ userId }: { readonly userId?: string }): ReactNode
   });
   return (
     <Answered query={listed}>
-      {({ sessions, total }) =>
-        sessions.length === 0 ? (
-          <Empty title="No session is open" />
-        ) : (
-          <>
-            <div className="wide">
-              <Table columns={columns} rows={sessions} keyOf={({ id }) => id} />
-            </div>
-            <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            <AllEnd {...(userId ? { userId } : {})} />
-          </>
-        )
-      }
+      {({ sessions, total }) => (
+        <>
+          <PagedTable
+            columns={columns}
+            rows={sessions}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={<Empty title="No session is open" />}
+          />
+          {total > 0 ? <AllEnd {...(userId ? { userId } : {})} /> : null}
+        </>
+      )}
     </Answered>
   );
 }

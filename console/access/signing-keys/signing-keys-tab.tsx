@@ -3,9 +3,10 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
+import { Empty } from '../../ui/empty.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { SigningKey } from '../answers.ts';
 
@@ -20,12 +21,14 @@ export function SigningKeysTab(): ReactNode {
       <Rotation />
       <Answered query={listed}>
         {({ keys, total }) => (
-          <>
-            <div className="wide">
-              <Table columns={columns} rows={keys} keyOf={({ kid }) => kid} />
-            </div>
-            <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-          </>
+          <PagedTable
+            columns={columns}
+            rows={keys}
+            keyOf={({ kid }) => kid}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={<Empty title="There are no signing keys" />}
+          />
         )}
       </Answered>
     </div>

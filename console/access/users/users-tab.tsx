@@ -5,8 +5,8 @@ import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { textOf } from '../../ui/form-values.ts';
 import { ModalButton } from '../../ui/modal-button.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { User } from '../answers.ts';
 import { NewUserForm } from './new-user-form.tsx';
@@ -43,18 +43,18 @@ export function UsersTab(): ReactNode {
         </form>
       </div>
       <Answered query={listed}>
-        {({ users, total }) =>
-          users.length === 0 ? (
-            <Empty title={username ? `There is no user ${username}` : 'There are no users'} />
-          ) : (
-            <>
-              <div className="wide">
-                <Table columns={columns} rows={users} keyOf={({ id }) => id} />
-              </div>
-              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ users, total }) => (
+          <PagedTable
+            columns={columns}
+            rows={users}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={
+              <Empty title={username ? `There is no user ${username}` : 'There are no users'} />
+            }
+          />
+        )}
       </Answered>
     </div>
   );

@@ -3,8 +3,8 @@ import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ModalButton } from '../../ui/modal-button.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import { BudgetDeletion } from './budget-deletion.tsx';
 import { BudgetForm } from './budget-form.tsx';
@@ -28,27 +28,27 @@ export function BudgetsTab(): ReactNode {
       </div>
       <Answered query={budgets}>
         {({ budgets: rows, total }) => (
-          <>
-            <Budgets rows={rows} />
-            <Pager offset={offset} limit={pageSize} total={total} onMove={setOffset} />
-          </>
+          <PagedTable
+            columns={columns}
+            rows={rows}
+            keyOf={({ subject }) => subject}
+            offset={offset}
+            limit={pageSize}
+            total={total}
+            onMove={setOffset}
+            empty={
+              <Empty title="Nobody has a budget">
+                <p>
+                  Everybody may ask for as much as they like. Set a budget to limit what somebody
+                  takes.
+                </p>
+              </Empty>
+            }
+          />
         )}
       </Answered>
     </div>
   );
-}
-
-function Budgets({ rows }: { readonly rows: readonly Budget[] }): ReactNode {
-  if (rows.length === 0) {
-    return (
-      <Empty title="Nobody has a budget">
-        <p>
-          Everybody may ask for as much as they like. Set a budget to limit what somebody takes.
-        </p>
-      </Empty>
-    );
-  }
-  return <Table columns={columns} rows={rows} keyOf={({ subject }) => subject} />;
 }
 
 const columns: readonly Column<Budget>[] = [

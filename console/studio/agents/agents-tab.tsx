@@ -4,8 +4,8 @@ import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ModalButton } from '../../ui/modal-button.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { StudioAgent, Workspace } from '../answers.ts';
 import { useRights } from '../workspaces/use-rights.ts';
@@ -33,20 +33,20 @@ export function AgentsTab({ workspace }: { readonly workspace: Workspace }): Rea
         </div>
       ) : null}
       <Answered query={listed}>
-        {({ agents, total }) =>
-          agents.length === 0 ? (
-            <Empty title="No agent works here yet">
-              <p>A coder changes files, a reviewer reads them, a tester runs the test command.</p>
-            </Empty>
-          ) : (
-            <>
-              <div className="wide">
-                <Table columns={columns} rows={agents} keyOf={({ id }) => id} />
-              </div>
-              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ agents, total }) => (
+          <PagedTable
+            columns={columns}
+            rows={agents}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={
+              <Empty title="No agent works here yet">
+                <p>A coder changes files, a reviewer reads them, a tester runs the test command.</p>
+              </Empty>
+            }
+          />
+        )}
       </Answered>
     </div>
   );

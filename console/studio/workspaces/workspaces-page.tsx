@@ -9,8 +9,8 @@ import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
 import { ModalButton } from '../../ui/modal-button.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { Workspace } from '../answers.ts';
 import { rightsIn } from './rights.ts';
@@ -20,7 +20,12 @@ const limit = 50;
 /** The workspaces of which one is a member. */
 export function WorkspacesPage(): ReactNode {
   const [offset, setOffset] = useState(0);
+  const person = usePerson();
   const listed = useAnswer('studio', 'GET /api/v1/workspaces', { query: { limit, offset } });
+  const roleColumn: Column<Workspace> = {
+    title: 'Your role',
+    cell: (workspace) => person && rightsIn(workspace, person).role,
+  };
   const create = (
     <ModalButton label="New workspace" look="primary">
       {(close) => <NewWorkspaceForm onClose={close} />}
@@ -29,30 +34,25 @@ export function WorkspacesPage(): ReactNode {
   return (
     <Page title="Studio" actions={create}>
       <Answered query={listed}>
-        {({ workspaces, total }) =>
-          workspaces.length === 0 ? (
-            <Empty title="There is no workspace yet">
-              <p>A workspace is a folder with members, in which people and agents work on files.</p>
-            </Empty>
-          ) : (
-            <>
-              <WorkspaceTable workspaces={workspaces} />
-              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ workspaces, total }) => (
+          <PagedTable
+            columns={[...columns, roleColumn]}
+            rows={workspaces}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={
+              <Empty title="There is no workspace yet">
+                <p>
+                  A workspace is a folder with members, in which people and agents work on files.
+                </p>
+              </Empty>
+            }
+          />
+        )}
       </Answered>
     </Page>
   );
-}
-
-function WorkspaceTable({ workspaces }: { readonly workspaces: readonly Workspace[] }) {
-  const person = usePerson();
-  const roleColumn: Column<Workspace> = {
-    title: 'Your role',
-    cell: (workspace) => person && rightsIn(workspace, person).role,
-  };
-  return <Table columns={[...columns, roleColumn]} rows={workspaces} keyOf={({ id }) => id} />;
 }
 
 const columns: readonly Column<Workspace>[] = [

@@ -6,9 +6,9 @@ import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge, formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
-import { Pager } from '../../ui/pager.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
 
 type Summary = Answer<'workflow', 'GET /api/v1/executions'>['executions'][number];
 
@@ -58,21 +58,17 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
       }
     >
       <Answered query={executions}>
-        {(answer) =>
-          answer.executions.length === 0 ? (
-            <NoExecutions isFiltered={status !== ''} workflowId={workflowId} />
-          ) : (
-            <>
-              <Table
-                columns={hasOne ? columns : [workflowColumn, ...columns]}
-                rows={answer.executions}
-                keyOf={({ executionId }) => executionId}
-                onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
-              />
-              <Pager {...{ offset, limit, total: answer.total }} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ executions: rows, total }) => (
+          <PagedTable
+            columns={hasOne ? columns : [workflowColumn, ...columns]}
+            rows={rows}
+            keyOf={({ executionId }) => executionId}
+            onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={<NoExecutions isFiltered={status !== ''} workflowId={workflowId} />}
+          />
+        )}
       </Answered>
     </Page>
   );
