@@ -5,7 +5,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Field } from '../ui/field.tsx';
 import { textOf } from '../ui/form-values.ts';
 import { Problem } from '../ui/problem.tsx';
-import type { Swarm } from './swarm-detail.tsx';
+import type { Swarm } from './answers.ts';
 
 const values = ['approve', 'reject', 'abstain'] as const;
 

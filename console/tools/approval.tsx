@@ -3,7 +3,7 @@ import { useChange } from '../api/answers.ts';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { JsonView } from '../ui/json-view.tsx';
 import { commandLine } from './command-line.ts';
-import type { Connection } from './connection-detail.tsx';
+import type { Connection } from './answers.ts';
 
 /** Asks somebody to agree to a command that waits; nothing where none does. */
 export function Approval({ connection }: { readonly connection: Connection }): ReactNode {

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer, useChange } from '../api/answers.ts';
-import type { Answer } from '../api/contracts.ts';
 import { Answered } from '../ui/answered.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Page } from '../ui/page.tsx';
 import { Problem } from '../ui/problem.tsx';
+import type { Connection } from './answers.ts';
 import { Approval } from './approval.tsx';
 import { Authorization } from './authorization.tsx';
 import { ConnectionFacts } from './connection-facts.tsx';
@@ -14,8 +14,6 @@ import { ConnectionHistory } from './connection-history.tsx';
 import { Drift } from './drift.tsx';
 import { ToolBench } from './tool-bench.tsx';
 import { useRegistryNews } from './use-registry-news.ts';
-
-export type Connection = Answer<'registry', 'GET /connections/:connectionId'>;
 
 const refreshMs = 5_000;
 

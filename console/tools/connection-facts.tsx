@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Facts, type Fact } from '../ui/facts.tsx';
 import { JsonView } from '../ui/json-view.tsx';
 import { formatAge, formatCount, formatDuration, formatShare } from '../ui/text.ts';
-import type { Connection } from './connection-detail.tsx';
+import type { Connection } from './answers.ts';
 import { commandLine } from './command-line.ts';
 
 /** What a connection is, and how its calls went. */

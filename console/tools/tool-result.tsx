@@ -1,12 +1,10 @@
 import type { ReactNode } from 'react';
-import type { Answer } from '../api/contracts.ts';
 import { Badge } from '../ui/badge.tsx';
 import { readNested } from '../ui/entry-text.ts';
 import { JsonView } from '../ui/json-view.tsx';
 import { formatDuration } from '../ui/text.ts';
+import type { Called } from './answers.ts';
 import { readBlock, type ContentBlock } from './content-block.ts';
-
-type Called = Answer<'registry', 'POST /connections/:connectionId/call'>;
 
 /** What a tool answered: its blocks, and its structured content where it has one. */
 export function ToolResult({ called }: { readonly called: Called }): ReactNode {

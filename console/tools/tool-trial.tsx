@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { call } from '../api/call.ts';
-import type { Answer } from '../api/contracts.ts';
 import { readObject } from '../ui/entry-text.ts';
 import { Problem } from '../ui/problem.tsx';
 import { draftOf, fieldsOf, readForm, type SchemaField } from '../ui/schema-fields.ts';
 import { SchemaForm } from '../ui/schema-form.tsx';
+import type { Called } from './answers.ts';
 import { ToolResult } from './tool-result.tsx';
 
 export interface ToolTrialProps {
@@ -14,7 +14,6 @@ export interface ToolTrialProps {
   readonly schema: unknown;
 }
 
-type Called = Answer<'registry', 'POST /connections/:connectionId/call'>;
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** Calls a tool with what is filled in, and shows what it answers. */

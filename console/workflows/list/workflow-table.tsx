@@ -1,11 +1,13 @@
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
+import type { Answer } from '../../api/contracts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
-import type { Workflow } from './workflow-list-page.tsx';
+
+export type Workflow = Answer<'workflow', 'GET /api/v1/workflows'>['workflows'][number];
 
 /** Workflows one below the other; a row opens its editor. */
 export function WorkflowTable({
