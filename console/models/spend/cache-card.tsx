@@ -9,11 +9,11 @@ import { formatBytes } from '../bytes.ts';
 
 type Cache = Answer<'gateway', 'GET /api/v1/cache'>;
 
-const everyMs = 10_000;
+const refreshMs = 10_000;
 
 /** How often the cache answers, what it holds, and a way to empty it. */
 export function CacheCard(): ReactNode {
-  const cache = useAnswer('gateway', 'GET /api/v1/cache', { everyMs });
+  const cache = useAnswer('gateway', 'GET /api/v1/cache', { everyMs: refreshMs });
   const clearing = useChange('gateway', 'DELETE /api/v1/cache');
   return (
     <section className="card stack" aria-labelledby="cache">

@@ -135,7 +135,7 @@ function Events({ span, startTime }: EventsProps): ReactNode {
     <ol className="plain">
       {span.events?.map(({ name, time, attributes }, at) => (
         // Events have no ids, and their order never changes.
-        // eslint-disable-next-line react/no-array-index-key
+        // oxlint-disable-next-line react/no-array-index-key
         <li key={at}>
           <strong>{name}</strong>{' '}
           <span className="faint">

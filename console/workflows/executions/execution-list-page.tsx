@@ -13,7 +13,7 @@ import { PagedTable } from '../../ui/paged-table.tsx';
 type Summary = Answer<'workflow', 'GET /api/v1/executions'>['executions'][number];
 
 const limit = 20;
-const everyMs = 3_000;
+const refreshMs = 3_000;
 /** Ids begin with the time: their ends tell them apart. */
 const shownDigits = 8;
 const statuses = ['running', 'completed', 'failed', 'cancelled'] as const;
@@ -29,7 +29,10 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
     ...(status === '' ? {} : { status }),
     ...(workflowId === undefined ? {} : { workflowId }),
   };
-  const executions = useAnswer('workflow', 'GET /api/v1/executions', { query: filter, everyMs });
+  const executions = useAnswer('workflow', 'GET /api/v1/executions', {
+    query: filter,
+    everyMs: refreshMs,
+  });
   const hasOne = workflowId !== undefined;
   return (
     <Page
