@@ -1,36 +1,22 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, type ReactNode } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import { onSessionEnd } from './api/send.ts';
 import { areas } from './areas.tsx';
 import { LoginPage } from './session/login-page.tsx';
-import { logOut, readPerson, type Person } from './session/session.ts';
-import { Empty } from './ui/empty.tsx';
+import { usePresence } from './session/person.ts';
+import { logOut, type Person } from './session/session.ts';
+import { NoSuchPage } from './ui/no-such-page.tsx';
 import { Problem } from './ui/problem.tsx';
-
-const personKey = ['person'];
 
 /** The console: a login, then the areas beside a bar with their names. */
 export function App(): ReactNode {
-  const client = useQueryClient();
-  const person = useQuery({
-    queryKey: personKey,
-    queryFn: async () => (await readPerson()) ?? null,
-  });
-  useEffect(() => onSessionEnd(() => client.setQueryData(personKey, null)), [client]);
+  const { person, enter, leave } = usePresence();
   if (person.error) return <Problem error={person.error} onRetry={() => void person.refetch()} />;
   if (person.isPending) return null;
-  if (person.data === null) {
-    return <LoginPage onLogin={(found) => void client.setQueryData(personKey, found)} />;
-  }
-  const leave = async () => {
-    await logOut();
-    client.setQueryData(personKey, null);
-    client.removeQueries({ predicate: ({ queryKey }) => queryKey !== personKey });
-  };
+  if (person.data === null) return <LoginPage onLogin={enter} />;
   return (
     <div className="shell">
-      <Bar person={person.data} onLeave={() => void leave()} />
+      <Bar person={person.data} onLeave={leave} />
       <main className="main">
         <Switch>
           {areas.map(({ path, Page }) => (
@@ -39,7 +25,7 @@ export function App(): ReactNode {
             </Route>
           ))}
           <Route>
-            <Empty title="There is no such page" />
+            <NoSuchPage />
           </Route>
         </Switch>
       </main>
@@ -49,6 +35,7 @@ export function App(): ReactNode {
 
 function Bar({ person, onLeave }: { readonly person: Person; readonly onLeave: () => void }) {
   const [location] = useLocation();
+  const leaving = useMutation({ mutationFn: logOut, onSuccess: onLeave });
   return (
     <nav className="bar" aria-label="Areas">
       <Link href="/" className="bar-title">
@@ -69,10 +56,11 @@ function Bar({ person, onLeave }: { readonly person: Person; readonly onLeave: (
       })}
       <div className="bar-foot">
         <span>{person.preferred_username ?? person.name ?? person.sub}</span>
-        <button type="button" className="quiet" onClick={onLeave}>
+        <button type="button" className="quiet" onClick={() => leaving.mutate()}>
           Log out
         </button>
       </div>
+      {leaving.error ? <Problem error={leaving.error} /> : null}
     </nav>
   );
 }

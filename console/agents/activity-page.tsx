@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
-import { Badge } from '../ui/badge.tsx';
 import { namesIn } from '../ui/entry-text.ts';
+import { LiveBadge } from '../ui/live-badge.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSettled } from '../ui/use-settled.ts';
 import { activityTypes, type LogLine } from './activity-log.ts';
@@ -26,10 +26,7 @@ export function ActivityPage(): ReactNode {
       title="Activity"
       actions={
         <>
-          <Badge
-            state={state === 'live' ? 'live' : 'connecting'}
-            tone={state === 'live' ? 'good' : 'warning'}
-          />
+          <LiveBadge state={state} />
           <input
             aria-label="Agents"
             placeholder="Agents, between commas"

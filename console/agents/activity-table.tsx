@@ -4,6 +4,7 @@ import type { FollowState } from '../api/follow.ts';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { JsonView } from '../ui/json-view.tsx';
+import { Problem } from '../ui/problem.tsx';
 import {
   describeEvent,
   describeGap,
@@ -22,13 +23,7 @@ export interface ActivityTableProps {
 
 /** Events, the newest first, with the places where some are missing. */
 export function ActivityTable({ lines, state, refusal, emptyText }: ActivityTableProps): ReactNode {
-  if (refusal) {
-    return (
-      <div className="problem" role="alert">
-        {refusal}
-      </div>
-    );
-  }
+  if (refusal) return <Problem error={{ message: refusal }} />;
   if (lines.length === 0) {
     if (state === 'live') return <Empty title="Nothing has happened yet">{emptyText}</Empty>;
     return <p className="faint">{state === 'waiting' ? 'Trying again …' : 'Connecting …'}</p>;

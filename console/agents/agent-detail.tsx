@@ -41,15 +41,16 @@ export function AgentDetail({ agentId }: { readonly agentId: string }): ReactNod
 
 function Actions({ agent: { agentId, ownerId } }: { readonly agent: Agent }): ReactNode {
   const [, navigate] = useLocation();
-  const removal = useChange('mesh', 'DELETE /api/v1/agents/:agentId');
-  const remove = async () => {
-    await removal.mutateAsync({ params: { agentId } });
-    navigate('/');
-  };
+  const removal = useChange('mesh', 'DELETE /api/v1/agents/:agentId', {
+    onDone: () => navigate('/'),
+  });
   return (
     <>
       <Link href={`/tasks?agent=${encodeURIComponent(agentId)}`}>Run a task</Link>
-      <ConfirmButton label="Deregister" onConfirm={remove}>
+      <ConfirmButton
+        label="Deregister"
+        onConfirm={() => removal.mutateAsync({ params: { agentId } })}
+      >
         {agentId} of {ownerId} gets no more tasks. If it still runs, it may register again.
       </ConfirmButton>
     </>

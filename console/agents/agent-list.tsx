@@ -5,8 +5,8 @@ import { useAnswer } from '../api/answers.ts';
 import { Answered } from '../ui/answered.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Page } from '../ui/page.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { Table, type Column } from '../ui/table.tsx';
+import { PagedTable } from '../ui/paged-table.tsx';
+import type { Column } from '../ui/table.tsx';
 import { formatAge } from '../ui/text.ts';
 import { useSettled } from '../ui/use-settled.ts';
 import { AgentRegistration } from './agent-registration.tsx';
@@ -25,6 +25,8 @@ export function AgentList(): ReactNode {
   const [status, setStatus] = useState<Status | ''>('');
   const [capability, setCapability] = useState('');
   const [offset, setOffset] = useState(0);
+  const [, navigate] = useLocation();
+  const attested = useAttestedAgents();
   const wanted = useSettled(capability);
   const query = {
     limit: pageSize,
@@ -55,10 +57,17 @@ export function AgentList(): ReactNode {
     >
       <Answered query={agents}>
         {({ agents: rows, total }) => (
-          <>
-            <Rows rows={rows} isFiltered={status !== '' || capability !== ''} />
-            <Pager offset={offset} limit={pageSize} total={total} onMove={setOffset} />
-          </>
+          <PagedTable
+            columns={columnsOf(attested)}
+            rows={rows}
+            keyOf={({ agentId }) => agentId}
+            onOpen={({ agentId }) => navigate(`/${agentId}`)}
+            offset={offset}
+            limit={pageSize}
+            total={total}
+            onMove={setOffset}
+            empty={<NoAgents isFiltered={status !== '' || capability !== ''} />}
+          />
         )}
       </Answered>
     </Page>
@@ -83,26 +92,6 @@ function StatusFilter({
         <option key={name}>{name}</option>
       ))}
     </select>
-  );
-}
-
-function Rows({
-  rows,
-  isFiltered,
-}: {
-  readonly rows: readonly Agent[];
-  readonly isFiltered: boolean;
-}): ReactNode {
-  const [, navigate] = useLocation();
-  const attested = useAttestedAgents();
-  if (rows.length === 0) return <NoAgents isFiltered={isFiltered} />;
-  return (
-    <Table
-      columns={columnsOf(attested)}
-      rows={rows}
-      keyOf={({ agentId }) => agentId}
-      onOpen={({ agentId }) => navigate(`/${agentId}`)}
-    />
   );
 }
 

@@ -1,24 +1,16 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
-import { Modal } from '../ui/modal.tsx';
-import { Problem } from '../ui/problem.tsx';
+import { ModalButton } from '../ui/modal-button.tsx';
 import { registrationOf, type RegistrationDraft } from './registration.ts';
 
 /** The way to register an agent by hand. */
 export function AgentRegistration(): ReactNode {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <button type="button" className="primary" onClick={() => setOpen(true)}>
-        Register an agent
-      </button>
-      {isOpen ? (
-        <Modal title="Register an agent" onClose={() => setOpen(false)}>
-          <Form onDone={() => setOpen(false)} />
-        </Modal>
-      ) : null}
-    </>
+    <ModalButton label="Register an agent" look="primary">
+      {(close) => <Form onDone={close} />}
+    </ModalButton>
   );
 }
 
@@ -34,31 +26,13 @@ const empty: RegistrationDraft = {
 
 function Form({ onDone }: { readonly onDone: () => void }): ReactNode {
   const [draft, setDraft] = useState(empty);
-  const [flaw, setFlaw] = useState<Error>();
   const registration = useChange('mesh', 'POST /api/v1/agents/register');
-  const error = flaw ?? registration.error;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setFlaw(undefined);
-    try {
-      registration.mutate({ body: registrationOf(draft) }, { onSuccess: onDone });
-    } catch (caught) {
-      setFlaw(caught as Error);
-    }
-  };
+  const register = () =>
+    registration.mutate(() => ({ body: registrationOf(draft) }), { onSuccess: onDone });
   return (
-    <form className="stack" onSubmit={submit}>
+    <ChangeForm change={registration} action="Register" onSubmit={register} onCancel={onDone}>
       <Fields draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />
-      {error ? <Problem error={error} /> : null}
-      <div className="row">
-        <button type="submit" className="primary" disabled={registration.isPending}>
-          Register
-        </button>
-        <button type="button" onClick={onDone}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
+import { NoSuchPage } from '../ui/no-such-page.tsx';
 import { TabLinks, type TabLink } from '../ui/tab-links.tsx';
 import { ActivityPage } from './activity-page.tsx';
 import { AgentDetail } from './agent-detail.tsx';
@@ -36,6 +37,9 @@ export function AgentsPage(): ReactNode {
         </Route>
         <Route path="/:agentId">
           {({ agentId }) => <AgentDetail key={agentId} agentId={agentId} />}
+        </Route>
+        <Route>
+          <NoSuchPage />
         </Route>
       </Switch>
     </div>

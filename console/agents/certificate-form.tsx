@@ -1,38 +1,34 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { saveFile } from '../ui/download.ts';
 import { Field } from '../ui/field.tsx';
-import { Problem } from '../ui/problem.tsx';
+import { textOf } from '../ui/form-values.ts';
 import { Certificate } from './certificate.tsx';
 
 /** Has the mesh sign a request that was made elsewhere: keys never come here. */
 export function CertificateForm(): ReactNode {
-  const [agentId, setAgentId] = useState('');
-  const [csr, setCsr] = useState('');
   const issue = useChange('mesh', 'POST /api/v1/certificates');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    issue.mutate({ body: { agentId: agentId.trim(), csr } });
-  };
+  const submit = (form: FormData) =>
+    issue.mutate({ body: { agentId: textOf(form, 'agent').trim(), csr: textOf(form, 'csr') } });
   return (
     <>
-      <form className="stack" onSubmit={submit}>
+      <ChangeForm change={issue} action="Issue" onSubmit={submit}>
         <Field label="Agent">
-          <input required value={agentId} onChange={({ target }) => setAgentId(target.value)} />
+          <input name="agent" required />
         </Field>
         <Field
           label="Certificate signing request"
           hint="PKCS #10 in PEM; the key is P-256, P-384, Ed25519 or RSA of 2048 to 4096 bits"
         >
           <textarea
+            name="csr"
             required
             rows={8}
             className="mono"
             placeholder="-----BEGIN CERTIFICATE REQUEST-----"
-            value={csr}
-            onChange={({ target }) => setCsr(target.value)}
           />
         </Field>
         <details>
@@ -42,13 +38,7 @@ export function CertificateForm(): ReactNode {
             -subj /CN=agent
           </pre>
         </details>
-        {issue.error ? <Problem error={issue.error} /> : null}
-        <div>
-          <button type="submit" className="primary" disabled={issue.isPending}>
-            Issue
-          </button>
-        </div>
-      </form>
+      </ChangeForm>
       {issue.data ? <Issued {...issue.data} /> : null}
     </>
   );

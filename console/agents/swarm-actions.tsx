@@ -1,9 +1,11 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../api/answers.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Field } from '../ui/field.tsx';
+import { textOf } from '../ui/form-values.ts';
 import { Problem } from '../ui/problem.tsx';
-import type { Swarm } from './swarm-detail.tsx';
+import type { Swarm } from './answers.ts';
 
 const values = ['approve', 'reject', 'abstain'] as const;
 
@@ -59,23 +61,15 @@ function VoteForm({ swarm: { swarmId, members } }: { readonly swarm: Swarm }): R
 }
 
 function JoinForm({ swarm: { swarmId, members } }: { readonly swarm: Swarm }): ReactNode {
-  const [agentId, setAgentId] = useState('');
   const agents = useAnswer('mesh', 'GET /api/v1/agents', { query: { limit: 100 } });
   const join = useChange('mesh', 'POST /api/v1/swarms/:swarmId/join');
   const inside = new Set(members.map((member) => member.agentId));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    join.mutate({ params: { swarmId }, body: { agentId: agentId.trim() } });
-  };
+  const bringIn = (form: FormData) =>
+    join.mutate({ params: { swarmId }, body: { agentId: textOf(form, 'agent').trim() } });
   return (
-    <form className="stack" onSubmit={submit}>
+    <ChangeForm change={join} action="Join" onSubmit={bringIn}>
       <Field label="Bring an agent in" hint="until the first vote">
-        <input
-          required
-          list="swarm-agents"
-          value={agentId}
-          onChange={({ target }) => setAgentId(target.value)}
-        />
+        <input name="agent" required list="swarm-agents" />
       </Field>
       <datalist id="swarm-agents">
         {(agents.data?.agents ?? [])
@@ -84,13 +78,7 @@ function JoinForm({ swarm: { swarmId, members } }: { readonly swarm: Swarm }): R
             <option key={agent.agentId}>{agent.agentId}</option>
           ))}
       </datalist>
-      <div>
-        <button type="submit" disabled={join.isPending}>
-          Join
-        </button>
-      </div>
-      {join.error ? <Problem error={join.error} /> : null}
-    </form>
+    </ChangeForm>
   );
 }
 

@@ -1,7 +1,8 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../api/answers.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
-import { Modal } from '../ui/modal.tsx';
+import { ModalButton } from '../ui/modal-button.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { quorumOf, swarmOf, type SwarmDraft } from './swarm-draft.ts';
 
@@ -11,18 +12,10 @@ export function SwarmCreation({
 }: {
   readonly onDone: (swarmId: string) => void;
 }): ReactNode {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <button type="button" className="primary" onClick={() => setOpen(true)}>
-        Create a swarm
-      </button>
-      {isOpen ? (
-        <Modal title="Create a swarm" onClose={() => setOpen(false)}>
-          <Form onDone={onDone} onCancel={() => setOpen(false)} />
-        </Modal>
-      ) : null}
-    </>
+    <ModalButton label="Create a swarm" look="primary">
+      {(close) => <Form onDone={onDone} onCancel={close} />}
+    </ModalButton>
   );
 }
 
@@ -40,34 +33,18 @@ function Form({ onDone, onCancel }: FormProps): ReactNode {
     threshold: '',
     timeoutSeconds: '60',
   });
-  const [flaw, setFlaw] = useState<Error>();
   const creation = useChange('mesh', 'POST /api/v1/swarms');
-  const error = flaw ?? creation.error;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setFlaw(undefined);
-    try {
-      creation.mutate({ body: swarmOf(draft) }, { onSuccess: ({ swarmId }) => onDone(swarmId) });
-    } catch (caught) {
-      setFlaw(caught as Error);
-    }
-  };
+  const create = () =>
+    creation.mutate(() => ({ body: swarmOf(draft) }), {
+      onSuccess: ({ swarmId }) => onDone(swarmId),
+    });
   const change = (part: Partial<SwarmDraft>) => setDraft({ ...draft, ...part });
   return (
-    <form className="stack" onSubmit={submit}>
+    <ChangeForm change={creation} action="Create" onSubmit={create} onCancel={onCancel}>
       <Subject draft={draft} onChange={change} />
       <Members members={draft.members} onChange={(members) => change({ members })} />
       <Terms draft={draft} onChange={change} />
-      {error ? <Problem error={error} /> : null}
-      <div className="row">
-        <button type="submit" className="primary" disabled={creation.isPending}>
-          Create
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 

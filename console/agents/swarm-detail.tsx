@@ -1,18 +1,16 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
-import type { Answer } from '../api/contracts.ts';
 import { Answered } from '../ui/answered.tsx';
 import { saveFile } from '../ui/download.ts';
 import { Facts } from '../ui/facts.tsx';
 import { JsonView } from '../ui/json-view.tsx';
 import { Page } from '../ui/page.tsx';
 import { formatAge, formatDuration } from '../ui/text.ts';
+import type { Swarm } from './answers.ts';
 import { SwarmActions, SwarmCancel } from './swarm-actions.tsx';
 import { SwarmMembers } from './swarm-members.tsx';
 import { SwarmState, Vote } from './swarm-state.tsx';
-
-export type Swarm = Answer<'mesh', 'GET /api/v1/swarms/:swarmId/status'>;
 
 const refreshMs = 1_500;
 

@@ -5,8 +5,8 @@ import type { Answer } from '../api/contracts.ts';
 import { Answered } from '../ui/answered.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Page } from '../ui/page.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { Table, type Column } from '../ui/table.tsx';
+import { PagedTable } from '../ui/paged-table.tsx';
+import type { Column } from '../ui/table.tsx';
 import { formatAge } from '../ui/text.ts';
 import { SwarmCreation } from './swarm-creation.tsx';
 import { SwarmState } from './swarm-state.tsx';
@@ -51,21 +51,19 @@ export function SwarmList(): ReactNode {
       }
     >
       <Answered query={swarms}>
-        {({ swarms: rows, total }) =>
-          rows.length === 0 ? (
-            <NoSwarms isFiltered={status !== ''} />
-          ) : (
-            <>
-              <Table
-                columns={columns}
-                rows={rows}
-                keyOf={({ swarmId }) => swarmId}
-                onOpen={({ swarmId }) => navigate(`/swarms/${swarmId}`)}
-              />
-              <Pager offset={offset} limit={pageSize} total={total} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ swarms: rows, total }) => (
+          <PagedTable
+            columns={columns}
+            rows={rows}
+            keyOf={({ swarmId }) => swarmId}
+            onOpen={({ swarmId }) => navigate(`/swarms/${swarmId}`)}
+            offset={offset}
+            limit={pageSize}
+            total={total}
+            onMove={setOffset}
+            empty={<NoSwarms isFiltered={status !== ''} />}
+          />
+        )}
       </Answered>
     </Page>
   );

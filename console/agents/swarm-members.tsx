@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Table, type Column } from '../ui/table.tsx';
 import { formatAge } from '../ui/text.ts';
-import type { Swarm } from './swarm-detail.tsx';
+import type { Swarm } from './answers.ts';
 import { Vote } from './swarm-state.tsx';
 
 /** Who may vote, and who has. */

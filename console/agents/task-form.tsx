@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
-import { Problem } from '../ui/problem.tsx';
 import {
   priorities,
   startTask,
@@ -28,23 +28,15 @@ export function TaskForm({ onStart }: { readonly onStart: (run: TaskRun) => void
     mutationFn: async () => startTask(taskOf(draft)),
     onSuccess: onStart,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    start.mutate();
-  };
   const change = (part: Partial<TaskDraft>) => setDraft({ ...draft, ...part });
   return (
-    <form className="card stack" onSubmit={submit} aria-label="A task">
-      <Target draft={draft} onChange={change} />
-      <Input draft={draft} onChange={change} />
-      <Terms draft={draft} onChange={change} />
-      {start.error ? <Problem error={start.error} /> : null}
-      <div>
-        <button type="submit" className="primary" disabled={start.isPending}>
-          Run
-        </button>
-      </div>
-    </form>
+    <div className="card">
+      <ChangeForm change={start} action="Run" onSubmit={() => start.mutate()} label="A task">
+        <Target draft={draft} onChange={change} />
+        <Input draft={draft} onChange={change} />
+        <Terms draft={draft} onChange={change} />
+      </ChangeForm>
+    </div>
   );
 }
 

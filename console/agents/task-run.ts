@@ -1,6 +1,6 @@
 import type { Answer, InputOf } from '../api/contracts.ts';
-import { requestOf } from '../api/call.ts';
-import { send } from '../api/send.ts';
+import { call } from '../api/call.ts';
+import { startTrace } from '../api/trace-context.ts';
 import { namesIn, readObject } from '../ui/entry-text.ts';
 
 /** The form of a task as it is written. */
@@ -45,26 +45,15 @@ export function taskOf(draft: TaskDraft): TaskBody {
 
 /** Has the mesh begin a task, in a trace of its own. */
 export async function startTask(body: TaskBody): Promise<TaskRun> {
-  const plain = requestOf('mesh', 'POST /api/v1/tasks/execute', { body });
-  const traceId = randomHex(16);
-  const request = new Request(plain, {
-    headers: {
-      ...Object.fromEntries(plain.headers),
-      prefer: 'respond-async',
-      traceparent: `00-${traceId}-${randomHex(8)}-01`,
-    },
+  const { traceId, traceparent } = startTrace();
+  const { taskId } = await call('mesh', 'POST /api/v1/tasks/execute', {
+    body,
+    headers: { prefer: 'respond-async', traceparent },
   });
-  const response = await send(request);
-  const { taskId } = (await response.json()) as Answer<'mesh', 'POST /api/v1/tasks/execute'>;
   return { taskId, traceId, type: body.task?.type ?? '' };
 }
 
 /** Whether nothing more will come of a task. */
 export function hasEnded({ status }: Pick<TaskState, 'status'>): boolean {
   return status !== 'queued' && status !== 'running';
-}
-
-function randomHex(byteCount: number): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(byteCount));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

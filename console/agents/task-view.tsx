@@ -60,11 +60,7 @@ function Outcome({ task }: { readonly task: TaskState }): ReactNode {
           .join(', ')}
       </p>
       {isOver ? null : <Cancel taskId={task.taskId} />}
-      {error ? (
-        <div className="problem" role="alert">
-          {error.message} ({error.code})
-        </div>
-      ) : null}
+      {error ? <Problem error={error} /> : null}
       {task.status === 'completed' ? <Result result={result} /> : null}
     </>
   );

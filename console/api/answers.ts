@@ -28,15 +28,31 @@ export function useAnswer<S extends ServiceName, O extends Operation<S>>(
   });
 }
 
+export interface ChangeOptions<T> {
+  /**
+   * Told before anything is asked anew, also when the component is gone by then: leaves a page whose subject
+   * is gone.
+   */
+  readonly onDone?: (answer: T) => void;
+}
+
+/** What a change is made with, or what makes that: where it cannot, the change fails with why. */
+export type ChangeInput<S extends ServiceName, O extends Operation<S>> =
+  | InputOf<S, O>
+  | (() => InputOf<S, O> | Promise<InputOf<S, O>>);
+
 /** An operation that changes something; everything known of the service is asked anew after it. */
 export function useChange<S extends ServiceName, O extends Operation<S>>(
   service: S,
   operation: O,
-): UseMutationResult<Answer<S, O>, Error, InputOf<S, O>> {
+  { onDone }: ChangeOptions<Answer<S, O>> = {},
+): UseMutationResult<Answer<S, O>, Error, ChangeInput<S, O>> {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (input: InputOf<S, O>) => call(service, operation, input),
-    // Not awaited: who changed it goes on at once, and may leave a page about what is gone.
+    mutationFn: async (input: ChangeInput<S, O>) =>
+      call(service, operation, typeof input === 'function' ? await input() : input),
+    onSuccess: (answer) => onDone?.(answer),
+    // Not awaited: who changed it goes on at once.
     onSettled: () => void client.invalidateQueries({ queryKey: [service] }),
   });
 }

@@ -1,30 +1,37 @@
 import type { Answer, InputOf, Operation, ServiceName } from './contracts.ts';
 import { send } from './send.ts';
 
+/** What goes with a request beside what the operation's contract names. */
+export interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Gives the request up. */
+  readonly signal?: AbortSignal;
+}
+
 /** Calls an operation of a service through the console's own origin; rejects with a `Refusal`. */
 export async function call<S extends ServiceName, O extends Operation<S>>(
   service: S,
   operation: O,
-  input: InputOf<S, O> = {},
+  input: InputOf<S, O> & CallOptions = {},
 ): Promise<Answer<S, O>> {
   const response = await send(requestOf(service, operation, input));
   // The service answers by its contract.
   return (await response.json()) as Answer<S, O>;
 }
 
-/** An operation as a request, for answers that are read as a stream. */
+/** An operation as a request, for bodies that are no JSON and answers that are read in another way. */
 export function requestOf<S extends ServiceName, O extends Operation<S>>(
   service: S,
   operation: O,
-  { params, query, body }: InputOf<S, O>,
+  { params, query, body, headers, signal }: InputOf<S, O> & CallOptions,
 ): Request {
   const [method = 'GET', path = '/'] = operation.split(' ');
   const address = `/services/${service}${fill(path, { ...params })}${writeQuery({ ...query })}`;
   return new Request(address, {
     method,
-    ...(body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
   });
 }
 

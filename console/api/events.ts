@@ -1,20 +1,16 @@
 import { EventSourceParserStream, type EventSourceMessage } from 'eventsource-parser/stream';
 import type { InputOf, Operation, ServiceName } from './contracts.ts';
-import { requestOf } from './call.ts';
+import { requestOf, type CallOptions } from './call.ts';
 import { send } from './send.ts';
 
 /** Reads an operation's answer as server-sent events; ends with the stream or the signal. */
 export async function* readEvents<S extends ServiceName, O extends Operation<S>>(
   service: S,
   operation: O,
-  { signal, ...input }: InputOf<S, O> & { readonly signal?: AbortSignal },
+  input: InputOf<S, O> & Pick<CallOptions, 'signal'>,
 ): AsyncGenerator<EventSourceMessage> {
-  const plain = requestOf(service, operation, input as InputOf<S, O>);
-  const request = new Request(plain, {
-    headers: { ...Object.fromEntries(plain.headers), accept: 'text/event-stream' },
-    ...(signal ? { signal } : {}),
-  });
-  const { body } = await send(request);
+  const headers = { accept: 'text/event-stream' };
+  const { body } = await send(requestOf(service, operation, { ...input, headers }));
   if (!body) return;
   const events = body
     .pipeThrough(new TextDecoderStream())

@@ -1,14 +1,16 @@
 import { Refusal } from './refusal.ts';
 
-/** Told when the session has ended and cannot be renewed. */
-type EndListener = () => void;
+/** Told whenever the session has ended and cannot be renewed. */
+const ends = new EventTarget();
+const ended = 'ended';
 
-let listener: EndListener = () => {};
+/** The one renewal for all who found their token run out meanwhile. */
 let renewing: Promise<boolean> | undefined;
 
-/** Has one listener told when nobody is logged in any more. */
-export function onSessionEnd(told: EndListener): void {
-  listener = told;
+/** Tells when nobody is logged in any more, until what it answers is called. */
+export function onSessionEnd(told: () => void): () => void {
+  ends.addEventListener(ended, told);
+  return () => ends.removeEventListener(ended, told);
 }
 
 /**
@@ -16,16 +18,21 @@ export function onSessionEnd(told: EndListener): void {
  * `Refusal` for every answer that is no success.
  */
 export async function send(request: Request): Promise<Response> {
-  const first = await fetchOrRefuse(request.clone());
+  const first = await reach(request.clone());
   if (first.status !== 401) return accept(first);
   renewing ??= renew().finally(() => (renewing = undefined));
-  if (await renewing) return accept(await fetchOrRefuse(request));
-  listener();
+  if (await renewing) return sendOnce(request);
+  ends.dispatchEvent(new Event(ended));
   return accept(first);
 }
 
+/** Sends a request as it is, with the session or without one. Rejects as `send` does. */
+export async function sendOnce(request: Request): Promise<Response> {
+  return accept(await reach(request));
+}
+
 async function renew(): Promise<boolean> {
-  const response = await fetchOrRefuse(new Request('/session/refresh', { method: 'POST' }));
+  const response = await reach(new Request('/session/refresh', { method: 'POST' }));
   return response.ok;
 }
 
@@ -34,7 +41,7 @@ async function accept(response: Response): Promise<Response> {
   throw await Refusal.from(response);
 }
 
-async function fetchOrRefuse(request: Request): Promise<Response> {
+async function reach(request: Request): Promise<Response> {
   try {
     return await fetch(request);
   } catch (error) {

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
-import { Route, Switch, useLocation } from 'wouter';
-import { Empty } from '../ui/empty.tsx';
+import { Route, Switch } from 'wouter';
+import { NoSuchPage } from '../ui/no-such-page.tsx';
 import { Page } from '../ui/page.tsx';
+import { TabLinks, type TabLink } from '../ui/tab-links.tsx';
 import { BudgetsTab } from './spend/budgets-tab.tsx';
 import { CatalogueTab } from './catalogue/catalogue-tab.tsx';
 import { LocalTab } from './local/local-tab.tsx';
@@ -10,12 +11,12 @@ import { ProviderPage } from './providers/provider-page.tsx';
 import { ProvidersTab } from './providers/providers-tab.tsx';
 import { SpendTab } from './spend/spend-tab.tsx';
 
-const tabs: readonly (readonly [path: string, title: string])[] = [
-  ['/', 'All models'],
-  ['/providers', 'Providers'],
-  ['/spend', 'Spend'],
-  ['/budgets', 'Budgets'],
-  ['/local', 'Local models'],
+const tabs: readonly TabLink[] = [
+  { path: '/', title: 'All models' },
+  { path: '/providers', title: 'Providers', also: '/new-provider' },
+  { path: '/spend', title: 'Spend' },
+  { path: '/budgets', title: 'Budgets' },
+  { path: '/local', title: 'Local models' },
 ];
 
 /** The models that can be asked, who has them, what they cost, and those of this machine. */
@@ -23,7 +24,7 @@ export function ModelsPage(): ReactNode {
   return (
     <div className="models">
       <Page title="Models">
-        <Tabs />
+        <TabLinks label="Models and what they cost" tabs={tabs} />
         <Switch>
           <Route path="/" component={CatalogueTab} />
           <Route path="/providers" component={ProvidersTab} />
@@ -37,34 +38,10 @@ export function ModelsPage(): ReactNode {
           <Route path="/budgets" component={BudgetsTab} />
           <Route path="/local" component={LocalTab} />
           <Route>
-            <Empty title="There is no such page" />
+            <NoSuchPage />
           </Route>
         </Switch>
       </Page>
     </div>
   );
-}
-
-function Tabs(): ReactNode {
-  const [location, navigate] = useLocation();
-  return (
-    <div className="tabs" role="tablist">
-      {tabs.map(([path, title]) => (
-        <button
-          key={path}
-          type="button"
-          role="tab"
-          aria-selected={isWithin(location, path)}
-          onClick={() => navigate(path)}
-        >
-          {title}
-        </button>
-      ))}
-    </div>
-  );
-}
-
-function isWithin(location: string, path: string): boolean {
-  if (location === '/new-provider') return path === '/providers';
-  return path === '/' ? location === '/' : location.startsWith(path);
 }

@@ -1,5 +1,6 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { CopyButton } from '../ui/copy-button.tsx';
 import { useServiceStates } from './states.ts';
 
 /** How a program asks the gateway, with this suite's own address. */
@@ -13,7 +14,10 @@ export function FirstSteps(): ReactNode {
         Make a key under <Link href="/access">Access</Link>, then point OpenAI’s client at the
         gateway:
       </p>
-      <Snippet text={snippetFor(gateway)} />
+      <div className="snippet">
+        <pre className="json">{snippetFor(gateway)}</pre>
+        <CopyButton text={snippetFor(gateway)} />
+      </div>
     </section>
   );
 }
@@ -24,20 +28,4 @@ const answer = await openai.chat.completions.create({
   model: 'auto-route',
   messages: [{ role: 'user', content: 'Hello' }],
 });`;
-}
-
-function Snippet({ text }: { readonly text: string }): ReactNode {
-  const [isCopied, setIsCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setIsCopied(true);
-  };
-  return (
-    <div className="snippet">
-      <pre className="json">{text}</pre>
-      <button type="button" onClick={() => void copy()}>
-        {isCopied ? 'Copied' : 'Copy'}
-      </button>
-    </div>
-  );
 }

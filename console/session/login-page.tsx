@@ -1,63 +1,51 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
 import { Refusal } from '../api/refusal.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
-import { Problem } from '../ui/problem.tsx';
+import { filled, textOf } from '../ui/form-values.ts';
 import { logIn, type Person } from './session.ts';
 
 /** A user's name, password and, where auth asks for it, second factor. */
 export function LoginPage({ onLogin }: { readonly onLogin: (person: Person) => void }): ReactNode {
   const [needsCode, setNeedsCode] = useState(false);
-  const [problem, setProblem] = useState<Error>();
-  const [isBusy, setIsBusy] = useState(false);
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const otp = textOf(form, 'otp').trim();
-    setIsBusy(true);
-    setProblem(undefined);
-    try {
-      onLogin(
-        await logIn({
-          username: textOf(form, 'username'),
-          password: textOf(form, 'password'),
-          ...(otp ? { otp } : {}),
-        }),
-      );
-    } catch (error) {
-      const isAsking = error instanceof Refusal && error.code === 'mfa_required';
-      setNeedsCode((needed) => needed || isAsking);
-      if (!isAsking) setProblem(error as Error);
-    } finally {
-      setIsBusy(false);
-    }
-  };
+  const login = useMutation({
+    mutationFn: logIn,
+    onSuccess: onLogin,
+    onError: (error) => setNeedsCode((needed) => needed || asksForCode(error)),
+  });
+  const submit = (form: FormData) =>
+    login.mutate({
+      username: textOf(form, 'username'),
+      password: textOf(form, 'password'),
+      ...filled(form, 'otp'),
+    });
+  const error = asksForCode(login.error) ? null : login.error;
   return (
-    <form className="login" onSubmit={(event) => void submit(event)}>
+    <div className="login">
       <h1>Ennead</h1>
-      <Field label="User">
-        <input name="username" autoComplete="username" required />
-      </Field>
-      <Field label="Password">
-        <input name="password" type="password" autoComplete="current-password" required />
-      </Field>
-      {needsCode ? (
-        <Field label="Code of your second factor">
-          <input name="otp" inputMode="numeric" autoComplete="one-time-code" required />
+      <ChangeForm change={{ ...login, error }} action="Log in" onSubmit={submit}>
+        <Field label="User">
+          <input name="username" autoComplete="username" required />
         </Field>
-      ) : null}
-      {problem ? <Problem error={problem} /> : null}
-      <button type="submit" className="primary" disabled={isBusy}>
-        Log in
-      </button>
+        <Field label="Password">
+          <input name="password" type="password" autoComplete="current-password" required />
+        </Field>
+        {needsCode ? (
+          <Field label="Code of your second factor">
+            <input name="otp" inputMode="numeric" autoComplete="one-time-code" required />
+          </Field>
+        ) : null}
+      </ChangeForm>
       <p className="faint">
-        The first administrator's name and password stand in <code>.ennead/admin.json</code> on the
+        The first administrator’s name and password stand in <code>.ennead/admin.json</code> on the
         machine that runs Ennead.
       </p>
-    </form>
+    </div>
   );
 }
 
-function textOf(form: FormData, name: string): string {
-  const value = form.get(name);
-  return typeof value === 'string' ? value : '';
+/** That is no failure: the form has one field more then. */
+function asksForCode(error: Error | null): boolean {
+  return error instanceof Refusal && error.code === 'mfa_required';
 }

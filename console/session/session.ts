@@ -1,5 +1,5 @@
 import { Refusal } from '../api/refusal.ts';
-import { send } from '../api/send.ts';
+import { send, sendOnce } from '../api/send.ts';
 
 /** Who is logged in: OpenID's claims, as auth tells them. */
 export interface Person {
@@ -29,17 +29,16 @@ export async function readPerson(): Promise<Person | undefined> {
 
 /** Rejects with a `Refusal`; its code says whether a second factor is wanted. */
 export async function logIn(login: Login): Promise<Person> {
-  const response = await fetch('/session', {
+  const request = new Request('/session', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(login),
   });
-  if (!response.ok) throw await Refusal.from(response);
-  return await readAnswer(response);
+  return await readAnswer(await sendOnce(request));
 }
 
 export async function logOut(): Promise<void> {
-  await fetch('/session', { method: 'DELETE' });
+  await sendOnce(new Request('/session', { method: 'DELETE' }));
 }
 
 async function readAnswer(response: Response): Promise<Person> {

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
+import { NoSuchPage } from '../ui/no-such-page.tsx';
 import { WorkspacePage } from './workspaces/workspace-page.tsx';
 import { WorkspacesPage } from './workspaces/workspaces-page.tsx';
 import './studio.css';
@@ -13,6 +14,9 @@ export function StudioPage(): ReactNode {
       </Route>
       <Route path="/:id" nest>
         {({ id }) => <WorkspacePage key={id} id={id} />}
+      </Route>
+      <Route>
+        <NoSuchPage />
       </Route>
     </Switch>
   );

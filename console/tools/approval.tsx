@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { JsonView } from '../ui/json-view.tsx';
-import { Problem } from '../ui/problem.tsx';
 import { commandLine } from './command-line.ts';
-import type { Connection } from './connection-detail.tsx';
+import type { Connection } from './answers.ts';
 
 /** Asks somebody to agree to a command that waits; nothing where none does. */
 export function Approval({ connection }: { readonly connection: Connection }): ReactNode {
@@ -14,24 +14,19 @@ export function Approval({ connection }: { readonly connection: Connection }): R
   return (
     <section className="card stack notice" aria-label="A command waits for an approval">
       <h2>A command waits for an approval</h2>
-      <p className="flat">
-        It runs on the host of the registry once somebody who may has agreed to exactly this.
-      </p>
-      <JsonView value={commandLine(endpoint)} />
-      {Object.keys(env).length > 0 ? <JsonView value={env} /> : null}
-      <div>
-        <button
-          type="button"
-          className="primary"
-          disabled={approve.isPending}
-          onClick={() =>
-            approve.mutate({ params: { connectionId: id }, body: { command, args, env } })
-          }
-        >
-          Approve this command
-        </button>
-      </div>
-      {approve.error ? <Problem error={approve.error} /> : null}
+      <ChangeForm
+        change={approve}
+        action="Approve this command"
+        onSubmit={() =>
+          approve.mutate({ params: { connectionId: id }, body: { command, args, env } })
+        }
+      >
+        <p className="flat">
+          It runs on the host of the registry once somebody who may has agreed to exactly this.
+        </p>
+        <JsonView value={commandLine(endpoint)} />
+        {Object.keys(env).length > 0 ? <JsonView value={env} /> : null}
+      </ChangeForm>
     </section>
   );
 }

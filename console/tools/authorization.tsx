@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
 import { Problem } from '../ui/problem.tsx';
-import type { Connection } from './connection-detail.tsx';
+import type { Connection } from './answers.ts';
 
 const needing = new Set(['authorization_required', 'insufficient_scope']);
 

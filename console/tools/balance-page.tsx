@@ -6,7 +6,7 @@ import { Answered } from '../ui/answered.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Page } from '../ui/page.tsx';
 import { Table, type Column } from '../ui/table.tsx';
-import { formatCount, formatDuration } from '../ui/text.ts';
+import { formatCount, formatDuration, formatShare } from '../ui/text.ts';
 import { CapabilityTable } from './capability-table.tsx';
 import { ConnectionState } from './connection-state.tsx';
 import { Recommendations } from './recommendations.tsx';
@@ -58,7 +58,7 @@ function Figures({ statistics }: { readonly statistics: Statistics }): ReactNode
     ['capabilities', formatCount(capabilities.total)],
     ['calls a second', performance.requestsPerSecond.toFixed(2)],
     ['latency on average', formatDuration(performance.averageLatency)],
-    ['of calls failed', `${(performance.errorRate * 100).toFixed(1)} %`],
+    ['of calls failed', formatShare(performance.errorRate)],
   ];
   return (
     <div className="cards figures">
@@ -95,7 +95,7 @@ const columns: readonly Column<Share>[] = [
   { title: 'Calls a minute', isFigure: true, cell: ({ requestsPerMinute }) => requestsPerMinute },
   { title: 'Latency', isFigure: true, cell: ({ averageLatency }) => timeOf(averageLatency) },
   { title: '95 % within', isFigure: true, cell: ({ p95Latency }) => timeOf(p95Latency) },
-  { title: 'Failed', isFigure: true, cell: ({ errorRate }) => `${(errorRate * 100).toFixed(1)} %` },
+  { title: 'Failed', isFigure: true, cell: ({ errorRate }) => formatShare(errorRate) },
   {
     title: 'Set aside',
     cell: ({ ejectedUntil }) =>

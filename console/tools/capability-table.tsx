@@ -3,8 +3,8 @@ import { useAnswer } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
 import { Answered } from '../ui/answered.tsx';
 import { Empty } from '../ui/empty.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { Table, type Column } from '../ui/table.tsx';
+import { PagedTable } from '../ui/paged-table.tsx';
+import type { Column } from '../ui/table.tsx';
 import { formatCount, formatDuration } from '../ui/text.ts';
 import { useSettled } from '../ui/use-settled.ts';
 
@@ -39,23 +39,22 @@ export function CapabilityTable(): ReactNode {
         />
       </div>
       <Answered query={capabilities}>
-        {({ capabilities: rows, totalCapabilities }) =>
-          rows.length === 0 ? (
-            <Empty title="No capability">
-              {wanted ? 'Nothing has this in its name or description.' : 'No server offers any.'}
-            </Empty>
-          ) : (
-            <>
-              <Table columns={columns} rows={rows} keyOf={({ name }) => name} />
-              <Pager
-                offset={offset}
-                limit={pageSize}
-                total={totalCapabilities}
-                onMove={setOffset}
-              />
-            </>
-          )
-        }
+        {({ capabilities: rows, totalCapabilities }) => (
+          <PagedTable
+            columns={columns}
+            rows={rows}
+            keyOf={({ name }) => name}
+            offset={offset}
+            limit={pageSize}
+            total={totalCapabilities}
+            onMove={setOffset}
+            empty={
+              <Empty title="No capability">
+                {wanted ? 'Nothing has this in its name or description.' : 'No server offers any.'}
+              </Empty>
+            }
+          />
+        )}
       </Answered>
     </section>
   );

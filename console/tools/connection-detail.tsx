@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer, useChange } from '../api/answers.ts';
-import type { Answer } from '../api/contracts.ts';
 import { Answered } from '../ui/answered.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Page } from '../ui/page.tsx';
 import { Problem } from '../ui/problem.tsx';
+import type { Connection } from './answers.ts';
 import { Approval } from './approval.tsx';
 import { Authorization } from './authorization.tsx';
 import { ConnectionFacts } from './connection-facts.tsx';
@@ -14,8 +14,6 @@ import { ConnectionHistory } from './connection-history.tsx';
 import { Drift } from './drift.tsx';
 import { ToolBench } from './tool-bench.tsx';
 import { useRegistryNews } from './use-registry-news.ts';
-
-export type Connection = Answer<'registry', 'GET /connections/:connectionId'>;
 
 const refreshMs = 5_000;
 
@@ -64,7 +62,9 @@ function Ending({
   readonly connection: Connection;
 }): ReactNode {
   const [, navigate] = useLocation();
-  const ending = useChange('registry', 'DELETE /connections/:connectionId');
+  const ending = useChange('registry', 'DELETE /connections/:connectionId', {
+    onDone: () => navigate('/'),
+  });
   const update = useChange('registry', 'PATCH /connections/:connectionId');
   const params = { connectionId: id };
   if (status === 'disconnected') {
@@ -81,12 +81,8 @@ function Ending({
       </>
     );
   }
-  const end = async () => {
-    await ending.mutateAsync({ params });
-    navigate('/');
-  };
   return (
-    <ConfirmButton label="Disconnect" onConfirm={end}>
+    <ConfirmButton label="Disconnect" onConfirm={() => ending.mutateAsync({ params })}>
       {name} gets no more calls, and its process ends if it has one. It stays readable for thirty
       days, and can be connected again.
     </ConfirmButton>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectionOf, pairsIn, type ConnectionDraft } from './connection-draft.ts';
+import { connectionOf, type ConnectionDraft } from './connection-draft.ts';
 
 const draft: ConnectionDraft = {
   name: 'files',
@@ -36,10 +36,4 @@ test('an address has headers and no command', () => {
     headers: { Authorization: 'Bearer a:b' },
   });
   expect(remote).toMatchObject({ capabilities: ['search'], healthCheck: { interval: 60 } });
-});
-
-test('a variable keeps the signs in its value, and one without a name is told', () => {
-  expect(pairsIn('A=b=c\n', '=')).toEqual({ A: 'b=c' });
-  expect(() => pairsIn('nothing', '=')).toThrow('“nothing” has no “=”');
-  expect(() => pairsIn('=x', '=')).toThrow('“=x” has no “=”');
 });

@@ -1,5 +1,5 @@
 import type { InputOf } from '../api/contracts.ts';
-import { namesIn } from '../ui/entry-text.ts';
+import { namesIn, pairsIn } from '../ui/entry-text.ts';
 
 /** The form of a connection as it is written. */
 export interface ConnectionDraft {
@@ -37,7 +37,7 @@ export function connectionOf(draft: ConnectionDraft): NewConnection {
 }
 
 function commandOf({ command, args, env }: ConnectionDraft) {
-  const words = linesIn(args);
+  const words = args.split('\n').filter((line) => line.trim() !== '');
   const variables = pairsIn(env, '=');
   return {
     command: command.trim(),
@@ -49,18 +49,4 @@ function commandOf({ command, args, env }: ConnectionDraft) {
 function addressOf({ url, headers }: ConnectionDraft) {
   const pairs = pairsIn(headers, ':');
   return { url: url.trim(), ...(Object.keys(pairs).length > 0 ? { headers: pairs } : {}) };
-}
-
-function linesIn(text: string): string[] {
-  return text.split('\n').filter((line) => line.trim() !== '');
-}
-
-/** Names and values on lines; throws a sentence for a line without the sign between them. */
-export function pairsIn(text: string, sign: '=' | ':'): Record<string, string> {
-  const pairs = linesIn(text).map((line): [string, string] => {
-    const at = line.indexOf(sign);
-    if (at < 1) throw new TypeError(`“${line.trim()}” has no “${sign}” behind a name`);
-    return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-  });
-  return Object.fromEntries(pairs);
 }

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { Facts, type Fact } from '../ui/facts.tsx';
 import { JsonView } from '../ui/json-view.tsx';
-import { formatAge, formatCount, formatDuration } from '../ui/text.ts';
-import type { Connection } from './connection-detail.tsx';
+import { formatAge, formatCount, formatDuration, formatShare } from '../ui/text.ts';
+import type { Connection } from './answers.ts';
 import { commandLine } from './command-line.ts';
 
 /** What a connection is, and how its calls went. */
@@ -79,13 +79,9 @@ function CallFacts({ metrics }: Pick<Connection, 'metrics'>): ReactNode {
         ['Running', activeConnections],
         ['Latency', isUsed && `${formatDuration(metrics.averageLatency)} on average`],
         ['95 % within', isUsed && formatDuration(metrics.p95Latency)],
-        ['Went well', isUsed && percent(metrics.successRate)],
-        ['Failed', isUsed && percent(metrics.errorRate)],
+        ['Went well', isUsed && formatShare(metrics.successRate)],
+        ['Failed', isUsed && formatShare(metrics.errorRate)],
       ]}
     />
   );
-}
-
-function percent(rate: number): string {
-  return `${(rate * 100).toFixed(1)} %`;
 }

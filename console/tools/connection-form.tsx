@@ -1,25 +1,17 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../api/answers.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
-import { Modal } from '../ui/modal.tsx';
-import { Problem } from '../ui/problem.tsx';
+import { ModalButton } from '../ui/modal-button.tsx';
 import { connectionOf, type ConnectionDraft, type Protocol } from './connection-draft.ts';
 
 /** The way to register an MCP server; it goes on to the server's page. */
 export function ConnectionForm(): ReactNode {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <button type="button" className="primary" onClick={() => setOpen(true)}>
-        Register a server
-      </button>
-      {isOpen ? (
-        <Modal title="Register an MCP server" onClose={() => setOpen(false)}>
-          <Form onCancel={() => setOpen(false)} />
-        </Modal>
-      ) : null}
-    </>
+    <ModalButton label="Register a server" title="Register an MCP server" look="primary">
+      {(close) => <Form onCancel={close} />}
+    </ModalButton>
   );
 }
 
@@ -37,25 +29,15 @@ const empty: ConnectionDraft = {
 
 function Form({ onCancel }: { readonly onCancel: () => void }): ReactNode {
   const [draft, setDraft] = useState(empty);
-  const [flaw, setFlaw] = useState<Error>();
   const [, navigate] = useLocation();
   const registration = useChange('registry', 'POST /connections');
-  const error = flaw ?? registration.error;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setFlaw(undefined);
-    try {
-      registration.mutate(
-        { body: connectionOf(draft) },
-        { onSuccess: ({ id }) => navigate(`/${id}`) },
-      );
-    } catch (caught) {
-      setFlaw(caught as Error);
-    }
-  };
+  const register = () =>
+    registration.mutate(() => ({ body: connectionOf(draft) }), {
+      onSuccess: ({ id }) => navigate(`/${id}`),
+    });
   const change = (part: Partial<ConnectionDraft>) => setDraft({ ...draft, ...part });
   return (
-    <form className="stack" onSubmit={submit}>
+    <ChangeForm change={registration} action="Register" onSubmit={register} onCancel={onCancel}>
       <Naming draft={draft} onChange={change} />
       {draft.protocol === 'stdio' ? (
         <Command draft={draft} onChange={change} />
@@ -63,16 +45,7 @@ function Form({ onCancel }: { readonly onCancel: () => void }): ReactNode {
         <Address draft={draft} onChange={change} />
       )}
       <Care draft={draft} onChange={change} />
-      {error ? <Problem error={error} /> : null}
-      <div className="row">
-        <button type="submit" className="primary" disabled={registration.isPending}>
-          Register
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 

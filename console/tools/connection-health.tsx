@@ -5,7 +5,7 @@ import { Facts } from '../ui/facts.tsx';
 import { JsonView } from '../ui/json-view.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { formatAge, formatDuration, formatSeconds } from '../ui/text.ts';
-import type { Connection } from './connection-detail.tsx';
+import type { Connection } from './answers.ts';
 import { ConnectionState, Health } from './connection-state.tsx';
 
 type Check = Answer<'registry', 'POST /connections/:connectionId/health-check'>;

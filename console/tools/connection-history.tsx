@@ -3,8 +3,8 @@ import { useAnswer } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
 import { Answered } from '../ui/answered.tsx';
 import { JsonView } from '../ui/json-view.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { Table, type Column } from '../ui/table.tsx';
+import { PagedTable } from '../ui/paged-table.tsx';
+import type { Column } from '../ui/table.tsx';
 import { formatAge } from '../ui/text.ts';
 
 type Change = Answer<'registry', 'GET /connections/:connectionId/history'>['changes'][number];
@@ -23,10 +23,16 @@ export function ConnectionHistory({ connectionId }: { readonly connectionId: str
       <h2>History</h2>
       <Answered query={history}>
         {({ changes, total }) => (
-          <>
-            <Table columns={columns} rows={changes} keyOf={keyOf} />
-            <Pager offset={offset} limit={pageSize} total={total} onMove={setOffset} />
-          </>
+          <PagedTable
+            columns={columns}
+            rows={changes}
+            keyOf={keyOf}
+            offset={offset}
+            limit={pageSize}
+            total={total}
+            onMove={setOffset}
+            empty={<p className="faint flat">Nothing that is still kept.</p>}
+          />
         )}
       </Answered>
     </section>

@@ -3,11 +3,11 @@ import { Link, useLocation } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
 import { Answered } from '../ui/answered.tsx';
-import { Badge } from '../ui/badge.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { LiveBadge } from '../ui/live-badge.tsx';
 import { Page } from '../ui/page.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { Table, type Column } from '../ui/table.tsx';
+import { PagedTable } from '../ui/paged-table.tsx';
+import type { Column } from '../ui/table.tsx';
 import { formatDuration } from '../ui/text.ts';
 import { useSettled } from '../ui/use-settled.ts';
 import { ConnectionFilters, noFilters, queryOf, type Filters } from './connection-filters.tsx';
@@ -27,7 +27,9 @@ const refreshMs = 5_000;
 export function ConnectionList(): ReactNode {
   const [filters, setFilters] = useState<Filters>(noFilters);
   const [offset, setOffset] = useState(0);
+  const [, navigate] = useLocation();
   const news = useRegistryNews();
+  const loads = useLoads();
   const query = { limit: pageSize, offset, ...queryOf(useSettled(filters)) };
   const connections = useAnswer('registry', 'GET /connections', { query, everyMs: refreshMs });
   return (
@@ -35,10 +37,7 @@ export function ConnectionList(): ReactNode {
       title="Connections"
       actions={
         <>
-          <Badge
-            state={news === 'live' ? 'live' : 'connecting'}
-            tone={news === 'live' ? 'good' : 'warning'}
-          />
+          <LiveBadge state={news} />
           <ImportButton />
           <ExportButton />
           <ConnectionForm />
@@ -54,37 +53,29 @@ export function ConnectionList(): ReactNode {
       />
       <Answered query={connections}>
         {({ connections: rows, total, filtered }) => (
-          <>
-            <Rows rows={rows} isFiltered={total > 0} />
-            <Pager offset={offset} limit={pageSize} total={filtered} onMove={setOffset} />
-          </>
+          <PagedTable
+            columns={columnsOf(loads)}
+            rows={rows}
+            keyOf={({ id }) => id}
+            onOpen={({ id }) => navigate(`/${id}`)}
+            offset={offset}
+            limit={pageSize}
+            total={filtered}
+            onMove={setOffset}
+            empty={<NoConnections isFiltered={total > 0} />}
+          />
         )}
       </Answered>
     </Page>
   );
 }
 
-function Rows({
-  rows,
-  isFiltered,
-}: {
-  readonly rows: readonly Connection[];
-  readonly isFiltered: boolean;
-}): ReactNode {
-  const [, navigate] = useLocation();
-  const distribution = useAnswer('registry', 'GET /load-balancing/distribution', {
+/** How busy connections are, by id. */
+function useLoads(): ReadonlyMap<string, number> {
+  const { data } = useAnswer('registry', 'GET /load-balancing/distribution', {
     everyMs: refreshMs,
   });
-  if (rows.length === 0) return <NoConnections isFiltered={isFiltered} />;
-  const loads = new Map(distribution.data?.connections.map(({ id, load }) => [id, load]));
-  return (
-    <Table
-      columns={columnsOf(loads)}
-      rows={rows}
-      keyOf={({ id }) => id}
-      onOpen={({ id }) => navigate(`/${id}`)}
-    />
-  );
+  return new Map(data?.connections.map(({ id, load }) => [id, load]));
 }
 
 function NoConnections({ isFiltered }: { readonly isFiltered: boolean }): ReactNode {

@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { call } from '../api/call.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { saveFile } from '../ui/download.ts';
 import { Field } from '../ui/field.tsx';
-import { Modal } from '../ui/modal.tsx';
-import { Problem } from '../ui/problem.tsx';
+import { ModalButton } from '../ui/modal-button.tsx';
 
 const forms = {
   claude: { title: 'Claude', file: '.mcp.json' },
@@ -16,18 +16,10 @@ type Form = keyof typeof forms;
 
 /** Has the connections saved as the file of a client. */
 export function ExportButton(): ReactNode {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Export
-      </button>
-      {isOpen ? (
-        <Modal title="Export the connections" onClose={() => setOpen(false)}>
-          <Choice onClose={() => setOpen(false)} />
-        </Modal>
-      ) : null}
-    </>
+    <ModalButton label="Export" title="Export the connections">
+      {(close) => <Choice onClose={close} />}
+    </ModalButton>
   );
 }
 
@@ -46,7 +38,12 @@ function Choice({ onClose }: { readonly onClose: () => void }): ReactNode {
     onSuccess: onClose,
   });
   return (
-    <div className="stack">
+    <ChangeForm
+      change={download}
+      action={`Download ${forms[form].file}`}
+      onSubmit={() => download.mutate()}
+      onCancel={onClose}
+    >
       <Field label="For" hint="secrets are left out: their places are named">
         <select value={form} onChange={({ target }) => setForm(target.value as Form)}>
           {Object.entries(forms).map(([name, { title }]) => (
@@ -66,20 +63,6 @@ function Choice({ onClose }: { readonly onClose: () => void }): ReactNode {
           One server that stands for all: this registry
         </label>
       )}
-      {download.error ? <Problem error={download.error} /> : null}
-      <div className="row">
-        <button
-          type="button"
-          className="primary"
-          disabled={download.isPending}
-          onClick={() => download.mutate()}
-        >
-          Download {forms[form].file}
-        </button>
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      </div>
-    </div>
+    </ChangeForm>
   );
 }

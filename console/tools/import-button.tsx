@@ -1,25 +1,17 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
-import { Modal } from '../ui/modal.tsx';
-import { Problem } from '../ui/problem.tsx';
+import { ModalButton } from '../ui/modal-button.tsx';
 import { ImportReport } from './import-report.tsx';
 import { neededBy } from './import-needs.ts';
 
 /** Takes the connections in that a configuration file lists. */
 export function ImportButton(): ReactNode {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Import
-      </button>
-      {isOpen ? (
-        <Modal title="Import connections" onClose={() => setOpen(false)}>
-          <Form onClose={() => setOpen(false)} />
-        </Modal>
-      ) : null}
-    </>
+    <ModalButton label="Import" title="Import connections">
+      {(close) => <Form onClose={close} />}
+    </ModalButton>
   );
 }
 
@@ -29,14 +21,18 @@ function Form({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [isTrial, setTrial] = useState(false);
   const [inputs, setInputs] = useState<Readonly<Record<string, string>>>({});
   const taking = useChange('registry', 'POST /registry/import');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const take = () =>
     taking.mutate({
       body: { document, dryRun: isTrial, inputs: { ...inputs }, ...(prefix ? { prefix } : {}) },
     });
-  };
   return (
-    <form className="stack" onSubmit={submit}>
+    <ChangeForm
+      change={taking}
+      action={isTrial ? 'Try' : 'Import'}
+      onSubmit={take}
+      onCancel={onClose}
+      cancelText="Close"
+    >
       <Source text={document} onChange={setDocument} />
       <Field label="Put before every name">
         <input value={prefix} onChange={({ target }) => setPrefix(target.value)} />
@@ -56,17 +52,8 @@ function Form({ onClose }: { readonly onClose: () => void }): ReactNode {
         />
         Only say what would be imported
       </label>
-      {taking.error ? <Problem error={taking.error} /> : null}
       {taking.data ? <ImportReport report={taking.data} /> : null}
-      <div className="row">
-        <button type="submit" className="primary" disabled={taking.isPending}>
-          {isTrial ? 'Try' : 'Import'}
-        </button>
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 

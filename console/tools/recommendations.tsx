@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Answer } from '../api/contracts.ts';
 import { Badge } from '../ui/badge.tsx';
-import { formatDuration } from '../ui/text.ts';
+import { formatDuration, formatShare } from '../ui/text.ts';
 
 type Recommendation = Answer<
   'registry',
@@ -48,7 +48,7 @@ function Advice(recommendation: Recommendation): ReactNode {
         {evidence.working} of {evidence.providers} work, {evidence.activeRequests} calls run of{' '}
         {evidence.capacity} at once, {evidence.queued} wait, {evidence.requestsPerMinute} a minute,
         95 % within {formatDuration(evidence.p95Latency)} (usually{' '}
-        {formatDuration(evidence.usualP95Latency)}), {(evidence.errorRate * 100).toFixed(1)} % fail
+        {formatDuration(evidence.usualP95Latency)}), {formatShare(evidence.errorRate)} fail
       </p>
     </>
   );

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { Empty } from '../ui/empty.tsx';
 import { JsonView } from '../ui/json-view.tsx';
-import type { Connection } from './connection-detail.tsx';
+import type { Connection } from './answers.ts';
 import { ToolTrial } from './tool-trial.tsx';
 
 type Capability = Connection['capabilities'][number];

@@ -1,11 +1,10 @@
 import type { ReactNode } from 'react';
-import type { Answer } from '../api/contracts.ts';
 import { Badge } from '../ui/badge.tsx';
+import { readNested } from '../ui/entry-text.ts';
 import { JsonView } from '../ui/json-view.tsx';
 import { formatDuration } from '../ui/text.ts';
+import type { Called } from './answers.ts';
 import { readBlock, type ContentBlock } from './content-block.ts';
-
-type Called = Answer<'registry', 'POST /connections/:connectionId/call'>;
 
 /** What a tool answered: its blocks, and its structured content where it has one. */
 export function ToolResult({ called }: { readonly called: Called }): ReactNode {
@@ -34,7 +33,8 @@ export function ToolResult({ called }: { readonly called: Called }): ReactNode {
 function Block({ block }: { readonly block: ContentBlock }): ReactNode {
   switch (block.kind) {
     case 'text':
-      return <JsonView value={tidy(block.text)} />;
+      // Texts of tools are often JSON in one line.
+      return <JsonView value={readNested(block.text)} />;
     case 'image':
       return <img className="result-image" src={block.url} alt="The tool’s answer" />;
     case 'file':
@@ -51,15 +51,5 @@ function Block({ block }: { readonly block: ContentBlock }): ReactNode {
       );
     default:
       return <JsonView value={block.value} />;
-  }
-}
-
-/** Texts of tools are often JSON in one line. */
-function tidy(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
   }
 }

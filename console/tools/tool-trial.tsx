@@ -1,12 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
-import { requestOf } from '../api/call.ts';
-import type { Answer } from '../api/contracts.ts';
-import { send } from '../api/send.ts';
+import { call } from '../api/call.ts';
 import { readObject } from '../ui/entry-text.ts';
 import { Problem } from '../ui/problem.tsx';
 import { draftOf, fieldsOf, readForm, type SchemaField } from '../ui/schema-fields.ts';
 import { SchemaForm } from '../ui/schema-form.tsx';
+import type { Called } from './answers.ts';
 import { ToolResult } from './tool-result.tsx';
 
 export interface ToolTrialProps {
@@ -15,7 +14,6 @@ export interface ToolTrialProps {
   readonly schema: unknown;
 }
 
-type Called = Answer<'registry', 'POST /connections/:connectionId/call'>;
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** Calls a tool with what is filled in, and shows what it answers. */
@@ -51,13 +49,12 @@ interface Call extends Omit<ToolTrialProps, 'schema'> {
   readonly signal: AbortSignal;
 }
 
-async function callTool({ connectionId, tool, given, signal }: Call): Promise<Called> {
-  const request = requestOf('registry', 'POST /connections/:connectionId/call', {
+function callTool({ connectionId, tool, given, signal }: Call): Promise<Called> {
+  return call('registry', 'POST /connections/:connectionId/call', {
     params: { connectionId },
     body: { tool, arguments: { ...given } },
+    signal,
   });
-  const response = await send(new Request(request, { signal }));
-  return (await response.json()) as Called;
 }
 
 function explain(error: Error): Error {

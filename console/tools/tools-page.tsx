@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
+import { NoSuchPage } from '../ui/no-such-page.tsx';
 import { TabLinks, type TabLink } from '../ui/tab-links.tsx';
 import { BalancePage } from './balance-page.tsx';
 import { ConnectionDetail } from './connection-detail.tsx';
@@ -32,6 +33,9 @@ export function ToolsPage(): ReactNode {
           {({ connectionId }) => (
             <ConnectionDetail key={connectionId} connectionId={connectionId} />
           )}
+        </Route>
+        <Route>
+          <NoSuchPage />
         </Route>
       </Switch>
     </div>

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useState } from 'react';
+import { Batch } from '../api/batch.ts';
 import type { FollowState } from '../api/follow.ts';
 import { useFollow } from '../api/use-follow.ts';
 
@@ -9,19 +10,17 @@ const gatheringMs = 400;
 /** Has all that is shown of the registry read anew when its stream tells of a change. */
 export function useRegistryNews(): FollowState {
   const client = useQueryClient();
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const read = () => {
-    timer.current = undefined;
-    void client.invalidateQueries({ queryKey: ['registry'] });
-  };
-  const gather = () => {
-    timer.current ??= setTimeout(read, gatheringMs);
-  };
+  const [news] = useState(
+    () =>
+      new Batch<unknown>(gatheringMs, () => {
+        void client.invalidateQueries({ queryKey: ['registry'] });
+      }),
+  );
+  useEffect(() => () => news[Symbol.dispose](), [news]);
   const { state } = useFollow('registry', '/registry/stream', {
     subscription: { events: ['connection-status', 'health-check'] },
-    onEvent: gather,
-    onGap: gather,
+    onEvent: (event) => news.add(event),
+    onGap: (gap) => news.add(gap),
   });
   return state;
 }

@@ -1,4 +1,5 @@
 import type { Answer, InputOf } from '../api/contracts.ts';
+import { linesIn } from '../ui/entry-text.ts';
 
 /** A tool of a virtual server: `*` as `tool` is all of the connection's. */
 export interface ToolPick {
@@ -112,11 +113,4 @@ function splitQualified(qualified: string): { connection: string; name: string }
 
 function named(as: string): { as?: string } {
   return as.trim() === '' ? {} : { as: as.trim() };
-}
-
-function linesIn(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 }

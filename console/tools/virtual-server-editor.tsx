@@ -1,12 +1,12 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer, useChange } from '../api/answers.ts';
 import { Answered } from '../ui/answered.tsx';
+import { ChangeForm } from '../ui/change-form.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Field } from '../ui/field.tsx';
 import { Page } from '../ui/page.tsx';
-import { Problem } from '../ui/problem.tsx';
 import { ToolPicker } from './tool-picker.tsx';
 import {
   draftOfServer,
@@ -47,7 +47,7 @@ export function VirtualServerEditor({
           {(found) => (
             <>
               <Reached server={found} />
-              <Form key={found.updatedAt} server={found} />
+              <Form server={found} />
             </>
           )}
         </Answered>
@@ -58,13 +58,14 @@ export function VirtualServerEditor({
 
 function Removal({ server: { id, name } }: { readonly server: VirtualServer }): ReactNode {
   const [, navigate] = useLocation();
-  const removal = useChange('registry', 'DELETE /virtual-servers/:virtualServerId');
-  const remove = async () => {
-    await removal.mutateAsync({ params: { virtualServerId: id } });
-    navigate(listPath);
-  };
+  const removal = useChange('registry', 'DELETE /virtual-servers/:virtualServerId', {
+    onDone: () => navigate(listPath),
+  });
   return (
-    <ConfirmButton label="Delete" onConfirm={remove}>
+    <ConfirmButton
+      label="Delete"
+      onConfirm={() => removal.mutateAsync({ params: { virtualServerId: id } })}
+    >
       Whoever uses {name} finds nothing at its address any more.
     </ConfirmButton>
   );
@@ -92,31 +93,26 @@ function Form({ server }: { readonly server: VirtualServer | undefined }): React
   const [, navigate] = useLocation();
   const creation = useChange('registry', 'POST /virtual-servers');
   const replacement = useChange('registry', 'PUT /virtual-servers/:virtualServerId');
-  const error = creation.error ?? replacement.error;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const show = (saved: VirtualServer) => setDraft(draftOfServer(saved));
+  const save = () => {
     const body = serverOf(draft);
-    if (server) replacement.mutate({ params: { virtualServerId: server.id }, body });
-    else creation.mutate({ body }, { onSuccess: ({ id }) => navigate(`${listPath}/${id}`) });
+    if (!server) {
+      return creation.mutate({ body }, { onSuccess: ({ id }) => navigate(`${listPath}/${id}`) });
+    }
+    replacement.mutate({ params: { virtualServerId: server.id }, body }, { onSuccess: show });
   };
   const change = (part: Partial<VirtualServerDraft>) => setDraft({ ...draft, ...part });
   return (
-    <form className="stack" onSubmit={submit}>
+    <ChangeForm
+      change={server ? replacement : creation}
+      action={server ? 'Save' : 'Make it'}
+      doneText="Saved"
+      onSubmit={save}
+    >
       <Naming draft={draft} onChange={change} />
       <ToolPicker picks={draft.tools} onChange={(tools) => change({ tools })} />
       <Others draft={draft} onChange={change} />
-      {error ? <Problem error={error} /> : null}
-      <div className="row">
-        <button
-          type="submit"
-          className="primary"
-          disabled={creation.isPending || replacement.isPending}
-        >
-          {server ? 'Save' : 'Make it'}
-        </button>
-        {replacement.isSuccess ? <output className="faint">Saved</output> : null}
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 

@@ -7,8 +7,8 @@ import { Badge } from '../ui/badge.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Page } from '../ui/page.tsx';
-import { Pager } from '../ui/pager.tsx';
-import { Table, type Column } from '../ui/table.tsx';
+import { PagedTable } from '../ui/paged-table.tsx';
+import type { Column } from '../ui/table.tsx';
 
 type VirtualServer = Answer<'registry', 'GET /virtual-servers'>['virtualServers'][number];
 
@@ -31,18 +31,22 @@ export function VirtualServerList(): ReactNode {
       }
     >
       <Answered query={servers}>
-        {({ virtualServers, total }) =>
-          virtualServers.length === 0 ? (
-            <Empty title="No virtual servers yet">
-              Make one: it offers some of the tools of all servers, under names of your own.
-            </Empty>
-          ) : (
-            <>
-              <Table columns={columns} rows={virtualServers} keyOf={({ id }) => id} />
-              <Pager offset={offset} limit={pageSize} total={total} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ virtualServers, total }) => (
+          <PagedTable
+            columns={columns}
+            rows={virtualServers}
+            keyOf={({ id }) => id}
+            offset={offset}
+            limit={pageSize}
+            total={total}
+            onMove={setOffset}
+            empty={
+              <Empty title="No virtual servers yet">
+                Make one: it offers some of the tools of all servers, under names of your own.
+              </Empty>
+            }
+          />
+        )}
       </Answered>
     </Page>
   );

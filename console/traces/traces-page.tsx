@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
+import { NoSuchPage } from '../ui/no-such-page.tsx';
 import { AlertsPage } from './alerts/alerts-page.tsx';
 import { ComparePage } from './compare/compare-page.tsx';
 import { DependenciesPage } from './dependencies/dependencies-page.tsx';
@@ -30,6 +31,9 @@ export function TracesPage(): ReactNode {
         </Route>
         <Route path="/:traceId">
           {({ traceId }) => <TracePage key={traceId} traceId={traceId} />}
+        </Route>
+        <Route>
+          <NoSuchPage />
         </Route>
       </Switch>
     </div>

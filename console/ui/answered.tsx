@@ -3,7 +3,9 @@ import type { ReactNode } from 'react';
 import { Problem } from './problem.tsx';
 
 export interface AnsweredProps<T> {
-  readonly query: UseQueryResult<T>;
+  readonly query: Pick<UseQueryResult<T>, 'data' | 'error'> & {
+    readonly refetch: () => Promise<unknown>;
+  };
   readonly children: (answer: T) => ReactNode;
 }
 

@@ -1,56 +1,52 @@
+import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Confirmation } from './confirmation.tsx';
 
 export interface ConfirmButtonProps {
-  /** What the button says, and the title of the question. */
+  /** What the button says. */
   readonly label: string;
-  /** What will be lost. */
+  /** What it is done to, where others of its kind stand beside it. */
+  readonly subject?: string;
+  /** The question; the label with its subject unless told. */
+  readonly title?: string;
+  /** What the button that goes on says; the label unless told. */
+  readonly action?: string;
+  /** What follows from it. */
   readonly children: ReactNode;
   /** The question stays open, and says why, when it rejects. */
   readonly onConfirm: () => Promise<unknown>;
 }
 
 /** A button for what destroys something: it asks first. */
-export function ConfirmButton({ label, children, onConfirm }: ConfirmButtonProps): ReactNode {
+export function ConfirmButton(props: ConfirmButtonProps): ReactNode {
+  const { label, subject } = props;
   const [isAsking, setIsAsking] = useState(false);
   return (
     <>
-      <button type="button" className="danger" onClick={() => setIsAsking(true)}>
+      <button
+        type="button"
+        className="danger"
+        aria-haspopup="dialog"
+        aria-label={subject === undefined ? undefined : `${label} ${subject} …`}
+        onClick={() => setIsAsking(true)}
+      >
         {label} …
       </button>
-      {isAsking ? (
-        <Question label={label} onConfirm={onConfirm} onClose={() => setIsAsking(false)}>
-          {children}
-        </Question>
-      ) : null}
+      {isAsking ? <Question {...props} onClose={() => setIsAsking(false)} /> : null}
     </>
   );
 }
 
-interface QuestionProps extends ConfirmButtonProps {
-  readonly onClose: () => void;
-}
-
-function Question({ label, children, onConfirm, onClose }: QuestionProps): ReactNode {
-  const [isPending, setIsPending] = useState(false);
-  const [error, setError] = useState<Error | null>(null);
-  const confirm = async () => {
-    setIsPending(true);
-    setError(null);
-    try {
-      await onConfirm();
-      onClose();
-    } catch (caught) {
-      setError(caught instanceof Error ? caught : new Error(String(caught)));
-      setIsPending(false);
-    }
-  };
+function Question(props: ConfirmButtonProps & { readonly onClose: () => void }): ReactNode {
+  const { label, subject, action = label, onConfirm, onClose, children } = props;
+  const { title = `${subject === undefined ? label : `${label} ${subject}`}?` } = props;
+  const change = useMutation({ mutationFn: () => onConfirm(), onSuccess: onClose });
   return (
     <Confirmation
-      title={`${label}?`}
-      action={label}
-      change={{ isPending, error }}
-      onConfirm={() => void confirm()}
+      title={title}
+      action={action}
+      change={change}
+      onConfirm={() => change.mutate()}
       onClose={onClose}
     >
       {children}

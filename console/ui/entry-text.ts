@@ -4,6 +4,48 @@ export function namesIn(text: string): string[] {
   return [...new Set(names.filter((name) => name !== ''))];
 }
 
+/** Words between blanks or commas. */
+export function wordsIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter((word) => word !== '');
+}
+
+/** Lines without the blanks around them, but for empty ones. */
+export function linesIn(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** Names and values on lines; throws a sentence for a line without the sign between them. */
+export function pairsIn(text: string, sign: '=' | ':'): Record<string, string> {
+  const pairs = linesIn(text).map((line): [string, string] => {
+    const at = line.indexOf(sign);
+    if (at < 1) throw new TypeError(`“${line}” has no “${sign}” behind a name`);
+    return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** Whether a text has all words of a query in it, whatever their case. */
+export function hasWords(text: string, query: string): boolean {
+  const lower = text.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => lower.includes(word));
+}
+
+/** The object or list that a text is as JSON; any other text as it is, `12` too. */
+export function readNested(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
 /** A JSON object from a text; throws a sentence that names `what` otherwise. */
 export function readObject(text: string, what: string): Record<string, unknown> {
   const value = readJson(text, what);

@@ -1,3 +1,5 @@
+import { wordsIn } from './entry-text.ts';
+
 /** A field's text; empty when there is no such field. */
 export function textOf(form: FormData, name: string): string {
   const value = form.get(name);
@@ -12,9 +14,7 @@ export function filled<K extends string>(form: FormData, name: K): { [P in K]?: 
 
 /** The words of a field, set off by blanks or commas. */
 export function wordsOf(form: FormData, name: string): string[] {
-  return textOf(form, name)
-    .split(/[\s,]+/)
-    .filter((word) => word !== '');
+  return wordsIn(textOf(form, name));
 }
 
 /** The values of all checked boxes of a name. */

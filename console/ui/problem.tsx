@@ -1,19 +1,18 @@
 import type { ReactNode } from 'react';
-import { Refusal } from '../api/refusal.ts';
 
 export interface ProblemProps {
-  readonly error: Error;
+  /** An error, or a failure that a service tells of something. */
+  readonly error: { readonly message: string; readonly code?: unknown };
   readonly onRetry?: () => void;
 }
 
 /** What went wrong, in the service's words. */
-export function Problem({ error, onRetry }: ProblemProps): ReactNode {
-  const code = error instanceof Refusal && error.code ? ` (${error.code})` : '';
+export function Problem({ error: { message, code }, onRetry }: ProblemProps): ReactNode {
   return (
     <div className="problem" role="alert">
       <span>
-        {error.message}
-        {code}
+        {message}
+        {typeof code === 'string' && code !== '' && code !== message ? ` (${code})` : ''}
       </span>
       {onRetry ? (
         <button type="button" onClick={onRetry}>

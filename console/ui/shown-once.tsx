@@ -1,38 +1,34 @@
-import { useRef, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import { CopyButton } from './copy-button.tsx';
 
 export interface ShownOnceProps {
   readonly label: string;
   readonly secret: string;
+  readonly onDone: () => void;
+  /** What it is for. */
+  readonly children?: ReactNode;
 }
 
-/** A secret that is not to be had again, and a button that copies it. */
-export function ShownOnce({ label, secret }: ShownOnceProps): ReactNode {
-  const field = useRef<HTMLTextAreaElement>(null);
-  const [isCopied, setIsCopied] = useState(false);
-  const copy = async () => {
-    field.current?.select();
-    // Pages that came over plain HTTP from elsewhere have no clipboard: it is selected for them.
-    await (navigator.clipboard as Clipboard | undefined)?.writeText(secret);
-    setIsCopied('clipboard' in navigator);
-  };
+/** A secret that is not to be had again, until it was taken. */
+export function ShownOnce({ label, secret, onDone, children }: ShownOnceProps): ReactNode {
   return (
     <div className="stack">
+      {children}
       <p className="faint">Copy it now: it is shown this once.</p>
       <textarea
-        ref={field}
         className="mono"
         aria-label={label}
         readOnly
         value={secret}
         rows={secret.split('\n').length}
+        // Where a page has no clipboard, it is selected for the keys that copy.
+        onFocus={({ target }) => target.select()}
       />
       <div className="row">
-        <button type="button" onClick={() => void copy()}>
-          Copy
+        <button type="button" className="primary" onClick={onDone}>
+          Done
         </button>
-        <span className="faint" aria-live="polite">
-          {isCopied ? 'Copied' : ''}
-        </span>
+        <CopyButton text={secret} />
       </div>
     </div>
   );

@@ -6,6 +6,8 @@ export interface TabLink {
   /** Below the area's own path; what lies below it belongs to it too. */
   readonly path: string;
   readonly title: string;
+  /** A path elsewhere that belongs to it as well. */
+  readonly also?: string;
 }
 
 /** The parts of a page that have addresses of their own. */
@@ -17,13 +19,13 @@ export function TabLinks({
   readonly tabs: readonly TabLink[];
 }): ReactNode {
   const [location] = useLocation();
-  const isShown = (path: string) =>
-    path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`);
+  const isShown = ({ path, also }: TabLink) =>
+    location === path || location === also || (path !== '/' && location.startsWith(`${path}/`));
   return (
     <nav className="tab-links" aria-label={label}>
-      {tabs.map(({ path, title }) => (
-        <Link key={path} href={path} aria-current={isShown(path) ? 'page' : undefined}>
-          {title}
+      {tabs.map((tab) => (
+        <Link key={tab.path} href={tab.path} aria-current={isShown(tab) ? 'page' : undefined}>
+          {tab.title}
         </Link>
       ))}
     </nav>

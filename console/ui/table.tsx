@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { ReactNode, SyntheticEvent } from 'react';
 
 export interface Column<Row> {
   readonly title: string;
@@ -15,7 +15,7 @@ export interface TableProps<Row> {
   readonly onOpen?: (row: Row) => void;
 }
 
-/** Rows under named columns. */
+/** Rows under named columns. A row that opens leaves its links, buttons and fields to themselves. */
 export function Table<Row>({ columns, rows, keyOf, onOpen }: TableProps<Row>): ReactNode {
   return (
     <div className="table-frame">
@@ -35,8 +35,10 @@ export function Table<Row>({ columns, rows, keyOf, onOpen }: TableProps<Row>): R
               key={keyOf(row)}
               className={onOpen ? 'opens' : undefined}
               tabIndex={onOpen ? 0 : undefined}
-              onClick={onOpen && (() => onOpen(row))}
-              onKeyDown={onOpen && ((event) => event.key === 'Enter' && onOpen(row))}
+              onClick={onOpen && ((event) => isPlain(event) && onOpen(row))}
+              onKeyDown={
+                onOpen && ((event) => event.key === 'Enter' && isPlain(event) && onOpen(row))
+              }
             >
               {columns.map(({ title, cell, isFigure }) => (
                 <td key={title} className={isFigure ? 'figure' : undefined}>
@@ -49,4 +51,11 @@ export function Table<Row>({ columns, rows, keyOf, onOpen }: TableProps<Row>): R
       </table>
     </div>
   );
+}
+
+const controls = 'a, button, input, select, textarea, label, summary, dialog';
+
+/** Whether something happened to a row itself, and not to a control in it. */
+function isPlain({ target }: SyntheticEvent): boolean {
+  return !(target instanceof Element && target.closest(controls));
 }

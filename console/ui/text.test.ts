@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatAge, formatDollars, formatDuration, formatSeconds } from './text.ts';
+import { formatAge, formatDollars, formatDuration, formatSeconds, formatShare } from './text.ts';
 
 describe('Texts for people', () => {
   test.each([
@@ -38,5 +38,13 @@ describe('Texts for people', () => {
     expect(formatAge('2026-01-01T11:59:58Z', now)).toBe('just now');
     expect(formatAge('2026-01-01T11:54:30Z', now)).toBe('5 min ago');
     expect(formatAge('yesterday', now)).toBe('');
+  });
+
+  test.each([
+    [0, '0.0 %'],
+    [0.001, '0.10 %'],
+    [0.25, '25.0 %'],
+  ])('a share of %d is %s, and a small one is not told as none', (share, text) => {
+    expect(formatShare(share)).toBe(text);
   });
 });

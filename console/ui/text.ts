@@ -42,3 +42,9 @@ export function formatDollars(dollars: number): string {
   const isSmall = dollars !== 0 && Math.abs(dollars) < 0.01;
   return `$${isSmall ? smallFormat.format(dollars) : dollars.toFixed(2)}`;
 }
+
+/** A share of 0..1 as percent. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  return `${percent > 0 && percent < 1 ? percent.toFixed(2) : percent.toFixed(1)} %`;
+}

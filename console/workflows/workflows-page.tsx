@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
+import { NoSuchPage } from '../ui/no-such-page.tsx';
 import { EditorPage } from './editor/editor-page.tsx';
 import { NewWorkflowPage } from './editor/new-workflow-page.tsx';
 import { ExecutionListPage } from './executions/execution-list-page.tsx';
@@ -26,6 +27,9 @@ export function WorkflowsPage(): ReactNode {
       <Route path="/:id/executions">{({ id }) => <ExecutionListPage workflowId={id} />}</Route>
       <Route path="/:id/executions/:executionId">
         {({ executionId }) => <ExecutionPage key={executionId} executionId={executionId} />}
+      </Route>
+      <Route>
+        <NoSuchPage />
       </Route>
     </Switch>
   );

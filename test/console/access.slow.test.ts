@@ -99,7 +99,7 @@ describe.skipIf(!browserProgram)('access (skipped when there is no Chromium)', (
     await page.getByText('There was none in force.').waitFor();
     await page.keyboard.press('Escape');
 
-    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('button', { name: 'Delete …', exact: true }).click();
     await page.getByRole('button', { name: 'Delete the user' }).click();
     await page.getByRole('button', { name: 'New user' }).waitFor();
     expect(await page.getByRole('link', { name: 'grace' }).count()).toBe(0);
@@ -162,7 +162,7 @@ describe.skipIf(!browserProgram)('access (skipped when there is no Chromium)', (
     await page.getByLabel('User name or id').fill('linus');
     await page.getByRole('button', { name: 'Show the user' }).click();
     await page.getByRole('heading', { name: 'Sessions of linus' }).waitFor();
-    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await page.getByRole('button', { name: 'End …', exact: true }).click();
     await page.getByRole('button', { name: 'End it' }).click();
     await page.getByText('No session is open').waitFor();
     await theirs.reload();

@@ -275,7 +275,9 @@ describe.skipIf(!browserProgram)(
       await page.getByText('a list of texts').waitFor();
       await page.goto('/workflows');
       await page.getByLabel('Search').fill('translate');
-      await page.getByRole('button', { name: 'Archive Translate a list' }).click();
+      await expect.poll(() => page.getByRole('row').count()).toBe(2);
+      // By the keyboard it is the button that is pressed, and not the row around it.
+      await page.getByRole('button', { name: 'Archive Translate a list' }).press('Enter');
       await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
       const row = page.getByRole('row').filter({ hasText: 'Translate a list' });
       await row.waitFor({ state: 'detached' });

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { usePerson } from '../../session/person.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf } from '../../ui/form-values.ts';
 import { SecondFactorCard } from './second-factor-card.tsx';
@@ -24,22 +25,16 @@ function PersonCard() {
   return (
     <section className="card" aria-label="You">
       <h2>You</h2>
-      <dl className="facts">
-        <dt>User</dt>
-        <dd>{preferred_username}</dd>
-        <dt>Name</dt>
-        <dd>{name}</dd>
-        <dt>Email</dt>
-        <dd>{email}</dd>
-        <dt>Id</dt>
-        <dd>
-          <code>{sub}</code>
-        </dd>
-        <dt>Roles</dt>
-        <dd>{roles.join(', ') || 'none'}</dd>
-        <dt>May</dt>
-        <dd>{permissions.join(', ') || 'nothing but what everybody may'}</dd>
-      </dl>
+      <Facts
+        facts={[
+          ['User', preferred_username],
+          ['Name', name],
+          ['Email', email],
+          ['Id', <code key="id">{sub}</code>],
+          ['Roles', roles.join(', ') || 'none'],
+          ['May', permissions.join(', ') || 'nothing but what everybody may'],
+        ]}
+      />
     </section>
   );
 }
@@ -60,6 +55,7 @@ function PasswordCard() {
         key={change.isSuccess ? 'changed' : 'to change'}
         change={change}
         action="Change the password"
+        doneText="Your password is changed."
         onSubmit={save}
       >
         <Field label="Current password">
@@ -68,7 +64,6 @@ function PasswordCard() {
         <Field label="New password" hint="Eight characters or more. Your other sessions end.">
           <input name="new" type="password" required minLength={8} autoComplete="new-password" />
         </Field>
-        {change.isSuccess ? <output>Your password is changed.</output> : null}
       </ChangeForm>
     </section>
   );

@@ -9,14 +9,8 @@ export interface RecoveryCodesProps {
 /** The codes that let one in without the app, each once. */
 export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps): ReactNode {
   return (
-    <div className="stack">
+    <ShownOnce label="Recovery codes" secret={codes.join('\n')} onDone={onClose}>
       <p>Each of these stands for a code of the app once, for when that is lost.</p>
-      <ShownOnce label="Recovery codes" secret={codes.join('\n')} />
-      <div>
-        <button type="button" onClick={onClose}>
-          Done
-        </button>
-      </div>
-    </div>
+    </ShownOnce>
   );
 }

@@ -3,18 +3,19 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf } from '../../ui/form-values.ts';
+import { Modal } from '../../ui/modal.tsx';
+import { ModalButton } from '../../ui/modal-button.tsx';
 import { formatAge } from '../../ui/text.ts';
 import { RecoveryCodes } from './recovery-codes.tsx';
 import { SecondFactorSetup } from './second-factor-setup.tsx';
 
 /** Whether a code of an app is wanted at one's login, and the way to either. */
 export function SecondFactorCard(): ReactNode {
-  const [asked, setAsked] = useState<'setup' | 'codes' | 'disable'>();
+  const [isSettingUp, setIsSettingUp] = useState(false);
   const factor = useAnswer('auth', 'GET /api/v1/auth/mfa');
-  const close = () => setAsked(undefined);
+  const close = () => setIsSettingUp(false);
   return (
     <section className="card stack" aria-label="Second factor">
       <h2>Second factor</h2>
@@ -25,12 +26,12 @@ export function SecondFactorCard(): ReactNode {
               <Badge state={`in force since ${formatAge(enabledAt ?? '')}`} tone="good" />
               <p className="faint">{recoveryCodesLeft} recovery codes are left.</p>
               <div className="row wrapping">
-                <button type="button" onClick={() => setAsked('codes')}>
-                  New recovery codes
-                </button>
-                <button type="button" className="danger" onClick={() => setAsked('disable')}>
-                  Disable
-                </button>
+                <ModalButton label="New recovery codes">
+                  {(done) => <NewCodes onClose={done} />}
+                </ModalButton>
+                <ModalButton label="Disable" title="Disable your second factor" look="danger">
+                  {(done) => <Disabling onClose={done} />}
+                </ModalButton>
               </div>
             </>
           ) : (
@@ -40,7 +41,12 @@ export function SecondFactorCard(): ReactNode {
                 With it, a login takes a code of an authenticator app besides the password.
               </p>
               <div>
-                <button type="button" className="primary" onClick={() => setAsked('setup')}>
+                <button
+                  type="button"
+                  className="primary"
+                  aria-haspopup="dialog"
+                  onClick={() => setIsSettingUp(true)}
+                >
                   Set it up
                 </button>
               </div>
@@ -48,35 +54,33 @@ export function SecondFactorCard(): ReactNode {
           )
         }
       </Answered>
-      {asked === 'setup' ? <SecondFactorSetup onClose={close} /> : null}
-      {asked === 'codes' ? <NewCodesDialog onClose={close} /> : null}
-      {asked === 'disable' ? <DisableDialog onClose={close} /> : null}
+      {/* The recovery codes are still to be shown when the factor is in force. */}
+      {isSettingUp ? (
+        <Modal title="Set up a second factor" onClose={close}>
+          <SecondFactorSetup onClose={close} />
+        </Modal>
+      ) : null}
     </section>
   );
 }
 
-function NewCodesDialog({ onClose }: { readonly onClose: () => void }) {
+function NewCodes({ onClose }: { readonly onClose: () => void }) {
   const renewal = useChange('auth', 'POST /api/v1/auth/mfa/recovery-codes');
+  if (renewal.data) return <RecoveryCodes codes={renewal.data.recoveryCodes} onClose={onClose} />;
   return (
-    <Modal title="New recovery codes" onClose={onClose}>
-      {renewal.data ? (
-        <RecoveryCodes codes={renewal.data.recoveryCodes} onClose={onClose} />
-      ) : (
-        <ChangeForm
-          change={renewal}
-          action="Replace the codes"
-          onSubmit={(form) => renewal.mutate({ body: { code: textOf(form, 'code').trim() } })}
-          onCancel={onClose}
-        >
-          <p>Those that you have end.</p>
-          <CodeField />
-        </ChangeForm>
-      )}
-    </Modal>
+    <ChangeForm
+      change={renewal}
+      action="Replace the codes"
+      onSubmit={(form) => renewal.mutate({ body: { code: textOf(form, 'code').trim() } })}
+      onCancel={onClose}
+    >
+      <p>Those that you have end.</p>
+      <CodeField />
+    </ChangeForm>
   );
 }
 
-function DisableDialog({ onClose }: { readonly onClose: () => void }) {
+function Disabling({ onClose }: { readonly onClose: () => void }) {
   const ending = useChange('auth', 'DELETE /api/v1/auth/mfa/totp');
   const disable = (form: FormData) =>
     ending.mutate(
@@ -84,20 +88,18 @@ function DisableDialog({ onClose }: { readonly onClose: () => void }) {
       { onSuccess: onClose },
     );
   return (
-    <Modal title="Disable your second factor" onClose={onClose}>
-      <ChangeForm
-        change={ending}
-        action="Disable it"
-        isDestructive
-        onSubmit={disable}
-        onCancel={onClose}
-      >
-        <Field label="Your password">
-          <input name="password" type="password" required autoComplete="current-password" />
-        </Field>
-        <CodeField />
-      </ChangeForm>
-    </Modal>
+    <ChangeForm
+      change={ending}
+      action="Disable it"
+      isDestructive
+      onSubmit={disable}
+      onCancel={onClose}
+    >
+      <Field label="Your password">
+        <input name="password" type="password" required autoComplete="current-password" />
+      </Field>
+      <CodeField />
+    </ChangeForm>
   );
 }
 

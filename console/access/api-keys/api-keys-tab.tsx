@@ -3,46 +3,43 @@ import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { ModalButton } from '../../ui/modal-button.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { ApiKey } from '../answers.ts';
 import { KeyChoices } from './key-choices.tsx';
-import { NewKeyDialog } from './new-key-dialog.tsx';
+import { NewKeyForm } from './new-key-form.tsx';
 
 const limit = 50;
 
 /** All API keys. */
 export function ApiKeysTab(): ReactNode {
-  const [isCreating, setIsCreating] = useState(false);
   const [offset, setOffset] = useState(0);
   const listed = useAnswer('auth', 'GET /api/v1/auth/api-keys', { query: { limit, offset } });
   return (
     <div className="stack">
       <div className="row">
-        <button type="button" className="primary" onClick={() => setIsCreating(true)}>
-          New API key
-        </button>
-        <span className="faint">
-          The suite&apos;s own services have keys too: leave those alone.
-        </span>
+        <ModalButton label="New API key" look="primary">
+          {(close) => <NewKeyForm onClose={close} />}
+        </ModalButton>
+        <span className="faint">The suite’s own services have keys too: leave those alone.</span>
       </div>
-      {isCreating ? <NewKeyDialog onClose={() => setIsCreating(false)} /> : null}
       <Answered query={listed}>
-        {({ apiKeys, total }) =>
-          apiKeys.length === 0 ? (
-            <Empty title="There are no API keys">
-              <p>A key lets a program in without a password.</p>
-            </Empty>
-          ) : (
-            <>
-              <div className="wide">
-                <Table columns={columns} rows={apiKeys} keyOf={({ id }) => id} />
-              </div>
-              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ apiKeys, total }) => (
+          <PagedTable
+            columns={columns}
+            rows={apiKeys}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={
+              <Empty title="There are no API keys">
+                <p>A key lets a program in without a password.</p>
+              </Empty>
+            }
+          />
+        )}
       </Answered>
     </div>
   );

@@ -4,6 +4,7 @@ import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
+import { fromLocalTime, toLocalTime } from '../../ui/local-time.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { AuditTable } from './audit-table.tsx';
 import { Verification } from './verification.tsx';
@@ -35,7 +36,7 @@ export function AuditTab(): ReactNode {
       <FilterForm key={JSON.stringify(filter)} filter={filter} onFilter={narrow} />
       <Answered query={listed}>
         {({ events, total }) =>
-          events.length === 0 ? (
+          events.length === 0 && offset === 0 ? (
             <Empty title="No event is so">
               <p>
                 <button type="button" onClick={() => narrow({})}>
@@ -88,10 +89,20 @@ function FilterForm({ filter, onFilter }: FilterFormProps) {
         <input name="clientId" defaultValue={filter.clientId} />
       </Field>
       <Field label="From">
-        <input name="since" type="datetime-local" defaultValue={localOf(filter.since)} />
+        <input
+          name="since"
+          type="datetime-local"
+          step="1"
+          defaultValue={toLocalTime(filter.since ?? '')}
+        />
       </Field>
       <Field label="To">
-        <input name="until" type="datetime-local" defaultValue={localOf(filter.until)} />
+        <input
+          name="until"
+          type="datetime-local"
+          step="1"
+          defaultValue={toLocalTime(filter.until ?? '')}
+        />
       </Field>
       <button type="submit">Filter</button>
       <button type="button" className="quiet" onClick={() => onFilter({})}>
@@ -102,13 +113,6 @@ function FilterForm({ filter, onFilter }: FilterFormProps) {
 }
 
 function timeOf<K extends 'since' | 'until'>(form: FormData, name: K): { [P in K]?: string } {
-  const local = textOf(form, name);
-  return (local === '' ? {} : { [name]: new Date(local).toISOString() }) as { [P in K]?: string };
-}
-
-/** As a field of local time holds it. */
-function localOf(time: string | undefined): string | undefined {
-  if (time === undefined) return undefined;
-  const at = new Date(time);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const time = fromLocalTime(textOf(form, name));
+  return (time === '' ? {} : { [name]: time }) as { [P in K]?: string };
 }

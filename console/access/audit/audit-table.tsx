@@ -14,11 +14,7 @@ export interface AuditTableProps {
 /** Events of the audit log. */
 export function AuditTable({ events, onType, onUser }: AuditTableProps): ReactNode {
   const rows = events.map((event, at) => ({ ...event, key: `${at} ${event.timestamp}` }));
-  return (
-    <div className="wide">
-      <Table columns={columnsFor(onType, onUser)} rows={rows} keyOf={({ key }) => key} />
-    </div>
-  );
+  return <Table columns={columnsFor(onType, onUser)} rows={rows} keyOf={({ key }) => key} />;
 }
 
 function columnsFor(
@@ -29,7 +25,9 @@ function columnsFor(
     {
       title: 'When',
       cell: ({ timestamp }) => (
-        <time dateTime={timestamp}>{new Date(timestamp).toLocaleString()}</time>
+        <time className="audit-time" dateTime={timestamp}>
+          {new Date(timestamp).toLocaleString()}
+        </time>
       ),
     },
     {
@@ -51,11 +49,11 @@ function columnsFor(
     },
     { title: 'Client', cell: ({ clientId }) => clientId },
     { title: 'From', cell: ({ ip }) => <code>{ip}</code> },
-    { title: 'Facts', cell: (event) => <Facts event={event} /> },
+    { title: 'Facts', cell: (event) => <More event={event} /> },
   ];
 }
 
-function Facts({ event: { metadata, userAgent } }: { readonly event: AuditEvent }) {
+function More({ event: { metadata, userAgent } }: { readonly event: AuditEvent }) {
   return (
     <details>
       <summary>{metadata.provider || 'more'}</summary>

@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { wordsIn } from '../../ui/entry-text.ts';
 import { Problem } from '../../ui/problem.tsx';
 import type { Mapping } from '../answers.ts';
 import { MappingPreview } from './mapping-preview.tsx';
@@ -77,6 +78,6 @@ function fromDraft({ idpGroup, platformRole, permissions }: MappingDraft): Mappi
   return {
     idpGroup: idpGroup.trim(),
     platformRole: platformRole.trim(),
-    permissions: permissions.split(/[\s,]+/).filter((word) => word !== ''),
+    permissions: wordsIn(permissions),
   };
 }

@@ -2,10 +2,10 @@ import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Confirmation } from '../../ui/confirmation.tsx';
+import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { Session } from '../answers.ts';
 
@@ -19,19 +19,19 @@ export function SessionList({ userId }: { readonly userId?: string }): ReactNode
   });
   return (
     <Answered query={listed}>
-      {({ sessions, total }) =>
-        sessions.length === 0 ? (
-          <Empty title="No session is open" />
-        ) : (
-          <>
-            <div className="wide">
-              <Table columns={columns} rows={sessions} keyOf={({ id }) => id} />
-            </div>
-            <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            <AllEnd {...(userId ? { userId } : {})} />
-          </>
-        )
-      }
+      {({ sessions, total }) => (
+        <>
+          <PagedTable
+            columns={columns}
+            rows={sessions}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={<Empty title="No session is open" />}
+          />
+          {total > 0 ? <AllEnd {...(userId ? { userId } : {})} /> : null}
+        </>
+      )}
     </Answered>
   );
 }
@@ -53,57 +53,37 @@ const columns: readonly Column<Session>[] = [
 ];
 
 function OneEnd({ session: { id, current } }: { readonly session: Session }) {
-  const [isAsking, setIsAsking] = useState(false);
   const ending = useChange('auth', 'DELETE /api/v1/auth/sessions/:id');
-  const close = () => setIsAsking(false);
   return (
-    <>
-      <button type="button" className="danger" onClick={() => setIsAsking(true)}>
-        End
-      </button>
-      {isAsking ? (
-        <Confirmation
-          title={current ? 'End the session of this page?' : 'End this session?'}
-          action="End it"
-          change={ending}
-          onConfirm={() => ending.mutate({ params: { id } }, { onSuccess: close })}
-          onClose={close}
-        >
-          <p>
-            {current
-              ? 'You are logged out here.'
-              : 'Whoever uses it has to log in again, within a second.'}
-          </p>
-        </Confirmation>
-      ) : null}
-    </>
+    <ConfirmButton
+      label="End"
+      title={current ? 'End the session of this page?' : 'End this session?'}
+      action="End it"
+      onConfirm={() => ending.mutateAsync({ params: { id } })}
+    >
+      <p>
+        {current
+          ? 'You are logged out here.'
+          : 'Whoever uses it has to log in again, within a second.'}
+      </p>
+    </ConfirmButton>
   );
 }
 
 /** Of one's own the one that this page has stays. */
 function AllEnd({ userId }: { readonly userId?: string }) {
-  const [isAsking, setIsAsking] = useState(false);
   const ending = useChange('auth', 'DELETE /api/v1/auth/sessions');
-  const close = () => setIsAsking(false);
   const query = userId ? { userId } : ({ except: 'current' } as const);
-  const words = userId ? 'End all sessions' : 'End all other sessions';
   return (
     <div className="row">
-      <button type="button" className="danger" onClick={() => setIsAsking(true)}>
-        {words}
-      </button>
+      <ConfirmButton
+        label={userId ? 'End all sessions' : 'End all other sessions'}
+        action="End them"
+        onConfirm={() => ending.mutateAsync({ query })}
+      >
+        <p>Every token of theirs ends within a second.</p>
+      </ConfirmButton>
       <output className="faint">{ending.data ? `${ending.data.ended} ended` : ''}</output>
-      {isAsking ? (
-        <Confirmation
-          title={`${words}?`}
-          action="End them"
-          change={ending}
-          onConfirm={() => ending.mutate({ query }, { onSuccess: close })}
-          onClose={close}
-        >
-          <p>Every token of theirs ends within a second.</p>
-        </Confirmation>
-      ) : null}
     </div>
   );
 }

@@ -37,7 +37,7 @@ function UserChoice({ user, onChoose }: UserChoiceProps) {
       >
         <input name="user" aria-label="User name or id" placeholder="User name or id" required />
         <button type="submit" disabled={search.isPending}>
-          Show the user&apos;s sessions
+          Show the user’s sessions
         </button>
         {user ? (
           <button type="button" className="quiet" onClick={() => onChoose(undefined)}>

@@ -1,101 +1,82 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
-import { call } from '../../api/call.ts';
-import { useRemoval } from '../../api/removal.ts';
-import { Confirmation } from '../../ui/confirmation.tsx';
+import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { User } from '../answers.ts';
 
+interface UserProps {
+  readonly user: User;
+}
+
 /** What shuts a user out, or lets one in again. */
-export function UserEnds({ user }: { readonly user: User }): ReactNode {
-  const { id, username, disabled } = user;
-  const [asked, setAsked] = useState<'disable' | 'second-factor' | 'delete'>();
-  const change = useChange('auth', 'PATCH /api/v1/auth/users/:id');
-  const close = () => setAsked(undefined);
+export function UserEnds({ user }: UserProps): ReactNode {
+  const { id, username } = user;
+  const reset = useChange('auth', 'DELETE /api/v1/auth/users/:id/mfa');
   return (
     <section className="card stack" aria-label="Access of the user">
       <h2>Access</h2>
       <div className="row wrapping">
-        {disabled ? (
-          <button
-            type="button"
-            disabled={change.isPending}
-            onClick={() => change.mutate({ params: { id }, body: { disabled: false } })}
-          >
-            Let in again
-          </button>
-        ) : (
-          <button type="button" className="danger" onClick={() => setAsked('disable')}>
-            Disable
-          </button>
-        )}
-        <button type="button" className="danger" onClick={() => setAsked('second-factor')}>
-          Reset the second factor
-        </button>
-        <button type="button" className="danger" onClick={() => setAsked('delete')}>
-          Delete
-        </button>
-      </div>
-      {change.error && asked === undefined ? <Problem error={change.error} /> : null}
-      {asked === 'disable' ? (
-        <Confirmation
-          title={`Disable ${username}?`}
-          action="Disable"
-          change={change}
-          onConfirm={() =>
-            change.mutate({ params: { id }, body: { disabled: true } }, { onSuccess: close })
-          }
-          onClose={close}
+        {user.disabled ? <Enabling user={user} /> : <Disabling user={user} />}
+        <ConfirmButton
+          label="Reset the second factor"
+          title={`Reset the second factor of ${username}?`}
+          action="Reset it"
+          onConfirm={() => reset.mutateAsync({ params: { id } })}
         >
-          <p>Every token and session of the user ends at once. You can let the user in again.</p>
-        </Confirmation>
+          <p>For who has lost it: the password alone is enough then, until a new one is set up.</p>
+        </ConfirmButton>
+        <Deletion user={user} />
+      </div>
+      {reset.data ? (
+        <output>{reset.data.reset ? 'It is reset.' : 'There was none in force.'}</output>
       ) : null}
-      {asked === 'second-factor' ? <ResetDialog user={user} onClose={close} /> : null}
-      {asked === 'delete' ? <DeleteDialog user={user} onClose={close} /> : null}
     </section>
   );
 }
 
-interface EndDialogProps {
-  readonly user: User;
-  readonly onClose: () => void;
-}
-
-function ResetDialog({ user: { id, username }, onClose }: EndDialogProps) {
-  const reset = useChange('auth', 'DELETE /api/v1/auth/users/:id/mfa');
+function Enabling({ user: { id } }: UserProps) {
+  const change = useChange('auth', 'PATCH /api/v1/auth/users/:id');
   return (
-    <Confirmation
-      title={`Reset the second factor of ${username}?`}
-      action="Reset it"
-      change={reset}
-      onConfirm={() => reset.mutate({ params: { id } })}
-      onClose={onClose}
-    >
-      <p>For who has lost it: the password alone is enough then, until a new one is set up.</p>
-      {reset.data ? (
-        <output>{reset.data.reset ? 'It is reset.' : 'There was none in force.'}</output>
-      ) : null}
-    </Confirmation>
+    <>
+      <button
+        type="button"
+        disabled={change.isPending}
+        onClick={() => change.mutate({ params: { id }, body: { disabled: false } })}
+      >
+        Let in again
+      </button>
+      {change.error ? <Problem error={change.error} /> : null}
+    </>
   );
 }
 
-function DeleteDialog({ user: { id, username }, onClose }: EndDialogProps) {
+function Disabling({ user: { id, username } }: UserProps) {
+  const change = useChange('auth', 'PATCH /api/v1/auth/users/:id');
+  return (
+    <ConfirmButton
+      label="Disable"
+      title={`Disable ${username}?`}
+      onConfirm={() => change.mutateAsync({ params: { id }, body: { disabled: true } })}
+    >
+      <p>Every token and session of the user ends at once. You can let the user in again.</p>
+    </ConfirmButton>
+  );
+}
+
+function Deletion({ user: { id, username } }: UserProps) {
   const [, navigate] = useLocation();
-  const deletion = useRemoval({
-    service: 'auth',
-    remove: () => call('auth', 'DELETE /api/v1/auth/users/:id', { params: { id } }),
-    onRemoved: () => navigate('/users'),
+  const deletion = useChange('auth', 'DELETE /api/v1/auth/users/:id', {
+    onDone: () => navigate('/users'),
   });
   return (
-    <Confirmation
+    <ConfirmButton
+      label="Delete"
       title={`Delete ${username}?`}
       action="Delete the user"
-      change={deletion}
-      onConfirm={() => deletion.mutate()}
-      onClose={onClose}
+      onConfirm={() => deletion.mutateAsync({ params: { id } })}
     >
       <p>Sessions and API keys of the user go too. The audit log keeps what was done.</p>
-    </Confirmation>
+    </ConfirmButton>
   );
 }

@@ -9,9 +9,10 @@ import { choicesOf, textOf } from '../../ui/form-values.ts';
 import { formatAge } from '../../ui/text.ts';
 import type { User } from '../answers.ts';
 import { SessionList } from '../sessions/session-list.tsx';
+import { NewPassword } from './new-password.tsx';
 import { RoleField } from './role-field.tsx';
+import { UserBadge } from './user-badge.tsx';
 import { UserEnds } from './user-ends.tsx';
-import { UserBadge } from './users-tab.tsx';
 
 /** A user: who it is, what it may do, where it is logged in. */
 export function UserPage({ id }: { readonly id: string }): ReactNode {
@@ -92,17 +93,15 @@ function PasswordCard({ user }: { readonly user: User }) {
   return (
     <section className="card" aria-label="New password">
       <h2>New password</h2>
-      <ChangeForm change={change} action="Set the password" onSubmit={save}>
+      <ChangeForm
+        change={change}
+        action="Set the password"
+        doneText="The password is set."
+        onSubmit={save}
+      >
         <Field label="Password" hint="All sessions of the user end.">
-          <input
-            name="password"
-            type="password"
-            required
-            minLength={8}
-            autoComplete="new-password"
-          />
+          <NewPassword />
         </Field>
-        {change.isSuccess ? <output>The password is set.</output> : null}
       </ChangeForm>
     </section>
   );

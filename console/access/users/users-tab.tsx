@@ -2,20 +2,20 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
-import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { textOf } from '../../ui/form-values.ts';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { ModalButton } from '../../ui/modal-button.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { User } from '../answers.ts';
-import { NewUserDialog } from './new-user-dialog.tsx';
+import { NewUserForm } from './new-user-form.tsx';
+import { UserBadge } from './user-badge.tsx';
 
 const limit = 50;
 
 /** All users, or the one of a name. */
 export function UsersTab(): ReactNode {
-  const [isCreating, setIsCreating] = useState(false);
   const [offset, setOffset] = useState(0);
   const [username, setUsername] = useState('');
   const listed = useAnswer('auth', 'GET /api/v1/auth/users', {
@@ -29,9 +29,9 @@ export function UsersTab(): ReactNode {
   return (
     <div className="stack">
       <div className="row">
-        <button type="button" className="primary" onClick={() => setIsCreating(true)}>
-          New user
-        </button>
+        <ModalButton label="New user" look="primary">
+          {(close) => <NewUserForm onClose={close} />}
+        </ModalButton>
         <form className="row search" onSubmit={find}>
           <input
             type="search"
@@ -42,20 +42,19 @@ export function UsersTab(): ReactNode {
           <button type="submit">Find</button>
         </form>
       </div>
-      {isCreating ? <NewUserDialog onClose={() => setIsCreating(false)} /> : null}
       <Answered query={listed}>
-        {({ users, total }) =>
-          users.length === 0 ? (
-            <Empty title={username ? `There is no user ${username}` : 'There are no users'} />
-          ) : (
-            <>
-              <div className="wide">
-                <Table columns={columns} rows={users} keyOf={({ id }) => id} />
-              </div>
-              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ users, total }) => (
+          <PagedTable
+            columns={columns}
+            rows={users}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={
+              <Empty title={username ? `There is no user ${username}` : 'There are no users'} />
+            }
+          />
+        )}
       </Answered>
     </div>
   );
@@ -72,8 +71,3 @@ const columns: readonly Column<User>[] = [
     cell: ({ lastLoginAt }) => (lastLoginAt ? formatAge(lastLoginAt) : 'never'),
   },
 ];
-
-/** Whether a user may log in. */
-export function UserBadge({ user }: { readonly user: Pick<User, 'disabled'> }): ReactNode {
-  return user.disabled ? <Badge state="disabled" tone="bad" /> : <Badge state="active" />;
-}

@@ -64,20 +64,19 @@ export function ConversationEntry({ conversation, isOpen }: ConversationEntryPro
 function Deletion(props: ConversationEntryProps & { readonly onClose: () => void }): ReactNode {
   const { conversation, isOpen, onClose } = props;
   const { id, title, message_count: count } = conversation;
-  const deletion = useChange('chat', 'DELETE /api/conversations/:id');
   const [, navigate] = useLocation();
-  const confirm = async () => {
-    // The entry may have left the list before this is answered.
-    await deletion.mutateAsync({ params: { id } });
-    if (isOpen) navigate('/');
-    onClose();
-  };
+  const deletion = useChange('chat', 'DELETE /api/conversations/:id', {
+    onDone: () => {
+      if (isOpen) navigate('/');
+      onClose();
+    },
+  });
   return (
     <Confirmation
       title={`Delete “${title}”?`}
       action="Delete"
       change={deletion}
-      onConfirm={() => void confirm().catch(() => {})}
+      onConfirm={() => deletion.mutate({ params: { id } })}
       onClose={onClose}
     >
       Its {count} {count === 1 ? 'message is' : 'messages are'} gone for good, in all tabs.

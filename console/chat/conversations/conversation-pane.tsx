@@ -1,12 +1,13 @@
-import { useDeferredValue, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useSettled } from '../../ui/use-settled.ts';
 import { ConversationList } from './conversation-list.tsx';
 import { SearchResults } from './search-results.tsx';
 
 /** All conversations, or what was found in them. */
 export function ConversationPane({ openId }: { readonly openId: string }): ReactNode {
   const [query, setQuery] = useState('');
-  const deferredQuery = useDeferredValue(query.trim());
+  const wanted = useSettled(query.trim());
   return (
     <aside className="conversations" aria-label="Conversations">
       <div className="conversations-head">
@@ -21,11 +22,7 @@ export function ConversationPane({ openId }: { readonly openId: string }): React
           onChange={({ target }) => setQuery(target.value)}
         />
       </div>
-      {deferredQuery === '' ? (
-        <ConversationList openId={openId} />
-      ) : (
-        <SearchResults query={deferredQuery} />
-      )}
+      {wanted === '' ? <ConversationList openId={openId} /> : <SearchResults query={wanted} />}
     </aside>
   );
 }

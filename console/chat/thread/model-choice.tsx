@@ -2,7 +2,8 @@ import { useState, type ReactNode } from 'react';
 import { useAnswer } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
-import { Modal } from '../../ui/modal.tsx';
+import { hasWords } from '../../ui/entry-text.ts';
+import { ModalButton } from '../../ui/modal-button.tsx';
 import { formatCount, formatDollars } from '../../ui/text.ts';
 
 type Model = Answer<'chat', 'GET /api/models'>['models'][number];
@@ -17,32 +18,28 @@ export interface ModelChoiceProps {
 
 /** Says which model answers, and opens the choice of another. */
 export function ModelChoice({ model, onChoose }: ModelChoiceProps): ReactNode {
-  const [isOpen, setIsOpen] = useState(false);
   return (
-    <>
-      <button type="button" aria-haspopup="dialog" onClick={() => setIsOpen(true)}>
-        Model: {model} ▾
-      </button>
-      {isOpen ? (
-        <ModelDialog
+    <ModalButton label={`Model: ${model} ▾`} title="Which model answers?">
+      {(close) => (
+        <Choice
           model={model}
-          onClose={() => setIsOpen(false)}
+          onClose={close}
           onChoose={(chosen) => {
-            setIsOpen(false);
+            close();
             if (chosen !== model) onChoose(chosen);
           }}
         />
-      ) : null}
-    </>
+      )}
+    </ModalButton>
   );
 }
 
-function ModelDialog(props: ModelChoiceProps & { readonly onClose: () => void }): ReactNode {
+function Choice(props: ModelChoiceProps & { readonly onClose: () => void }): ReactNode {
   const { model, onChoose, onClose } = props;
   const [query, setQuery] = useState('');
   const models = useAnswer('chat', 'GET /api/models');
   return (
-    <Modal title="Which model answers?" onClose={onClose}>
+    <>
       <input
         type="search"
         aria-label="Find a model"
@@ -50,7 +47,7 @@ function ModelDialog(props: ModelChoiceProps & { readonly onClose: () => void })
         value={query}
         onChange={({ target }) => setQuery(target.value)}
       />
-      <ul className="model-list">
+      <div className="model-list">
         <ModelRow id={anyModel} isChosen={model === anyModel} onChoose={onChoose}>
           the gateway chooses for each question
         </ModelRow>
@@ -63,13 +60,13 @@ function ModelDialog(props: ModelChoiceProps & { readonly onClose: () => void })
             ))
           }
         </Answered>
-      </ul>
-      <div className="actions">
+      </div>
+      <div className="row">
         <button type="button" onClick={onClose}>
           Close
         </button>
       </div>
-    </Modal>
+    </>
   );
 }
 
@@ -82,25 +79,21 @@ interface ModelRowProps {
 
 function ModelRow({ id, isChosen, onChoose, children }: ModelRowProps): ReactNode {
   return (
-    <li>
-      <button type="button" aria-pressed={isChosen} onClick={() => onChoose(id)}>
-        <strong>{id}</strong>
-        <span className="faint">{children}</span>
-      </button>
-    </li>
+    <button type="button" aria-pressed={isChosen} onClick={() => onChoose(id)}>
+      <strong>{id}</strong>
+      <span className="faint">{children}</span>
+    </button>
   );
 }
 
 const shownMax = 200;
 
 function find(models: readonly Model[], query: string): readonly Model[] {
-  const words = query.toLowerCase().split(/\s+/);
   return models
     .filter(({ capabilities }) => capabilities.includes('chat'))
-    .filter(({ id, provider, capabilities }) => {
-      const text = [id, provider, ...capabilities].join(' ').toLowerCase();
-      return words.every((word) => text.includes(word));
-    })
+    .filter(({ id, provider, capabilities }) =>
+      hasWords([id, provider, ...capabilities].join(' '), query),
+    )
     .slice(0, shownMax);
 }
 

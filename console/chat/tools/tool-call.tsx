@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Decision } from '../../ui/decision.tsx';
+import { readNested } from '../../ui/entry-text.ts';
 import { JsonView } from '../../ui/json-view.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import type { ShownCall } from '../thread/messages.ts';
 
 export interface ToolCallProps {
@@ -22,11 +23,11 @@ export function ToolCall({ conversationId, call, approvalTurn }: ToolCallProps):
         <summary>
           <code>{name}</code> <CallState call={call} isWaiting={isWaiting} />
         </summary>
-        <JsonView value={parse(text)} />
-        {result ? <JsonView value={parse(result.content)} /> : null}
+        <JsonView value={readNested(text)} />
+        {result ? <JsonView value={readNested(result.content)} /> : null}
       </details>
       {isWaiting ? (
-        <ApprovalButtons {...{ conversationId }} callId={call.id} turnId={approvalTurn} />
+        <Approval {...{ conversationId }} callId={call.id} turnId={approvalTurn} />
       ) : null}
     </section>
   );
@@ -40,48 +41,17 @@ function CallState({ call, isWaiting }: { readonly call: ShownCall; readonly isW
   return result ? <Badge state="answered" tone="good" /> : <Badge state="called" tone="busy" />;
 }
 
-interface ApprovalButtonsProps {
+interface ApprovalProps {
   readonly conversationId: string;
   readonly turnId: string;
   readonly callId: string;
 }
 
-function ApprovalButtons({ conversationId, turnId, callId }: ApprovalButtonsProps): ReactNode {
+function Approval({ conversationId, turnId, callId }: ApprovalProps): ReactNode {
   const approval = useChange('chat', 'POST /api/conversations/:id/approvals');
   const answer = (approved: boolean) => {
     const body = { turn_id: turnId, answers: [{ call_id: callId, approved }] };
     approval.mutate({ params: { id: conversationId }, body });
   };
-  return (
-    <div className="stack">
-      <div className="row">
-        <button
-          type="button"
-          className="primary"
-          disabled={approval.isPending}
-          onClick={() => answer(true)}
-        >
-          Approve
-        </button>
-        <button
-          type="button"
-          className="danger"
-          disabled={approval.isPending}
-          onClick={() => answer(false)}
-        >
-          Deny
-        </button>
-      </div>
-      {approval.error ? <Problem error={approval.error} /> : null}
-    </div>
-  );
-}
-
-/** As JSON where it is some, else as it is. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return <Decision change={approval} refusal="Deny" onDecide={answer} />;
 }

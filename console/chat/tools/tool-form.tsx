@@ -3,9 +3,9 @@ import { Link } from 'wouter';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
+import { ChangeForm } from '../../ui/change-form.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import {
   allOf,
   byConnection,
@@ -44,13 +44,7 @@ export function ToolForm({ conversationId, rules, onClose }: ToolFormProps): Rea
     change.mutate({ params: { id: conversationId }, body }, { onSuccess: onClose });
   };
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
-      }}
-    >
+    <ChangeForm change={change} action="Save" onSubmit={save} onCancel={onClose}>
       <Answered query={tools}>
         {(answer) => <ToolBoxes tools={answer.tools} allowed={allowed} onChange={setAllowed} />}
       </Answered>
@@ -70,16 +64,7 @@ export function ToolForm({ conversationId, rules, onClose }: ToolFormProps): Rea
           ))}
         </select>
       </Field>
-      {change.error ? <Problem error={change.error} /> : null}
-      <div className="actions">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="primary" disabled={change.isPending}>
-          Save
-        </button>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 

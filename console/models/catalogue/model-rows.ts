@@ -1,4 +1,5 @@
 import type { Answer } from '../../api/contracts.ts';
+import { hasWords } from '../../ui/entry-text.ts';
 
 export type Listed = Answer<'gateway', 'GET /api/v1/models'>['data'][number];
 export type Provider = Answer<'gateway', 'GET /api/v1/providers'>['providers'][number];
@@ -32,9 +33,7 @@ export function toRows(
 
 /** The models whose name, provider or capabilities have all words of a query. */
 export function findRows(rows: readonly ModelRow[], query: string): readonly ModelRow[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return rows.filter(({ id, provider, facts }) => {
-    const text = [id, provider, ...(facts?.capabilities ?? [])].join(' ').toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+  return rows.filter(({ id, provider, facts }) =>
+    hasWords([id, provider, ...(facts?.capabilities ?? [])].join(' '), query),
+  );
 }

@@ -18,12 +18,12 @@ interface Row extends Model {
   readonly running: Running | undefined;
 }
 
-const everyMs = 5_000;
+const refreshMs = 5_000;
 
 /** The models of this machine, and which of them are in memory. */
 export function LocalTab(): ReactNode {
-  const tags = useAnswer('models', 'GET /api/tags', { everyMs });
-  const running = useAnswer('models', 'GET /api/ps', { everyMs });
+  const tags = useAnswer('models', 'GET /api/tags', { everyMs: refreshMs });
+  const running = useAnswer('models', 'GET /api/ps', { everyMs: refreshMs });
   return (
     <div className="stack">
       <Answered query={tags}>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { call } from '../../api/call.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
 
 type Shown = Answer<'models', 'POST /api/show'>;
@@ -13,33 +14,25 @@ export function ModelDetails({ name }: { readonly name: string }): ReactNode {
     queryKey: ['models', 'show', name],
     queryFn: () => call('models', 'POST /api/show', { body: { model: name } }),
   });
-  return <Answered query={shown}>{(model) => <Facts model={model} />}</Answered>;
+  return <Answered query={shown}>{(model) => <Details model={model} />}</Answered>;
 }
 
-function Facts({ model }: { readonly model: Shown }): ReactNode {
+function Details({ model }: { readonly model: Shown }): ReactNode {
   const { details, capabilities, license, template, parameters, system } = model;
-  const facts: readonly (readonly [name: string, value: string])[] = [
-    ['Can', capabilities.join(', ')],
-    ['Kind', details.family],
-    ['Parameters', details.parameter_size],
-    ['Quantisation', details.quantization_level],
-    ['Format', details.format],
-    ['Licence', license],
-    ['Options', parameters],
-    ['Instructions', system],
-  ];
   return (
     <div className="stack">
-      <dl className="facts">
-        {facts
-          .filter(([, value]) => value !== '')
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts
+        facts={[
+          ['Can', capabilities.join(', ')],
+          ['Kind', details.family],
+          ['Parameters', details.parameter_size],
+          ['Quantisation', details.quantization_level],
+          ['Format', details.format],
+          ['Licence', license],
+          ['Options', parameters],
+          ['Instructions', system],
+        ]}
+      />
       <details>
         <summary>What its file says</summary>
         <JsonView value={model.model_info} />

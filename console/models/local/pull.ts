@@ -8,8 +8,7 @@ export type PullProgress = Answer<'models', 'POST /api/pull'>;
 
 /** Fetches a model and tells how far it has come; rejects with what is wrong. The signal gives it up. */
 export async function* pullModel(model: string, signal: AbortSignal): AsyncGenerator<PullProgress> {
-  const plain = requestOf('models', 'POST /api/pull', { body: { model } });
-  const { body } = await send(new Request(plain, { signal }));
+  const { body } = await send(requestOf('models', 'POST /api/pull', { body: { model }, signal }));
   if (!body) return;
   for await (const line of readJsonLines(body)) {
     // Each line is progress by the contract, or a failure in the words of Ollama's API.

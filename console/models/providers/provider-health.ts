@@ -5,7 +5,7 @@ import type { Answer } from '../../api/contracts.ts';
 import { send } from '../../api/send.ts';
 import { readOpenCircuits, type OpenCircuit } from './circuits.ts';
 
-export const everyMs = 5_000;
+export const refreshMs = 5_000;
 
 type Provider = Answer<'gateway', 'GET /api/v1/providers'>['providers'][number];
 type Health = Answer<'gateway', 'GET /api/health'>['providers'][string];
@@ -19,11 +19,11 @@ export interface ProviderState extends Provider {
 
 /** How providers do, asked for again and again. */
 export function useProviderStates(): (provider: Provider) => ProviderState {
-  const health = useAnswer('gateway', 'GET /api/health', { everyMs });
+  const health = useAnswer('gateway', 'GET /api/health', { everyMs: refreshMs });
   const circuits = useQuery({
     queryKey: ['gateway', 'circuits'],
     queryFn: readCircuits,
-    refetchInterval: everyMs,
+    refetchInterval: refreshMs,
   });
   return (provider) => ({
     ...provider,

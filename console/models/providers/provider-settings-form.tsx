@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { ProviderDetails } from './provider-details.tsx';
 import { ProviderKeys } from './provider-keys.tsx';
 import { ProviderModels } from './provider-models.tsx';
@@ -32,24 +32,20 @@ export function ProviderSettingsForm({ provider, onSaved }: ProviderSettingsForm
   const saving = useChange('gateway', 'PUT /api/v1/providers/:name');
   const set = (change: Partial<ProviderForm>) => setForm((before) => ({ ...before, ...change }));
   const save = () => {
-    saving.mutate(
-      { params: { name }, body: toSettings(form) },
-      {
-        onSuccess: (saved) => {
-          // No key stays in the page once it is stored.
-          setForm(toForm(saved));
-          onSaved?.(saved.name);
-        },
+    saving.mutate(() => ({ params: { name }, body: toSettings(form) }), {
+      onSuccess: (saved) => {
+        // No key stays in the page once it is stored.
+        setForm(toForm(saved));
+        onSaved?.(saved.name);
       },
-    );
+    });
   };
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
-      }}
+    <ChangeForm
+      change={saving}
+      action={provider ? 'Save' : 'Add'}
+      doneText="Saved: in force at once."
+      onSubmit={save}
     >
       {provider ? null : (
         <Field label="Name" hint="lower-case letters, digits and hyphens">
@@ -60,14 +56,7 @@ export function ProviderSettingsForm({ provider, onSaved }: ProviderSettingsForm
       <ProviderKeys form={form} onSet={set} keyCount={provider?.keyCount ?? 0} />
       <ProviderModels form={form} onSet={set} />
       <ProviderDetails form={form} onSet={set} />
-      {saving.error ? <Problem error={saving.error} /> : null}
-      <div className="row">
-        <button type="submit" className="primary" disabled={saving.isPending}>
-          {provider ? 'Save' : 'Add'}
-        </button>
-        {saving.isSuccess ? <output>Saved: in force at once.</output> : null}
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 

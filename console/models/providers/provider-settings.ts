@@ -1,4 +1,5 @@
 import type { Answer, InputOf } from '../../api/contracts.ts';
+import { linesIn, namesIn, pairsIn } from '../../ui/entry-text.ts';
 
 export type Configured = Answer<'gateway', 'GET /api/v1/providers/:name'>;
 export type Settings = NonNullable<InputOf<'gateway', 'PUT /api/v1/providers/:name'>['body']>;
@@ -90,7 +91,10 @@ export function toForm(provider: Configured): ProviderForm {
   };
 }
 
-/** A form as the settings that are put: what is empty is left out, so that the service's defaults hold. */
+/**
+ * A form as the settings that are put: what is empty is left out, so that the service's defaults hold. Throws a
+ * sentence for a header that is none.
+ */
 export function toSettings(form: ProviderForm): Settings {
   const timeouts = withoutGaps({
     firstTokenMs: toNumber(form.firstTokenMs),
@@ -98,7 +102,7 @@ export function toSettings(form: ProviderForm): Settings {
     totalMs: toNumber(form.totalMs),
   });
   const requestsPerMinute = toNumber(form.requestsPerMinute);
-  const headers = readHeaders(form.headers);
+  const headers = pairsIn(form.headers, ':');
   return {
     dialect: form.dialect,
     baseUrl: form.baseUrl.trim(),
@@ -127,7 +131,7 @@ function toModelForm(model: Configured['models'][number]): ModelForm {
 }
 
 function toModelSettings(model: ModelForm): ModelSettings {
-  const capabilities = words(model.capabilities, ',');
+  const capabilities = namesIn(model.capabilities);
   return {
     ...model.rest,
     name: model.name.trim(),
@@ -145,24 +149,9 @@ function toModelSettings(model: ModelForm): ModelSettings {
 }
 
 function readKeys({ keys, dropsKeys }: ProviderForm): Pick<Settings, 'apiKey' | 'apiKeys'> {
-  const [first, ...others] = words(keys, '\n');
+  const [first, ...others] = linesIn(keys);
   if (first === undefined) return dropsKeys ? { apiKey: null } : {};
   return others.length === 0 ? { apiKey: first } : { apiKeys: [first, ...others] };
-}
-
-function readHeaders(text: string): Record<string, string> {
-  const pairs = words(text, '\n').map((line): [string, string] => {
-    const at = line.indexOf(':');
-    return at === -1 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-  });
-  return Object.fromEntries(pairs);
-}
-
-function words(text: string, separator: string): string[] {
-  return text
-    .split(separator)
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
 }
 
 function toNumber(text: string): number | undefined {

@@ -5,11 +5,11 @@ import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatCount, formatDuration } from '../../ui/text.ts';
-import { everyMs, useProviderStates, type ProviderState } from './provider-health.ts';
+import { refreshMs, useProviderStates, type ProviderState } from './provider-health.ts';
 
 /** The providers and how they do. */
 export function ProvidersTab(): ReactNode {
-  const providers = useAnswer('gateway', 'GET /api/v1/providers', { everyMs });
+  const providers = useAnswer('gateway', 'GET /api/v1/providers', { everyMs: refreshMs });
   const stateOf = useProviderStates();
   const [, navigate] = useLocation();
   return (

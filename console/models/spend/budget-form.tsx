@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../../api/answers.ts';
+import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { newLimit, periods, toLimitForm, units, type Budget, type LimitForm } from './budgets.ts';
 
 export interface BudgetFormProps {
@@ -25,13 +25,7 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps): ReactNode {
     saving.mutate({ params: { subject }, body }, { onSuccess: onClose });
   };
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
-      }}
-    >
+    <ChangeForm change={saving} action="Save" onSubmit={save} onCancel={onClose}>
       {budget ? null : <SubjectField subject={subject} onChange={setSubject} />}
       {limits.map((limit, index) => (
         <LimitFields
@@ -52,16 +46,7 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps): ReactNode {
           Add a limit
         </button>
       ) : null}
-      {saving.error ? <Problem error={saving.error} /> : null}
-      <div className="actions">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="primary" disabled={saving.isPending}>
-          Save
-        </button>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 

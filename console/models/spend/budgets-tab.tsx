@@ -2,8 +2,9 @@ import { useState, type ReactNode } from 'react';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Modal } from '../../ui/modal.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { ModalButton } from '../../ui/modal-button.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import { BudgetDeletion } from './budget-deletion.tsx';
 import { BudgetForm } from './budget-form.tsx';
@@ -15,45 +16,39 @@ const pageSize = 50;
 /** What users and keys may take, and how much of it is left. */
 export function BudgetsTab(): ReactNode {
   const [offset, setOffset] = useState(0);
-  const [isAdding, setIsAdding] = useState(false);
   const budgets = useAnswer('gateway', 'GET /api/v1/budgets', {
     query: { limit: pageSize, offset },
   });
   return (
     <div className="stack">
       <div className="actions">
-        <button type="button" className="primary" onClick={() => setIsAdding(true)}>
-          Set a budget
-        </button>
+        <ModalButton label="Set a budget" look="primary">
+          {(close) => <BudgetForm onClose={close} />}
+        </ModalButton>
       </div>
       <Answered query={budgets}>
         {({ budgets: rows, total }) => (
-          <>
-            <Budgets rows={rows} />
-            {total > pageSize ? <Pager {...{ offset, total }} onPage={setOffset} /> : null}
-          </>
+          <PagedTable
+            columns={columns}
+            rows={rows}
+            keyOf={({ subject }) => subject}
+            offset={offset}
+            limit={pageSize}
+            total={total}
+            onMove={setOffset}
+            empty={
+              <Empty title="Nobody has a budget">
+                <p>
+                  Everybody may ask for as much as they like. Set a budget to limit what somebody
+                  takes.
+                </p>
+              </Empty>
+            }
+          />
         )}
       </Answered>
-      {isAdding ? (
-        <Modal title="Set a budget" onClose={() => setIsAdding(false)}>
-          <BudgetForm onClose={() => setIsAdding(false)} />
-        </Modal>
-      ) : null}
     </div>
   );
-}
-
-function Budgets({ rows }: { readonly rows: readonly Budget[] }): ReactNode {
-  if (rows.length === 0) {
-    return (
-      <Empty title="Nobody has a budget">
-        <p>
-          Everybody may ask for as much as they like. Set a budget to limit what somebody takes.
-        </p>
-      </Empty>
-    );
-  }
-  return <Table columns={columns} rows={rows} keyOf={({ subject }) => subject} />;
 }
 
 const columns: readonly Column<Budget>[] = [
@@ -68,41 +63,13 @@ const columns: readonly Column<Budget>[] = [
 ];
 
 function BudgetActions({ budget }: { readonly budget: Budget }): ReactNode {
-  const [isChanging, setIsChanging] = useState(false);
+  const { subject } = budget;
   return (
     <div className="actions">
-      <button type="button" onClick={() => setIsChanging(true)}>
-        Change
-      </button>
-      <BudgetDeletion subject={budget.subject} />
-      {isChanging ? (
-        <Modal title={`The budget of ${budget.subject}`} onClose={() => setIsChanging(false)}>
-          <BudgetForm budget={budget} onClose={() => setIsChanging(false)} />
-        </Modal>
-      ) : null}
-    </div>
-  );
-}
-
-interface PagerProps {
-  readonly offset: number;
-  readonly total: number;
-  readonly onPage: (offset: number) => void;
-}
-
-function Pager({ offset, total, onPage }: PagerProps): ReactNode {
-  return (
-    <div className="row">
-      <button type="button" disabled={offset === 0} onClick={() => onPage(offset - pageSize)}>
-        Back
-      </button>
-      <button
-        type="button"
-        disabled={offset + pageSize >= total}
-        onClick={() => onPage(offset + pageSize)}
-      >
-        On
-      </button>
+      <ModalButton label="Change" subject={`the budget of ${subject}`}>
+        {(close) => <BudgetForm budget={budget} onClose={close} />}
+      </ModalButton>
+      <BudgetDeletion subject={subject} />
     </div>
   );
 }

@@ -24,7 +24,7 @@ interface Filter {
 
 const pageSize = 100;
 /** What was spent is told soon after, not at once. */
-const everyMs = 10_000;
+const refreshMs = 10_000;
 
 /** What was spent, by day, model, provider or payer; and what the cache saved. */
 export function SpendTab(): ReactNode {
@@ -32,7 +32,7 @@ export function SpendTab(): ReactNode {
   const [offset, setOffset] = useState(0);
   const [measure, setMeasure] = useState<Measure>();
   const query = { ...filter, limit: pageSize, offset };
-  const report = useAnswer('gateway', 'GET /api/v1/spend', { query, everyMs });
+  const report = useAnswer('gateway', 'GET /api/v1/spend', { query, everyMs: refreshMs });
   const change = (next: Partial<Filter>) => {
     setFilter({ ...filter, ...next });
     setOffset(0);

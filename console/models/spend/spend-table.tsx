@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Empty } from '../../ui/empty.tsx';
+import { Pager } from '../../ui/pager.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatCount, formatDollars } from '../../ui/text.ts';
 import { measureOf, type Measure, type SpendGroup, type SpendReport } from './measures.ts';
@@ -38,23 +39,7 @@ export function SpendTable({ report, measure, onPage }: SpendTableProps): ReactN
         rows={spend}
         keyOf={({ group }) => group}
       />
-      {total > limit ? (
-        <div className="row">
-          <button type="button" disabled={offset === 0} onClick={() => onPage(offset - limit)}>
-            Back
-          </button>
-          <span className="faint">
-            {offset + 1} to {offset + spend.length} of {formatCount(total)}
-          </span>
-          <button
-            type="button"
-            disabled={offset + limit >= total}
-            onClick={() => onPage(offset + limit)}
-          >
-            On
-          </button>
-        </div>
-      ) : null}
+      <Pager offset={offset} limit={limit} total={total} onMove={onPage} />
     </>
   );
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { formatAge, formatSeconds } from '../../ui/text.ts';
 
 const refreshMs = 5_000;
@@ -16,20 +17,15 @@ export function AgentHealth({ id }: { readonly id: string }): ReactNode {
       <h2>Health</h2>
       <Answered query={health}>
         {({ uptime, metrics, lastHeartbeat }) => (
-          <dl className="facts">
-            <dt>Up</dt>
-            <dd>{formatSeconds(uptime)}</dd>
-            <dt>Processor</dt>
-            <dd>{metrics.cpu}</dd>
-            <dt>Memory</dt>
-            <dd>{metrics.memory}</dd>
-            <dt>Tasks</dt>
-            <dd>
-              {metrics.tasks.running} running, {metrics.tasks.queued} queued
-            </dd>
-            <dt>Heartbeat</dt>
-            <dd>{lastHeartbeat ? formatAge(lastHeartbeat) : 'none yet'}</dd>
-          </dl>
+          <Facts
+            facts={[
+              ['Up', formatSeconds(uptime)],
+              ['Processor', metrics.cpu],
+              ['Memory', metrics.memory],
+              ['Tasks', `${metrics.tasks.running} running, ${metrics.tasks.queued} queued`],
+              ['Heartbeat', lastHeartbeat ? formatAge(lastHeartbeat) : 'none yet'],
+            ]}
+          />
         )}
       </Answered>
     </section>

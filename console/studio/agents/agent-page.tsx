@@ -1,10 +1,9 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer, useChange } from '../../api/answers.ts';
-import { call } from '../../api/call.ts';
-import { useRemoval } from '../../api/removal.ts';
 import { Answered } from '../../ui/answered.tsx';
-import { Confirmation } from '../../ui/confirmation.tsx';
+import { ConfirmButton } from '../../ui/confirm-button.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { StudioAgent, Workspace } from '../answers.ts';
@@ -35,11 +34,7 @@ export function AgentPage({ workspace, id }: AgentPageProps): ReactNode {
         <div className="stack">
           <AgentHead agent={found} mayRun={mayRunAgents} />
           {found.failure ? (
-            <div className="problem" role="alert">
-              <pre className="failure">
-                {found.failure.reason}: {found.failure.message}
-              </pre>
-            </div>
+            <Problem error={{ message: found.failure.message, code: found.failure.reason }} />
           ) : null}
           <div className="columns">
             <div className="stack">
@@ -63,14 +58,11 @@ export function AgentPage({ workspace, id }: AgentPageProps): ReactNode {
 
 function AgentHead({ agent, mayRun }: { readonly agent: StudioAgent; readonly mayRun: boolean }) {
   const { id, name } = agent;
-  const [isAsking, setIsAsking] = useState(false);
   const [, navigate] = useLocation();
   const stop = useChange('studio', 'POST /api/v1/agents/:id/stop');
   const params = { id };
-  const deletion = useRemoval({
-    service: 'studio',
-    remove: () => call('studio', 'DELETE /api/v1/agents/:id', { params }),
-    onRemoved: () => navigate('/agents'),
+  const deletion = useChange('studio', 'DELETE /api/v1/agents/:id', {
+    onDone: () => navigate('/agents'),
   });
   return (
     <>
@@ -88,24 +80,18 @@ function AgentHead({ agent, mayRun }: { readonly agent: StudioAgent; readonly ma
             >
               Stop
             </button>
-            <button type="button" className="danger" onClick={() => setIsAsking(true)}>
-              Delete
-            </button>
+            <ConfirmButton
+              label="Delete"
+              title={`Delete ${name}?`}
+              action="Delete it"
+              onConfirm={() => deletion.mutateAsync({ params })}
+            >
+              <p>It is ended, and forgotten with its log. What it wrote in the workspace stays.</p>
+            </ConfirmButton>
           </div>
         ) : null}
       </div>
       {stop.error ? <Problem error={stop.error} /> : null}
-      {isAsking ? (
-        <Confirmation
-          title={`Delete ${name}?`}
-          action="Delete it"
-          change={deletion}
-          onConfirm={() => deletion.mutate()}
-          onClose={() => setIsAsking(false)}
-        >
-          <p>It is ended, and forgotten with its log. What it wrote in the workspace stays.</p>
-        </Confirmation>
-      ) : null}
     </>
   );
 }
@@ -115,32 +101,17 @@ function AgentFacts({ agent }: { readonly agent: StudioAgent }) {
   return (
     <section className="card" aria-label="About the agent">
       <h2>About</h2>
-      <dl className="facts">
-        <dt>Id</dt>
-        <dd>
-          <code>{id}</code>
-        </dd>
-        <dt>Kind</dt>
-        <dd>
-          {template} on {runtime}
-        </dd>
-        <dt>Can</dt>
-        <dd>{capabilities.join(', ')}</dd>
-        <dt>Limits</dt>
-        <dd>
-          {resources.cpu} cores, {resources.memory}
-        </dd>
-        <dt>Spawned</dt>
-        <dd>{formatAge(agent.createdAt)}</dd>
-        {agent.expiresAt ? (
-          <>
-            <dt>Ends</dt>
-            <dd>{new Date(agent.expiresAt).toLocaleString()}</dd>
-          </>
-        ) : null}
-        <dt>Restarts</dt>
-        <dd>{agent.restarts}</dd>
-      </dl>
+      <Facts
+        facts={[
+          ['Id', <code key="id">{id}</code>],
+          ['Kind', `${template} on ${runtime}`],
+          ['Can', capabilities.join(', ')],
+          ['Limits', `${resources.cpu} cores, ${resources.memory}`],
+          ['Spawned', formatAge(agent.createdAt)],
+          ['Ends', agent.expiresAt && new Date(agent.expiresAt).toLocaleString()],
+          ['Restarts', agent.restarts],
+        ]}
+      />
     </section>
   );
 }

@@ -3,13 +3,14 @@ import { Link } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { ModalButton } from '../../ui/modal-button.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { StudioAgent, Workspace } from '../answers.ts';
 import { useRights } from '../workspaces/use-rights.ts';
 import { AgentBadge } from './agent-badge.tsx';
-import { SpawnDialog } from './spawn-dialog.tsx';
+import { SpawnForm } from './spawn-form.tsx';
 
 const limit = 50;
 const refreshMs = 10_000;
@@ -17,7 +18,6 @@ const refreshMs = 10_000;
 /** The agents of a workspace. */
 export function AgentsTab({ workspace }: { readonly workspace: Workspace }): ReactNode {
   const { mayRunAgents } = useRights(workspace);
-  const [isSpawning, setIsSpawning] = useState(false);
   const [offset, setOffset] = useState(0);
   const listed = useAnswer('studio', 'GET /api/v1/agents', {
     query: { workspaceId: workspace.id, limit, offset },
@@ -27,29 +27,26 @@ export function AgentsTab({ workspace }: { readonly workspace: Workspace }): Rea
     <div className="stack">
       {mayRunAgents ? (
         <div className="row">
-          <button type="button" className="primary" onClick={() => setIsSpawning(true)}>
-            Spawn an agent
-          </button>
+          <ModalButton label="Spawn an agent" look="primary">
+            {(close) => <SpawnForm workspaceId={workspace.id} onClose={close} />}
+          </ModalButton>
         </div>
       ) : null}
-      {isSpawning ? (
-        <SpawnDialog workspaceId={workspace.id} onClose={() => setIsSpawning(false)} />
-      ) : null}
       <Answered query={listed}>
-        {({ agents, total }) =>
-          agents.length === 0 ? (
-            <Empty title="No agent works here yet">
-              <p>A coder changes files, a reviewer reads them, a tester runs the test command.</p>
-            </Empty>
-          ) : (
-            <>
-              <div className="wide">
-                <Table columns={columns} rows={agents} keyOf={({ id }) => id} />
-              </div>
-              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ agents, total }) => (
+          <PagedTable
+            columns={columns}
+            rows={agents}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={
+              <Empty title="No agent works here yet">
+                <p>A coder changes files, a reviewer reads them, a tester runs the test command.</p>
+              </Empty>
+            }
+          />
+        )}
       </Answered>
     </div>
   );

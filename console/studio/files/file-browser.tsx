@@ -1,9 +1,8 @@
 import { useMemo, useRef, useState, type DragEvent, type ReactNode } from 'react';
 import { formatCount } from '../../ui/text.ts';
 import type { HeldFile } from '../answers.ts';
-
-import { TreeList } from './tree-list.tsx';
 import { foldersAbove, growTree, rowsFound, rowsOf } from './file-tree.ts';
+import { TreeList } from './tree-list.tsx';
 import type { NewUpload } from './uploads.ts';
 
 export interface FileBrowserProps {

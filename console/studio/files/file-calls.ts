@@ -2,6 +2,7 @@ import type { Answer } from '../../api/contracts.ts';
 import { call, requestOf } from '../../api/call.ts';
 import { Refusal } from '../../api/refusal.ts';
 import { send } from '../../api/send.ts';
+import { saveFile } from '../../ui/download.ts';
 import { textOfBytes } from './text-form.ts';
 
 /** Where a file is. */
@@ -60,20 +61,19 @@ export async function writeContent(
 ): Promise<Applied> {
   const plain = requestOf('studio', 'PUT /api/v1/workspaces/:id/files/*', {
     params: paramsOf(place),
+    headers: headersOf(condition),
   });
-  const response = await send(
-    new Request(plain, { method: 'PUT', body: content, headers: headersOf(condition) }),
-  );
+  const response = await send(new Request(plain, { method: 'PUT', body: content }));
+  // The studio answers by its contract.
   return (await response.json()) as Applied;
 }
 
 /** Deletes a file if it is still what was known of it. */
-export async function deleteContent(place: FilePlace, hash: string): Promise<Applied> {
-  const plain = requestOf('studio', 'DELETE /api/v1/workspaces/:id/files/*', {
+export function deleteContent(place: FilePlace, hash: string): Promise<Applied> {
+  return call('studio', 'DELETE /api/v1/workspaces/:id/files/*', {
     params: paramsOf(place),
+    headers: headersOf({ hash }),
   });
-  const response = await send(new Request(plain, { headers: headersOf({ hash }) }));
-  return (await response.json()) as Applied;
 }
 
 export function moveFile(place: FilePlace, to: string): Promise<Applied> {
@@ -91,13 +91,9 @@ export function restoreFile(place: FilePlace, version: string): Promise<Applied>
 }
 
 /** Has the browser save a file under its name. */
-export async function saveFile(place: FilePlace, version?: string): Promise<void> {
-  const blob = await (await readBytes(place, version)).blob();
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = place.path.split('/').at(-1) ?? '';
-  link.click();
-  URL.revokeObjectURL(link.href);
+export async function downloadFile(place: FilePlace): Promise<void> {
+  const response = await readBytes(place);
+  saveFile(place.path.split('/').at(-1) ?? '', await response.blob());
 }
 
 /** Whether a write was refused because something else is there by now. */
@@ -105,7 +101,7 @@ export function isChangedSince(error: unknown): boolean {
   return error instanceof Refusal && error.status === 412;
 }
 
-function readBytes(place: FilePlace, version: string | undefined): Promise<Response> {
+function readBytes(place: FilePlace, version?: string): Promise<Response> {
   return send(
     requestOf('studio', 'GET /api/v1/workspaces/:id/files/*', {
       params: paramsOf(place),

@@ -6,7 +6,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatCount } from '../../ui/text.ts';
 import type { HeldFile } from '../answers.ts';
-import { readContent, saveFile, type FileContent, type FilePlace } from './file-calls.ts';
+import { downloadFile, readContent, type FileContent, type FilePlace } from './file-calls.ts';
 import { DeleteFileDialog, MoveDialog } from './file-dialogs.tsx';
 import { FileHistory } from './file-history.tsx';
 import { TextFile } from './text-file.tsx';
@@ -95,7 +95,7 @@ interface FileBarProps {
 function FileBar({ place, hash, mayEdit, isHistory, onHistory, onMove }: FileBarProps) {
   const [asked, setAsked] = useState<'move' | 'delete'>();
   const client = useQueryClient();
-  const download = useMutation({ mutationFn: () => saveFile(place) });
+  const download = useMutation({ mutationFn: () => downloadFile(place) });
   const close = () => setAsked(undefined);
   const isThere = hash !== undefined;
   return (

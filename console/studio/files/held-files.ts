@@ -5,11 +5,11 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { Batch } from '../../api/batch.ts';
 import { call } from '../../api/call.ts';
 import type { HeldFile } from '../answers.ts';
 import type { Applied, FilePlace } from './file-calls.ts';
 import { changeFiles, type FileChange } from './file-tree.ts';
-import { ChangeBatch } from './change-batch.ts';
 import { followWorkspace, type WorkspaceEvent } from './workspace-stream.ts';
 
 /** All files of a workspace by path, after the change with this number. */
@@ -19,6 +19,8 @@ export interface HeldFiles {
 }
 
 const pageSize = 5_000;
+/** Each costs a copy of the list: long enough for a thousand changes to be drawn once, too short to be noticed. */
+const restMs = 50;
 
 /** All files of a workspace, kept in step with it by its stream of changes. */
 export function useHeldFiles(workspaceId: string, isEnabled: boolean): UseQueryResult<HeldFiles> {
@@ -34,7 +36,7 @@ export function useHeldFiles(workspaceId: string, isEnabled: boolean): UseQueryR
   const isRead = held.isSuccess;
   useEffect(() => {
     if (!isRead) return undefined;
-    const changes = new ChangeBatch((events) =>
+    const changes = new Batch<WorkspaceEvent>(restMs, (events) =>
       client.setQueryData<HeldFiles>(
         keyOf(workspaceId),
         (known) => known && withEvents(known, events),

@@ -18,7 +18,9 @@ export function TreeList(props: TreeListProps): ReactNode {
   const { rows, openPath, onOpen, onToggle, onDrop } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const baseId = useId();
-  const [active, setActive] = useState(0);
+  const [chosen, setChosen] = useState(0);
+  // A list that became shorter ends before it.
+  const active = Math.min(chosen, rows.length - 1);
   // What it answers goes to no component that keeps it.
   // oxlint-disable-next-line react/incompatible-library
   const virtualizer = useVirtualizer({
@@ -30,7 +32,7 @@ export function TreeList(props: TreeListProps): ReactNode {
   const act = ({ path, isOpen }: TreeRow) => (isOpen === undefined ? onOpen(path) : onToggle(path));
   const go = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
-    setActive(next);
+    setChosen(next);
     virtualizer.scrollToIndex(next);
   };
   const press = (event: KeyboardEvent) => {
@@ -48,7 +50,7 @@ export function TreeList(props: TreeListProps): ReactNode {
       role="tree"
       aria-label="File tree"
       tabIndex={0}
-      aria-activedescendant={`${baseId}-${active}`}
+      aria-activedescendant={active < 0 ? undefined : `${baseId}-${active}`}
       onKeyDown={press}
     >
       <div style={{ height: virtualizer.getTotalSize() }}>
@@ -63,7 +65,7 @@ export function TreeList(props: TreeListProps): ReactNode {
               isActive={index === active}
               isSelected={row.path === openPath}
               onAct={() => {
-                setActive(index);
+                setChosen(index);
                 act(row);
               }}
               {...(onDrop ? { onDrop } : {})}

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { call } from '../../api/call.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
+import { linesIn } from '../../ui/entry-text.ts';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
 import type { StudioTask } from '../answers.ts';
@@ -14,10 +15,11 @@ export interface NewTaskProps {
   readonly workspaceId: string;
   /** Who is to do it; any agent of the workspace that can when absent. */
   readonly agentId?: string;
+  readonly onCancel?: () => void;
 }
 
 /** Gives a task, and opens it. */
-export function NewTask({ workspaceId, agentId }: NewTaskProps): ReactNode {
+export function NewTask({ workspaceId, agentId, onCancel }: NewTaskProps): ReactNode {
   const client = useQueryClient();
   const [, navigate] = useLocation();
   const [type, setType] = useState(types[0]);
@@ -29,7 +31,7 @@ export function NewTask({ workspaceId, agentId }: NewTaskProps): ReactNode {
     },
   });
   return (
-    <ChangeForm change={giving} action="Give the task" onSubmit={giving.mutate}>
+    <ChangeForm change={giving} action="Give the task" onSubmit={giving.mutate} onCancel={onCancel}>
       <div className="row">
         <Field label="Type">
           <select
@@ -67,11 +69,11 @@ const hints: Readonly<Record<StudioTask['type'], string>> = {
   deploy: "Runs the workspace's deploy workflow.",
 };
 
-function give(form: FormData, { workspaceId, agentId }: NewTaskProps): Promise<StudioTask> {
-  const files = textOf(form, 'files')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+function give(
+  form: FormData,
+  { workspaceId, agentId }: Omit<NewTaskProps, 'onCancel'>,
+): Promise<StudioTask> {
+  const files = linesIn(textOf(form, 'files'));
   const input = {
     ...filled(form, 'prompt'),
     ...(files.length > 0 ? { context: { files } } : {}),

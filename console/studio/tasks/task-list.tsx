@@ -4,8 +4,8 @@ import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { StudioTask } from '../answers.ts';
 import { TaskBadge } from './task-badge.tsx';
@@ -57,18 +57,16 @@ export function TaskList({ workspaceId, agentId }: TaskListProps): ReactNode {
         </Field>
       </div>
       <Answered query={listed}>
-        {({ tasks, total }) =>
-          tasks.length === 0 ? (
-            <Empty title={status ? `No task is ${status}` : 'There are no tasks yet'} />
-          ) : (
-            <>
-              <div className="wide">
-                <Table columns={columns} rows={tasks} keyOf={({ taskId }) => taskId} />
-              </div>
-              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ tasks, total }) => (
+          <PagedTable
+            columns={columns}
+            rows={tasks}
+            keyOf={({ taskId }) => taskId}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={<Empty title={status ? `No task is ${status}` : 'There are no tasks yet'} />}
+          />
+        )}
       </Answered>
     </div>
   );

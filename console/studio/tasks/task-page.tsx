@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import { useIsAllowed } from '../../session/person.ts';
 import { Answered } from '../../ui/answered.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatAge, formatCount, formatDuration } from '../../ui/text.ts';
@@ -32,11 +33,7 @@ export function TaskPage({ workspace, id }: TaskPageProps): ReactNode {
         <div className="stack">
           <TaskHead task={found} mayCancel={mayRunAgents} />
           {found.waiting ? <p className="notice">{found.waiting.message}</p> : null}
-          {found.error ? (
-            <div className="problem" role="alert">
-              {found.error.message} ({found.error.code})
-            </div>
-          ) : null}
+          {found.error ? <Problem error={found.error} /> : null}
           <div className="columns">
             <TaskFacts task={found} />
             <section className="card stack" aria-label="What was asked">
@@ -81,64 +78,52 @@ function TaskHead({ task, mayCancel }: { readonly task: StudioTask; readonly may
 
 function TaskFacts({ task }: { readonly task: StudioTask }) {
   const { assignedAgent = task.wantedAgent, startedAt, completedAt, result } = task;
+  const mayReadTraces = useIsAllowed('tracer:read');
   return (
     <section className="card" aria-label="About the task">
       <h2>About</h2>
-      <dl className="facts">
-        <dt>Agent</dt>
-        <dd>
-          {assignedAgent ? <Link href={`/agents/${assignedAgent}`}>{assignedAgent}</Link> : 'any'}
-        </dd>
-        <dt>Priority</dt>
-        <dd>{task.priority}</dd>
-        <dt>Given</dt>
-        <dd>{formatAge(task.createdAt)}</dd>
-        <dt>Attempt</dt>
-        <dd>{task.attempt}</dd>
-        {startedAt && completedAt ? (
-          <>
-            <dt>Took</dt>
-            <dd>{formatDuration(Date.parse(completedAt) - Date.parse(startedAt))}</dd>
-          </>
-        ) : null}
-        {result?.model ? (
-          <>
-            <dt>Model</dt>
-            <dd>{result.model}</dd>
-          </>
-        ) : null}
-        {result?.usage ? (
-          <>
-            <dt>Tokens</dt>
-            <dd>
-              {formatCount(result.usage.promptTokens)} in,{' '}
-              {formatCount(result.usage.completionTokens)} out
-            </dd>
-          </>
-        ) : null}
-        <TraceFact task={task} />
-      </dl>
+      <Facts
+        facts={[
+          [
+            'Agent',
+            assignedAgent ? (
+              <Link key="agent" href={`/agents/${assignedAgent}`}>
+                {assignedAgent}
+              </Link>
+            ) : (
+              'any'
+            ),
+          ],
+          ['Priority', task.priority],
+          ['Given', formatAge(task.createdAt)],
+          ['Attempt', task.attempt],
+          ['Took', startedAt && completedAt && formatSpan(startedAt, completedAt)],
+          ['Model', result?.model],
+          ['Tokens', result?.usage && tellTokens(result.usage)],
+          ['Trace', mayReadTraces && <TraceLink key="trace" task={task} />],
+        ]}
+      />
     </section>
   );
 }
 
-function TraceFact({ task }: { readonly task: StudioTask }) {
-  const mayRead = useIsAllowed('tracer:read');
-  const trace = useTaskTrace(task, mayRead);
-  if (!mayRead) return null;
+function formatSpan(from: string, to: string): string {
+  return formatDuration(Date.parse(to) - Date.parse(from));
+}
+
+type Usage = NonNullable<NonNullable<StudioTask['result']>['usage']>;
+
+function tellTokens({ promptTokens, completionTokens }: Usage): string {
+  return `${formatCount(promptTokens)} in, ${formatCount(completionTokens)} out`;
+}
+
+function TraceLink({ task }: { readonly task: StudioTask }) {
+  const trace = useTaskTrace(task);
+  if (trace.data) return <Link href={`~/traces/${trace.data}`}>{trace.data}</Link>;
   return (
-    <>
-      <dt>Trace</dt>
-      <dd>
-        {trace.data ? (
-          <Link href={`~/traces/${trace.data}`}>{trace.data}</Link>
-        ) : (
-          <span className="faint">
-            {trace.error ? trace.error.message : 'the tracer has none of it yet'}
-          </span>
-        )}
-      </dd>
-    </>
+    <span className="faint">
+      {trace.error ? trace.error.message : 'the tracer has none of it yet'}
+    </span>
   );
 }
 

@@ -8,12 +8,12 @@ const refreshMs = 3_000;
 const leadMs = 5_000;
 
 /** The id of the trace that shows a task; null while the tracer has none. */
-export function useTaskTrace(task: StudioTask, isEnabled: boolean): UseQueryResult<string | null> {
+export function useTaskTrace(task: StudioTask): UseQueryResult<string | null> {
   const { taskId, attempt } = task;
   return useQuery({
     queryKey: ['task-trace', taskId],
     queryFn: () => findTrace(task),
-    enabled: isEnabled && attempt > 0,
+    enabled: attempt > 0,
     // Spans come a moment after what they tell of.
     refetchInterval: ({ state }) => (state.data || isLongOver(task) ? false : refreshMs),
   });

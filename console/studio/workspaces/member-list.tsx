@@ -32,9 +32,7 @@ export function MemberList({ workspace, isEditable }: MemberListProps): ReactNod
   return (
     <section className="card stack" aria-label="Members">
       <h2>Members</h2>
-      <div className="wide">
-        <Table columns={columns} rows={members} keyOf={({ userId }) => userId} />
-      </div>
+      <Table columns={columns} rows={members} keyOf={({ userId }) => userId} />
       {change.error ? <Problem error={change.error} /> : null}
       {isEditable ? <NewMember workspace={workspace} /> : null}
     </section>

@@ -1,10 +1,9 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
-import { call } from '../../api/call.ts';
-import { useRemoval } from '../../api/removal.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Confirmation } from '../../ui/confirmation.tsx';
+import { ConfirmButton } from '../../ui/confirm-button.tsx';
+import { linesIn } from '../../ui/entry-text.ts';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf, wordsOf } from '../../ui/form-values.ts';
 import type { Settings, Workspace } from '../answers.ts';
@@ -103,10 +102,7 @@ function SettingsCard({ workspace, isEditable }: CardProps) {
 
 /** Settings are replaced as a whole: what is blank is left out. */
 function readSettings(form: FormData): Settings {
-  const command = textOf(form, 'testCommand')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+  const command = linesIn(textOf(form, 'testCommand'));
   const tools = wordsOf(form, 'tools');
   const quota = textOf(form, 'quotaBytes');
   return {
@@ -119,34 +115,25 @@ function readSettings(form: FormData): Settings {
 }
 
 function EndCard({ workspace }: { readonly workspace: Workspace }) {
-  const [isAsking, setIsAsking] = useState(false);
   const [, navigate] = useLocation();
   const params = { id: workspace.id };
-  const deletion = useRemoval({
-    service: 'studio',
-    remove: () => call('studio', 'DELETE /api/v1/workspaces/:id', { params }),
-    onRemoved: () => navigate('~/studio'),
+  const deletion = useChange('studio', 'DELETE /api/v1/workspaces/:id', {
+    onDone: () => navigate('~/studio'),
   });
   return (
     <section className="card stack" aria-label="Delete the workspace">
       <h2>Delete the workspace</h2>
       <p className="faint">Its folder, files with all versions, agents and tasks go with it.</p>
       <div>
-        <button type="button" className="danger" onClick={() => setIsAsking(true)}>
-          Delete the workspace …
-        </button>
-      </div>
-      {isAsking ? (
-        <Confirmation
+        <ConfirmButton
+          label="Delete the workspace"
           title={`Delete ${workspace.name}?`}
           action="Delete it"
-          change={deletion}
-          onConfirm={() => deletion.mutate()}
-          onClose={() => setIsAsking(false)}
+          onConfirm={() => deletion.mutateAsync({ params })}
         >
           <p>Nothing of it can be had back: its files and their versions, its agents and tasks.</p>
-        </Confirmation>
-      ) : null}
+        </ConfirmButton>
+      </div>
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { Link, Route, Switch } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { NoSuchPage } from '../../ui/no-such-page.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TabLinks } from '../../ui/tab-links.tsx';
 import { AgentPage } from '../agents/agent-page.tsx';
@@ -73,7 +74,7 @@ function OpenWorkspace({ workspace }: { readonly workspace: Workspace }) {
           <SettingsTab workspace={workspace} />
         </Route>
         <Route>
-          <Empty title="There is no such page" />
+          <NoSuchPage />
         </Route>
       </Switch>
     </Page>

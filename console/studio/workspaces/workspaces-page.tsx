@@ -4,13 +4,13 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import { usePerson } from '../../session/person.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Modal } from '../../ui/modal.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
+import { ModalButton } from '../../ui/modal-button.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { Workspace } from '../answers.ts';
 import { rightsIn } from './rights.ts';
@@ -19,42 +19,40 @@ const limit = 50;
 
 /** The workspaces of which one is a member. */
 export function WorkspacesPage(): ReactNode {
-  const [isCreating, setIsCreating] = useState(false);
   const [offset, setOffset] = useState(0);
-  const listed = useAnswer('studio', 'GET /api/v1/workspaces', { query: { limit, offset } });
-  const create = (
-    <button type="button" className="primary" onClick={() => setIsCreating(true)}>
-      New workspace
-    </button>
-  );
-  return (
-    <Page title="Studio" actions={create}>
-      {isCreating ? <NewWorkspaceDialog onClose={() => setIsCreating(false)} /> : null}
-      <Answered query={listed}>
-        {({ workspaces, total }) =>
-          workspaces.length === 0 ? (
-            <Empty title="There is no workspace yet">
-              <p>A workspace is a folder with members, in which people and agents work on files.</p>
-            </Empty>
-          ) : (
-            <>
-              <WorkspaceTable workspaces={workspaces} />
-              <Pager total={total} limit={limit} offset={offset} onMove={setOffset} />
-            </>
-          )
-        }
-      </Answered>
-    </Page>
-  );
-}
-
-function WorkspaceTable({ workspaces }: { readonly workspaces: readonly Workspace[] }) {
   const person = usePerson();
+  const listed = useAnswer('studio', 'GET /api/v1/workspaces', { query: { limit, offset } });
   const roleColumn: Column<Workspace> = {
     title: 'Your role',
     cell: (workspace) => person && rightsIn(workspace, person).role,
   };
-  return <Table columns={[...columns, roleColumn]} rows={workspaces} keyOf={({ id }) => id} />;
+  const create = (
+    <ModalButton label="New workspace" look="primary">
+      {(close) => <NewWorkspaceForm onClose={close} />}
+    </ModalButton>
+  );
+  return (
+    <Page title="Studio" actions={create}>
+      <Answered query={listed}>
+        {({ workspaces, total }) => (
+          <PagedTable
+            columns={[...columns, roleColumn]}
+            rows={workspaces}
+            keyOf={({ id }) => id}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={
+              <Empty title="There is no workspace yet">
+                <p>
+                  A workspace is a folder with members, in which people and agents work on files.
+                </p>
+              </Empty>
+            }
+          />
+        )}
+      </Answered>
+    </Page>
+  );
 }
 
 const columns: readonly Column<Workspace>[] = [
@@ -64,7 +62,7 @@ const columns: readonly Column<Workspace>[] = [
   { title: 'Created', cell: ({ createdAt }) => formatAge(createdAt) },
 ];
 
-function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }) {
+function NewWorkspaceForm({ onClose }: { readonly onClose: () => void }) {
   const [, navigate] = useLocation();
   const creation = useChange('studio', 'POST /api/v1/workspaces');
   const create = (form: FormData) => {
@@ -72,15 +70,13 @@ function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }) {
     creation.mutate({ body }, { onSuccess: ({ id }) => navigate(`/${id}`) });
   };
   return (
-    <Modal title="New workspace" onClose={onClose}>
-      <ChangeForm change={creation} action="Create" onSubmit={create} onCancel={onClose}>
-        <Field label="Name">
-          <input name="name" required maxLength={128} autoComplete="off" />
-        </Field>
-        <Field label="Description" hint="What it is for; may be left blank.">
-          <textarea name="description" maxLength={4_096} />
-        </Field>
-      </ChangeForm>
-    </Modal>
+    <ChangeForm change={creation} action="Create" onSubmit={create} onCancel={onClose}>
+      <Field label="Name">
+        <input name="name" required maxLength={128} autoComplete="off" />
+      </Field>
+      <Field label="Description" hint="What it is for; may be left blank.">
+        <textarea name="description" maxLength={4_096} />
+      </Field>
+    </ChangeForm>
   );
 }

@@ -1,10 +1,10 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
+import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { Alert } from '../parts/answers.ts';
-import { Confirmation } from '../../ui/confirmation.tsx';
 import { AlertHistory } from './alert-history.tsx';
 import { tellCondition } from './draft.ts';
 
@@ -17,7 +17,6 @@ export interface AlertCardProps {
 export function AlertCard({ alert, onEdit }: AlertCardProps): ReactNode {
   const { alertId, name, severity, condition, enabled, warnings = [] } = alert;
   const [isHistoryOpen, setIsHistoryOpen] = useState(false);
-  const [isDeleting, setIsDeleting] = useState(false);
   const change = useChange('tracer', 'PATCH /api/v1/alerts/:id');
   return (
     <article className="card stack alert" aria-label={name}>
@@ -49,9 +48,7 @@ export function AlertCard({ alert, onEdit }: AlertCardProps): ReactNode {
           <button type="button" onClick={onEdit}>
             Edit
           </button>
-          <button type="button" className="danger" onClick={() => setIsDeleting(true)}>
-            Delete
-          </button>
+          <Deletion alert={alert} />
         </div>
       </header>
       <p>
@@ -66,7 +63,6 @@ export function AlertCard({ alert, onEdit }: AlertCardProps): ReactNode {
       ))}
       {change.error ? <Problem error={change.error} /> : null}
       {isHistoryOpen ? <AlertHistory alertId={alertId} /> : null}
-      {isDeleting ? <DeleteDialog alert={alert} onClose={() => setIsDeleting(false)} /> : null}
     </article>
   );
 }
@@ -96,22 +92,16 @@ function tellTargets({ notifications }: Alert): string {
   return `Tells: ${targets.join('; ')}.`;
 }
 
-interface DeleteDialogProps {
-  readonly alert: Alert;
-  readonly onClose: () => void;
-}
-
-function DeleteDialog({ alert, onClose }: DeleteDialogProps): ReactNode {
-  const remove = useChange('tracer', 'DELETE /api/v1/alerts/:id');
+function Deletion({ alert: { alertId, name } }: Pick<AlertCardProps, 'alert'>): ReactNode {
+  const removal = useChange('tracer', 'DELETE /api/v1/alerts/:id');
   return (
-    <Confirmation
-      title={`Delete the alert “${alert.name}”?`}
+    <ConfirmButton
+      label="Delete"
+      title={`Delete the alert “${name}”?`}
       action="Delete alert"
-      change={remove}
-      onConfirm={() => remove.mutate({ params: { id: alert.alertId } }, { onSuccess: onClose })}
-      onClose={onClose}
+      onConfirm={() => removal.mutateAsync({ params: { id: alertId } })}
     >
       Its history goes with it. To stop it for a while, switch it off.
-    </Confirmation>
+    </ConfirmButton>
   );
 }

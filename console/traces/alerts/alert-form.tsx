@@ -1,7 +1,7 @@
-import { useState, type ReactNode, type SubmitEvent } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import type { Alert } from '../parts/answers.ts';
 import { ConditionFields } from './condition-fields.tsx';
 import {
@@ -30,42 +30,38 @@ export function AlertForm({ alert, onDone }: AlertFormProps): ReactNode {
   const create = useChange('tracer', 'POST /api/v1/alerts');
   const change = useChange('tracer', 'PATCH /api/v1/alerts/:id');
   const set: SetDraft = (part) => setDraft((known) => ({ ...known, ...part }));
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
+  const save = () => {
     const body = bodyOf(draft);
     if (alert) change.mutate({ params: { id: alert.alertId }, body }, { onSuccess: onDone });
     else create.mutate({ body }, { onSuccess: onDone });
   };
-  const error = create.error ?? change.error;
-  const isRunning = create.isPending || change.isPending;
   return (
-    <form className="card stack" aria-label={alert ? 'Edit alert' : 'New alert'} onSubmit={submit}>
-      <h2>{alert ? `Edit “${alert.name}”` : 'New alert'}</h2>
-      <NameFields draft={draft} onSet={set} />
-      <ConditionFields draft={draft} onSet={set} />
-      <NotificationFields
-        notifications={draft.notifications}
-        onSet={(notifications) => set({ notifications })}
-      />
-      <label>
-        <input
-          type="checkbox"
-          checked={draft.isEnabled}
-          onChange={({ target }) => set({ isEnabled: target.checked })}
-        />{' '}
-        Enabled
-      </label>
-      <DryRunPanel draft={draft} />
-      {error ? <Problem error={error} /> : null}
-      <div className="row">
-        <button type="submit" className="primary" disabled={isRunning}>
-          {alert ? 'Save alert' : 'Create alert'}
-        </button>
-        <button type="button" onClick={onDone}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    <section className="card">
+      <ChangeForm
+        change={alert ? change : create}
+        action={alert ? 'Save alert' : 'Create alert'}
+        label={alert ? 'Edit alert' : 'New alert'}
+        onSubmit={save}
+        onCancel={onDone}
+      >
+        <h2>{alert ? `Edit “${alert.name}”` : 'New alert'}</h2>
+        <NameFields draft={draft} onSet={set} />
+        <ConditionFields draft={draft} onSet={set} />
+        <NotificationFields
+          notifications={draft.notifications}
+          onSet={(notifications) => set({ notifications })}
+        />
+        <label>
+          <input
+            type="checkbox"
+            checked={draft.isEnabled}
+            onChange={({ target }) => set({ isEnabled: target.checked })}
+          />{' '}
+          Enabled
+        </label>
+        <DryRunPanel draft={draft} />
+      </ChangeForm>
+    </section>
   );
 }
 

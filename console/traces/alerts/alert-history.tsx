@@ -1,11 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import type { AlertEvent } from '../parts/answers.ts';
 import { Pager } from '../../ui/pager.tsx';
-import { useReading } from '../parts/reading.ts';
 import { formatMoment } from '../parts/times.ts';
 import { tellCondition } from './draft.ts';
 
@@ -14,7 +14,7 @@ const pageSize = 10;
 /** When an alert fired and resolved, and what became of its messages. */
 export function AlertHistory({ alertId }: { readonly alertId: string }): ReactNode {
   const [offset, setOffset] = useState(0);
-  const history = useReading('GET /api/v1/alerts/:id/history', {
+  const history = useAnswer('tracer', 'GET /api/v1/alerts/:id/history', {
     params: { id: alertId },
     query: { limit: pageSize, offset },
   });

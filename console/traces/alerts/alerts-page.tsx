@@ -1,10 +1,10 @@
 import { useState, type ReactNode } from 'react';
+import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import type { Alert } from '../parts/answers.ts';
 import { Pager } from '../../ui/pager.tsx';
-import { useReading } from '../parts/reading.ts';
 import { TracesNav } from '../parts/traces-nav.tsx';
 import { AlertCard } from './alert-card.tsx';
 import { AlertForm } from './alert-form.tsx';
@@ -16,7 +16,7 @@ const refreshMs = 10_000;
 export function AlertsPage(): ReactNode {
   const [offset, setOffset] = useState(0);
   const [edited, setEdited] = useState<Alert | 'new'>();
-  const alerts = useReading('GET /api/v1/alerts', {
+  const alerts = useAnswer('tracer', 'GET /api/v1/alerts', {
     query: { limit: pageSize, offset },
     everyMs: refreshMs,
   });

@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
+import { call } from '../../api/call.ts';
+import { unrecorded } from '../../api/trace-context.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatCount, formatSeconds } from '../../ui/text.ts';
 import type { DryRun } from '../parts/answers.ts';
-import { read } from '../parts/reading.ts';
 import { formatMoment } from '../parts/times.ts';
 import { conditionOf, type AlertDraft, type Condition } from './draft.ts';
 import { FiringStrip } from './firing-strip.tsx';
@@ -17,7 +18,10 @@ export function DryRunPanel({ draft }: { readonly draft: AlertDraft }): ReactNod
   const [timeRange, setTimeRange] = useState<Range>('24h');
   const run = useMutation({
     mutationFn: (condition: Condition) =>
-      read('POST /api/v1/alerts/dry-run', { body: { condition, timeRange } }),
+      call('tracer', 'POST /api/v1/alerts/dry-run', {
+        body: { condition, timeRange },
+        headers: unrecorded(),
+      }),
   });
   return (
     <section className="stack" aria-label="Dry run">

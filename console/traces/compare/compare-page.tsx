@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -8,7 +9,6 @@ import { Table, type Column } from '../../ui/table.tsx';
 import { formatCount, formatDuration } from '../../ui/text.ts';
 import type { Comparison } from '../parts/answers.ts';
 import { formatChange } from '../parts/durations.ts';
-import { useReading } from '../parts/reading.ts';
 import { formatMoment } from '../parts/times.ts';
 import { TracesNav } from '../parts/traces-nav.tsx';
 import { PlaceTable } from './place-table.tsx';
@@ -19,7 +19,7 @@ export function ComparePage(): ReactNode {
   const base = parameters.get('base') ?? '';
   const other = parameters.get('other') ?? '';
   const isAsked = base !== '' && other !== '';
-  const answer = useReading('GET /api/v1/traces/compare', {
+  const answer = useAnswer('tracer', 'GET /api/v1/traces/compare', {
     query: { base, other },
     isEnabled: isAsked,
   });

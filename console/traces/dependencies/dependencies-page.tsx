@@ -1,13 +1,12 @@
 import { useState, type ReactNode } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
-import { formatCount, formatDuration } from '../../ui/text.ts';
+import { formatCount, formatDuration, formatShare } from '../../ui/text.ts';
 import { RangeChoice, readRange } from '../metrics/range-choice.tsx';
 import type { Dependencies } from '../parts/answers.ts';
-import { formatShare } from '../parts/durations.ts';
-import { useReading } from '../parts/reading.ts';
 import { SortableTable, type SortableColumn } from '../parts/sortable-table.tsx';
 import { TracesNav } from '../parts/traces-nav.tsx';
 import { ServiceGraph } from './service-graph.tsx';
@@ -16,7 +15,7 @@ import { ServiceGraph } from './service-graph.tsx';
 export function DependenciesPage(): ReactNode {
   const [parameters, setParameters] = useSearchParams();
   const range = readRange(parameters);
-  const graph = useReading('GET /api/v1/dependencies', { query: { timeRange: range } });
+  const graph = useAnswer('tracer', 'GET /api/v1/dependencies', { query: { timeRange: range } });
   return (
     <Page
       title="Traces"

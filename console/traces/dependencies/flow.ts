@@ -1,7 +1,6 @@
 import type { Edge, Node } from '@xyflow/react';
 import type { Dependencies } from '../parts/answers.ts';
-import { formatShare } from '../parts/durations.ts';
-import { formatCount, formatDuration } from '../../ui/text.ts';
+import { formatCount, formatDuration, formatShare } from '../../ui/text.ts';
 import { placeInLayers } from './layers.ts';
 
 export type ServiceNode = Node<{ readonly service: Dependencies['nodes'][number] }, 'service'>;

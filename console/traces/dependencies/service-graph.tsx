@@ -9,9 +9,8 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { useMemo, type ReactNode } from 'react';
-import { formatCount } from '../../ui/text.ts';
+import { formatCount, formatShare } from '../../ui/text.ts';
 import type { Dependencies } from '../parts/answers.ts';
-import { formatShare } from '../parts/durations.ts';
 import { edgesOf, nodesOf, type ServiceNode } from './flow.ts';
 
 export interface ServiceGraphProps {

@@ -1,12 +1,12 @@
 import { useState, type ReactNode } from 'react';
+import { useAnswer } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
-import { formatCount, formatDuration } from '../../ui/text.ts';
-import { formatChange, formatShare } from '../parts/durations.ts';
-import { useReading } from '../parts/reading.ts';
+import { formatCount, formatDuration, formatShare } from '../../ui/text.ts';
+import { formatChange } from '../parts/durations.ts';
 import { formatMinute } from '../parts/times.ts';
 import type { Range, SectionProps } from './range-choice.tsx';
 
@@ -25,7 +25,7 @@ const lengthsMs: Readonly<Record<Range, number>> = {
 export function ChangesSection({ range }: Pick<SectionProps, 'range'>): ReactNode {
   const [nowMs] = useState(Date.now);
   const lengthMs = lengthsMs[range];
-  const answer = useReading('GET /api/v1/metrics/compare', {
+  const answer = useAnswer('tracer', 'GET /api/v1/metrics/compare', {
     query: {
       base: rangeText(nowMs - 2 * lengthMs, nowMs - lengthMs),
       other: rangeText(nowMs - lengthMs, nowMs),

@@ -1,13 +1,12 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
-import { formatAge, formatCount } from '../../ui/text.ts';
-import { formatShare } from '../parts/durations.ts';
+import { formatAge, formatCount, formatShare } from '../../ui/text.ts';
 import { Pager } from '../../ui/pager.tsx';
-import { useReading } from '../parts/reading.ts';
 import { formatMoment } from '../parts/times.ts';
 import type { SectionProps } from './range-choice.tsx';
 
@@ -19,7 +18,9 @@ const pageSize = 20;
 /** Failed traces: by their error, and one by one. */
 export function ErrorsSection({ range, parameters, onSet }: SectionProps): ReactNode {
   const code = parameters.get('code') ?? '';
-  const distribution = useReading('GET /api/v1/metrics/errors', { query: { timeRange: range } });
+  const distribution = useAnswer('tracer', 'GET /api/v1/metrics/errors', {
+    query: { timeRange: range },
+  });
   return (
     <Answered query={distribution}>
       {({ totalErrors, errorRate, errorsByType, recommendations }) =>
@@ -54,7 +55,7 @@ export function ErrorsSection({ range, parameters, onSet }: SectionProps): React
 function ErrorLog({ range, parameters, onSet }: SectionProps): ReactNode {
   const code = parameters.get('code') ?? '';
   const offset = Number(parameters.get('offset')) || 0;
-  const log = useReading('GET /api/v1/errors', {
+  const log = useAnswer('tracer', 'GET /api/v1/errors', {
     query: { timeRange: range, limit: pageSize, offset, ...(code ? { code } : {}) },
   });
   return (

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
+import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
-import { formatCount, formatDuration } from '../../ui/text.ts';
-import { formatRate, formatShare } from '../parts/durations.ts';
-import { useReading } from '../parts/reading.ts';
+import { formatCount, formatDuration, formatShare } from '../../ui/text.ts';
+import { formatRate } from '../parts/durations.ts';
 
 const refreshMs = 5_000;
 
 /** What the last minute was like. */
 export function LiveFigures(): ReactNode {
-  const live = useReading('GET /api/v1/metrics/live', { everyMs: refreshMs });
+  const live = useAnswer('tracer', 'GET /api/v1/metrics/live', { everyMs: refreshMs });
   return (
     <Answered query={live}>
       {({ metrics, topAgents }) => (

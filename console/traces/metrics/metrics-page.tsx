@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { TracesNav } from '../parts/traces-nav.tsx';
 import { ChangesSection } from './changes-section.tsx';
 import { ErrorsSection } from './errors-section.tsx';
@@ -21,7 +22,7 @@ export function MetricsPage(): ReactNode {
   const [parameters, setParameters] = useSearchParams();
   const range = readRange(parameters);
   const asked = parameters.get('view');
-  const [view, title] = views.find(([name]) => name === asked) ?? views[0];
+  const [view] = views.find(([name]) => name === asked) ?? views[0];
   const set = (part: Readonly<Record<string, string>>) =>
     setParameters({ ...Object.fromEntries(parameters), ...part });
   return (
@@ -31,31 +32,25 @@ export function MetricsPage(): ReactNode {
     >
       <TracesNav />
       <LiveFigures />
-      <div className="tabs" role="tablist" aria-label="Metrics">
-        {views.map(([name, label]) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={name === view}
-            onClick={() => setParameters({ range, ...(name === 'rates' ? {} : { view: name }) })}
-          >
-            {label}
-          </button>
-        ))}
-      </div>
-      <div role="tabpanel" aria-label={title} className="stack metrics">
-        {view === 'rates' ? (
-          <RatesSection range={range} parameters={parameters} onSet={set} />
-        ) : null}
-        {view === 'changes' ? <ChangesSection key={range} range={range} /> : null}
-        {view === 'errors' ? (
-          <ErrorsSection range={range} parameters={parameters} onSet={set} />
-        ) : null}
-        {view === 'usage' ? (
-          <UsageSection range={range} parameters={parameters} onSet={set} />
-        ) : null}
-      </div>
+      <Tabs
+        label="Metrics"
+        tabs={views}
+        chosen={view}
+        onChoose={(name) => setParameters({ range, ...(name === 'rates' ? {} : { view: name }) })}
+      >
+        <div className="stack metrics">
+          {view === 'rates' ? (
+            <RatesSection range={range} parameters={parameters} onSet={set} />
+          ) : null}
+          {view === 'changes' ? <ChangesSection key={range} range={range} /> : null}
+          {view === 'errors' ? (
+            <ErrorsSection range={range} parameters={parameters} onSet={set} />
+          ) : null}
+          {view === 'usage' ? (
+            <UsageSection range={range} parameters={parameters} onSet={set} />
+          ) : null}
+        </div>
+      </Tabs>
     </Page>
   );
 }

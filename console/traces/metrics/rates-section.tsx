@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
+import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { formatCount, formatDuration } from '../../ui/text.ts';
+import { formatCount, formatDuration, formatShare } from '../../ui/text.ts';
 import type { Metrics } from '../parts/answers.ts';
-import { formatRate, formatShare } from '../parts/durations.ts';
-import { useReading } from '../parts/reading.ts';
+import { formatRate } from '../parts/durations.ts';
 import { SortableTable, type SortableColumn } from '../parts/sortable-table.tsx';
 import type { SectionProps } from './range-choice.tsx';
 import { SeriesCharts } from './series-charts.tsx';
@@ -19,7 +19,7 @@ const rowsMax = 500;
 export function RatesSection({ range, parameters, onSet }: SectionProps): ReactNode {
   const groupBy = groupings.find((one) => one === parameters.get('by')) ?? 'operation';
   const chosen = parameters.get('key') ?? '';
-  const answer = useReading('GET /api/v1/metrics/aggregate', {
+  const answer = useAnswer('tracer', 'GET /api/v1/metrics/aggregate', {
     query: { timeRange: range, groupBy, limit: rowsMax },
   });
   const columns = columnsOf(groupBy, (key) => onSet({ by: groupBy, key }));

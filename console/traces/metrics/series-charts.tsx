@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { Answered } from '../../ui/answered.tsx';
-import { formatCount, formatDuration } from '../../ui/text.ts';
-import { formatShare } from '../parts/durations.ts';
+import { formatCount, formatDuration, formatShare } from '../../ui/text.ts';
 import { LineChart } from './line-chart.tsx';
 import type { Range } from './range-choice.tsx';
 import type { Point } from './series.ts';

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
+import { useAnswer } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { formatCount, formatDollars } from '../../ui/text.ts';
-import { useReading } from '../parts/reading.ts';
 import { SortableTable, type SortableColumn } from '../parts/sortable-table.tsx';
 import type { SectionProps } from './range-choice.tsx';
 
@@ -14,7 +14,9 @@ const groupings = ['model', 'provider', 'agent'] as const;
 /** What calls of models took: tokens and money. */
 export function UsageSection({ range, parameters, onSet }: SectionProps): ReactNode {
   const groupBy = groupings.find((one) => one === parameters.get('per')) ?? 'model';
-  const answer = useReading('GET /api/v1/metrics/usage', { query: { timeRange: range, groupBy } });
+  const answer = useAnswer('tracer', 'GET /api/v1/metrics/usage', {
+    query: { timeRange: range, groupBy },
+  });
   return (
     <>
       <label className="row traces-choice">

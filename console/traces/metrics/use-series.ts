@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { call } from '../../api/call.ts';
 import type { InputOf } from '../../api/contracts.ts';
-import { read } from '../parts/reading.ts';
 import { intervalsUntil, pointOf, type Interval, type Point } from './series.ts';
 
 type TraceQuery = NonNullable<InputOf<'tracer', 'GET /api/v1/traces'>['query']>;
@@ -33,7 +33,7 @@ export function useSeries(
 }
 
 async function readPoint(interval: Interval, filter: SeriesFilter): Promise<Point> {
-  const sample = await read('GET /api/v1/traces', {
+  const sample = await call('tracer', 'GET /api/v1/traces', {
     query: {
       ...filter,
       startTime: new Date(interval.fromMs).toISOString(),

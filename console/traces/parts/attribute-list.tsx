@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { readNested } from '../../ui/entry-text.ts';
 import { textOf } from './attribute-text.ts';
 
 export interface AttributeListProps {
@@ -24,20 +25,10 @@ export function AttributeList({ attributes }: AttributeListProps): ReactNode {
 }
 
 function Value({ value }: { readonly value: unknown }): ReactNode {
-  const inner = typeof value === 'string' ? readJson(value) : value;
+  const inner = typeof value === 'string' ? readNested(value) : value;
   if (typeof inner === 'object' && inner !== null) {
     return <pre>{JSON.stringify(inner, null, 2)}</pre>;
   }
   const text = textOf(value);
   return text.includes('\n') ? <pre>{text}</pre> : <code>{text}</code>;
-}
-
-/** Objects and lists alone: a text such as `12` stays the text that it is. */
-function readJson(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

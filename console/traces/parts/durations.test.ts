@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatChange, formatMicros, formatRate, formatShare, readDuration } from './durations.ts';
+import { formatChange, formatMicros, formatRate, readDuration } from './durations.ts';
 
 test('durations are read in the units that people write', () => {
   expect(
@@ -29,13 +29,5 @@ test('rates are told in the unit in which they are no small fraction', () => {
     '3.0/min',
     '2.5/s',
     '1,200/s',
-  ]);
-});
-
-test('a small share is not told as none', () => {
-  expect([formatShare(0), formatShare(0.001), formatShare(0.25)]).toEqual([
-    '0.0 %',
-    '0.10 %',
-    '25.0 %',
   ]);
 });

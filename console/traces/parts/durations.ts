@@ -50,9 +50,3 @@ const rateUnits = [
   ['s', 1],
   ['min', 60],
 ] as const;
-
-/** A share of 0..1 as percent. */
-export function formatShare(share: number): string {
-  const percent = share * 100;
-  return `${percent > 0 && percent < 1 ? percent.toFixed(2) : percent.toFixed(1)} %`;
-}

@@ -1,14 +1,8 @@
 import { useId, useState, type ReactNode, type SubmitEvent } from 'react';
+import { useAnswer } from '../../api/answers.ts';
 import { Field } from '../../ui/field.tsx';
-import { useReading } from '../parts/reading.ts';
-import {
-  fromLocalTime,
-  noFilters,
-  toLocalTime,
-  type Filters,
-  type RangeName,
-  type Status,
-} from './filters.ts';
+import { fromLocalTime, toLocalTime } from '../../ui/local-time.ts';
+import { noFilters, type Filters, type RangeName, type Status } from './filters.ts';
 
 export interface FilterFormProps {
   readonly filters: Filters;
@@ -99,11 +93,11 @@ interface DraftProps {
 }
 
 function SuggestedTexts({ draft, onSet }: DraftProps): ReactNode {
-  const services = useReading('GET /api/services');
-  const names = useReading('GET /api/v1/metrics/aggregate', {
+  const services = useAnswer('tracer', 'GET /api/services');
+  const names = useAnswer('tracer', 'GET /api/v1/metrics/aggregate', {
     query: { timeRange: '7d', groupBy: 'operation', limit: 500 },
   });
-  const agents = useReading('GET /api/v1/metrics/aggregate', {
+  const agents = useAnswer('tracer', 'GET /api/v1/metrics/aggregate', {
     query: { timeRange: '7d', groupBy: 'agent', limit: 500 },
   });
   return (

@@ -1,14 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  flawOf,
-  fromLocalTime,
-  noFilters,
-  readFilters,
-  toLocalTime,
-  toQuery,
-  writeFilters,
-  type Filters,
-} from './filters.ts';
+import { flawOf, noFilters, readFilters, toQuery, writeFilters, type Filters } from './filters.ts';
 
 const search: Filters = {
   ...noFilters,
@@ -62,9 +53,4 @@ test('a flaw is told in words', () => {
   expect(flawOf(search)).toBeUndefined();
   expect(flawOf({ ...search, max: 'long' })).toContain('“long” is no duration');
   expect(flawOf({ ...search, from: search.to, to: search.from })).toContain('ends before');
-});
-
-test('local times go there and back', () => {
-  expect(fromLocalTime(toLocalTime(search.from))).toBe(search.from);
-  expect([toLocalTime(''), fromLocalTime('')]).toEqual(['', '']);
 });

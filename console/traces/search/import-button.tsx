@@ -1,5 +1,6 @@
 import { useRef, type ReactNode } from 'react';
 import { useMutation } from '@tanstack/react-query';
+import { requestOf } from '../../api/call.ts';
 import { send } from '../../api/send.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Problem } from '../../ui/problem.tsx';
@@ -39,16 +40,15 @@ export function ImportButton({ onImport }: { readonly onImport: () => void }): R
 }
 
 async function importFile(file: File): Promise<Imported> {
-  const request = new Request('/services/tracer/api/v1/traces/import', {
-    method: 'POST',
+  const plain = requestOf('tracer', 'POST /api/v1/traces/import', {
     headers: {
       'content-type': 'application/json',
       ...(file.name.endsWith('.gz') ? { 'content-encoding': 'gzip' } : {}),
     },
-    body: file,
   });
+  const response = await send(new Request(plain, { method: 'POST', body: file }));
   // The tracer answers by its contract.
-  return (await (await send(request)).json()) as Imported;
+  return (await response.json()) as Imported;
 }
 
 function tellOf({ spans, traces, rejected, reason }: Imported): string {

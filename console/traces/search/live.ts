@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { Batch } from '../../api/batch.ts';
 import { LastingSocket } from '../../api/lasting-socket.ts';
 import { readDuration } from '../parts/durations.ts';
 import type { Filters } from './filters.ts';
@@ -42,13 +43,13 @@ interface FollowerOptions {
 }
 
 class Follower implements Disposable {
-  readonly #options: FollowerOptions;
+  readonly #onState: (state: LiveState) => void;
+  readonly #news: Batch<string>;
   readonly #socket: LastingSocket;
-  #gathering: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(options: FollowerOptions) {
-    const { message, onState, onTraces } = options;
-    this.#options = options;
+  constructor({ message, onState, onTraces }: FollowerOptions) {
+    this.#onState = onState;
+    this.#news = new Batch(gatherMs, onTraces);
     onState('connecting');
     this.#socket = new LastingSocket('tracer', {
       path: () => '/api/v1/traces/stream',
@@ -61,17 +62,14 @@ class Follower implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#gathering);
+    this.#news[Symbol.dispose]();
     this.#socket[Symbol.dispose]();
   }
 
   #receive(text: string): void {
-    if (typeOf(text) === 'subscribed') this.#options.onState('following');
+    if (typeOf(text) === 'subscribed') this.#onState('following');
     // What came while nobody listened is in the list too.
-    this.#gathering ??= setTimeout(() => {
-      this.#gathering = undefined;
-      this.#options.onTraces();
-    }, gatherMs);
+    this.#news.add(text);
   }
 }
 

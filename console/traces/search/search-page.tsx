@@ -1,12 +1,12 @@
 import { useCallback, useMemo, useState, type ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
+import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
-import { formatCount } from '../../ui/text.ts';
+import { Problem } from '../../ui/problem.tsx';
+import { formatCount, formatShare } from '../../ui/text.ts';
 import type { Answer } from '../../api/contracts.ts';
-import { formatShare } from '../parts/durations.ts';
-import { useReading } from '../parts/reading.ts';
 import { TracesNav } from '../parts/traces-nav.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { flawOf, noFilters, readFilters, toQuery, writeFilters, type Filters } from './filters.ts';
@@ -24,7 +24,7 @@ export function SearchPage(): ReactNode {
   const [askedAt, setAskedAt] = useState(Date.now);
   const query = useMemo(() => toQuery(filters, askedAt), [filters, askedAt]);
   const flaw = flawOf(filters);
-  const found = useReading('GET /api/v1/traces', { query, isEnabled: flaw === undefined });
+  const found = useAnswer('tracer', 'GET /api/v1/traces', { query, isEnabled: flaw === undefined });
   const { refetch } = found;
   const live = useLiveTraces(
     filters,
@@ -58,9 +58,7 @@ export function SearchPage(): ReactNode {
           {(answer) => <Found answer={answer} filters={filters} onSearch={search} />}
         </Answered>
       ) : (
-        <p className="problem" role="alert">
-          {flaw}
-        </p>
+        <Problem error={{ message: flaw }} />
       )}
     </Page>
   );

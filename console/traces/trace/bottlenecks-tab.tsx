@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
+import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { formatCount, formatDuration } from '../../ui/text.ts';
 import type { Bottlenecks, Trace } from '../parts/answers.ts';
-import { useReading } from '../parts/reading.ts';
 import { Shapes } from './shapes.tsx';
 import { WhatIfButton } from './what-if-button.tsx';
 import { WhatIfForm } from './what-if-form.tsx';
@@ -19,7 +19,9 @@ export interface BottlenecksTabProps {
 /** Where the time went, what to do about it, and what that would bring. */
 export function BottlenecksTab({ trace, onShowSpan }: BottlenecksTabProps): ReactNode {
   const { traceId } = trace;
-  const found = useReading('GET /api/v1/traces/:traceId/bottlenecks', { params: { traceId } });
+  const found = useAnswer('tracer', 'GET /api/v1/traces/:traceId/bottlenecks', {
+    params: { traceId },
+  });
   return (
     <div className="stack bottlenecks">
       <Answered query={found}>

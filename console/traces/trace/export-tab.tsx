@@ -1,7 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { requestOf } from '../../api/call.ts';
+import { send } from '../../api/send.ts';
+import { saveFile } from '../../ui/download.ts';
 import { Problem } from '../../ui/problem.tsx';
-import { ask } from '../parts/reading.ts';
 
 const formats = [
   [
@@ -53,19 +55,8 @@ function DownloadButton({ traceId, format, title }: DownloadButtonProps): ReactN
 }
 
 async function save(traceId: string, format: Format): Promise<void> {
-  const response = await ask('GET /api/v1/traces/:traceId/export', {
-    params: { traceId },
-    query: { format },
-  });
+  const input = { params: { traceId }, query: { format } };
+  const response = await send(requestOf('tracer', 'GET /api/v1/traces/:traceId/export', input));
   // As it comes: a number may have more digits than a script can hold.
   saveFile(`${traceId}.${format}.json`, await response.blob());
-}
-
-function saveFile(name: string, content: Blob): void {
-  const address = URL.createObjectURL(content);
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
 }

@@ -32,7 +32,7 @@ export const SpanBarRow = memo(function SpanBarRow(props: SpanBarRowProps): Reac
   const { key, span, depth, below } = row;
   return (
     // The keys are the tree's, which has the focus.
-    // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
     <div
       id={id}
       role="treeitem"

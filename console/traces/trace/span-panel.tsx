@@ -1,12 +1,13 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Badge } from '../../ui/badge.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
-import { formatDuration } from '../../ui/text.ts';
+import { Problem } from '../../ui/problem.tsx';
+import { formatDuration, formatShare } from '../../ui/text.ts';
 import type { Span, Trace } from '../parts/answers.ts';
 import { AttributeList } from '../parts/attribute-list.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
-import { formatMicros, formatShare } from '../parts/durations.ts';
+import { formatMicros } from '../parts/durations.ts';
 import { formatMoment } from '../parts/times.ts';
 import { WhatIfButton } from './what-if-button.tsx';
 
@@ -34,7 +35,7 @@ export function SpanPanel(props: SpanPanelProps): ReactNode {
           ✕
         </button>
       </header>
-      {statusMessage ? <p className="problem">{statusMessage}</p> : null}
+      {statusMessage ? <Problem error={{ message: statusMessage }} /> : null}
       <SpanFacts span={span} selfUs={selfUs} traceUs={trace.duration * 1_000} pathMs={pathMs} />
       <div className="row panel-buttons">
         <button type="button" onClick={onZoom}>
@@ -134,7 +135,7 @@ function Events({ span, startTime }: EventsProps): ReactNode {
     <ol className="plain">
       {span.events?.map(({ name, time, attributes }, at) => (
         // Events have no ids, and their order never changes.
-        // eslint-disable-next-line react/no-array-index-key
+        // oxlint-disable-next-line react/no-array-index-key
         <li key={at}>
           <strong>{name}</strong>{' '}
           <span className="faint">

@@ -13,7 +13,7 @@ export function SpanTree({ state }: { readonly state: WaterfallState }): ReactNo
   const { visible, chosen, press } = state;
   const frame = useRef<HTMLDivElement>(null);
   // What it answers is used here alone and never kept.
-  // eslint-disable-next-line react/incompatible-library
+  // oxlint-disable-next-line react/incompatible-library
   const virtual = useVirtualizer({
     count: visible.length,
     getScrollElement: () => frame.current,

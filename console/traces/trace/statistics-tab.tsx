@@ -1,7 +1,7 @@
 import { useMemo, useState, type ReactNode } from 'react';
-import { formatCount } from '../../ui/text.ts';
+import { formatCount, formatShare } from '../../ui/text.ts';
 import type { Trace } from '../parts/answers.ts';
-import { formatMicros, formatShare } from '../parts/durations.ts';
+import { formatMicros } from '../parts/durations.ts';
 import { SortableTable, type SortableColumn } from '../parts/sortable-table.tsx';
 import { selfTimesOf } from './self-times.ts';
 import { layOutRows } from './span-rows.ts';

@@ -3,11 +3,14 @@ import { Link, useSearchParams } from 'wouter';
 import { Refusal } from '../../api/refusal.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Answered } from '../../ui/answered.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
 import type { Trace } from '../parts/answers.ts';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatMoment } from '../parts/times.ts';
 import { BottlenecksTab } from './bottlenecks-tab.tsx';
 import { ExportTab } from './export-tab.tsx';
@@ -63,55 +66,37 @@ function Sides({ trace }: { readonly trace: Trace }): ReactNode {
   const showSpan = (span: string) => open('waterfall', span);
   return (
     <>
-      <Facts trace={trace} />
-      <div className="tabs" role="tablist" aria-label="Sides of the trace">
-        {tabs.map(([name, title]) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={name === tab}
-            onClick={() => open(name)}
-          >
-            {title}
-          </button>
-        ))}
-      </div>
-      <div role="tabpanel" aria-label={tabs.find(([name]) => name === tab)?.[1]}>
+      <TraceFacts trace={trace} />
+      <Tabs label="Sides of the trace" tabs={tabs} chosen={tab} onChoose={(name) => open(name)}>
         {tab === 'waterfall' ? <Waterfall key={spanId} trace={trace} spanId={spanId} /> : null}
         {tab === 'bottlenecks' ? <BottlenecksTab trace={trace} onShowSpan={showSpan} /> : null}
         {tab === 'statistics' ? <StatisticsTab trace={trace} /> : null}
         {tab === 'models' ? <ModelCallsTab trace={trace} onShowSpan={showSpan} /> : null}
         {tab === 'export' ? <ExportTab traceId={trace.traceId} /> : null}
-      </div>
+      </Tabs>
     </>
   );
 }
 
-function Facts({ trace }: { readonly trace: Trace }): ReactNode {
+function TraceFacts({ trace }: { readonly trace: Trace }): ReactNode {
   const { status, startTime, totalSpans, agents, error, genAi, clockSkew, isComplete } = trace;
   return (
     <>
-      <dl className="facts">
-        <Fact title="Status">
-          <Badge state={status} tone={status === 'success' ? 'good' : 'bad'} />
-        </Fact>
-        <Fact title="Started">{formatMoment(startTime)}</Fact>
-        <TimeSplit metrics={trace.metrics} />
-        <Fact title="Spans">{formatCount(totalSpans)}</Fact>
-        <Fact title="Agents">{agents.join(', ')}</Fact>
-        {genAi ? (
-          <Fact title="Tokens">
-            {formatCount(genAi.inputTokens)} in, {formatCount(genAi.outputTokens)} out
-            {genAi.costUsd > 0 ? `, ${formatDollars(genAi.costUsd)}` : ''}
-          </Fact>
-        ) : null}
-      </dl>
+      <Facts
+        facts={[
+          [
+            'Status',
+            <Badge key="status" state={status} tone={status === 'success' ? 'good' : 'bad'} />,
+          ],
+          ['Started', formatMoment(startTime)],
+          ['Duration', <TimeSplit key="duration" metrics={trace.metrics} />],
+          ['Spans', formatCount(totalSpans)],
+          ['Agents', agents.join(', ')],
+          ['Tokens', genAi && tellTokens(genAi)],
+        ]}
+      />
       {error ? (
-        <p className="problem">
-          {error.agent}: {error.message || error.code}
-          {error.message && error.code ? ` (${error.code})` : ''}
-        </p>
+        <Problem error={{ ...error, message: `${error.agent}: ${error.message || error.code}` }} />
       ) : null}
       {isComplete ? null : <p className="faint">Still open: spans may come yet.</p>}
       {clockSkew?.map(({ from, to, offsetUs }) => (
@@ -124,24 +109,20 @@ function Facts({ trace }: { readonly trace: Trace }): ReactNode {
   );
 }
 
+function tellTokens({ inputTokens, outputTokens, costUsd }: NonNullable<Trace['genAi']>): string {
+  const tokens = `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out`;
+  return costUsd > 0 ? `${tokens}, ${formatDollars(costUsd)}` : tokens;
+}
+
 function TimeSplit({ metrics }: Pick<Trace, 'metrics'>): ReactNode {
   const { totalDuration, processingTime, networkTime, overhead } = metrics;
   return (
-    <Fact title="Duration">
+    <>
       {formatDuration(totalDuration)}{' '}
       <span className="faint">
         {formatDuration(processingTime)} at work, {formatDuration(networkTime)} network,{' '}
         {formatDuration(overhead)} overhead
       </span>
-    </Fact>
-  );
-}
-
-function Fact({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd>{children}</dd>
-    </div>
+    </>
   );
 }

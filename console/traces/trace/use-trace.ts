@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { call } from '../../api/call.ts';
 import type { Span, Trace } from '../parts/answers.ts';
-import { read } from '../parts/reading.ts';
 
 const pageSpans = 10_000;
 const openRefreshMs = 2_000;
@@ -19,7 +19,7 @@ export function useTrace(traceId: string): UseQueryResult<Trace> {
 
 async function readWhole(traceId: string): Promise<Trace> {
   const readFrom = (spanOffset: number) =>
-    read('GET /api/v1/traces/:traceId', {
+    call('tracer', 'GET /api/v1/traces/:traceId', {
       params: { traceId },
       query: { spanOffset, spanLimit: pageSpans },
     });

@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from 'react';
+import { useAnswer } from '../../api/answers.ts';
 import type { CriticalPath, Span, Trace } from '../parts/answers.ts';
-import { useReading } from '../parts/reading.ts';
 import { moveBy, toggle, type TreeState } from './moves.ts';
 import { selfTimesOf } from './self-times.ts';
 import { huesOf } from './service-hues.ts';
@@ -103,7 +103,9 @@ export function useWaterfall(
 }
 
 function usePath(traceId: string): ReadonlyMap<string, PathEntry> {
-  const { data } = useReading('GET /api/v1/traces/:traceId/critical-path', { params: { traceId } });
+  const { data } = useAnswer('tracer', 'GET /api/v1/traces/:traceId/critical-path', {
+    params: { traceId },
+  });
   return useMemo(() => new Map(data?.criticalPath.map((entry) => [entry.spanId, entry])), [data]);
 }
 

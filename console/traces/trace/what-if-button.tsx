@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { call } from '../../api/call.ts';
 import type { InputOf } from '../../api/contracts.ts';
+import { unrecorded } from '../../api/trace-context.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { formatDuration } from '../../ui/text.ts';
 import type { WhatIf } from '../parts/answers.ts';
-import { read } from '../parts/reading.ts';
 
 type Body = InputOf<'tracer', 'POST /api/v1/traces/:traceId/what-if'>['body'];
 export type Change = NonNullable<NonNullable<Body>['changes']>[number];
@@ -13,9 +14,10 @@ export type Change = NonNullable<NonNullable<Body>['changes']>[number];
 export function useWhatIf(traceId: string) {
   return useMutation({
     mutationFn: (changes: readonly Change[]): Promise<WhatIf> =>
-      read('POST /api/v1/traces/:traceId/what-if', {
+      call('tracer', 'POST /api/v1/traces/:traceId/what-if', {
         params: { traceId },
         body: { changes: [...changes] },
+        headers: unrecorded(),
       }),
   });
 }

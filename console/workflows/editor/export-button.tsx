@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call } from '../../api/call.ts';
+import { saveFile } from '../../ui/download.ts';
 import { Problem } from '../../ui/problem.tsx';
 
 /** Saves the published version, or a draft's newest, as a file that the import takes as it is. */
@@ -32,13 +33,4 @@ export function ExportButton({
       {write.error ? <Problem error={write.error} /> : null}
     </>
   );
-}
-
-function saveFile(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
 }

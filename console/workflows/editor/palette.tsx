@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react';
+import { hasWords } from '../../ui/entry-text.ts';
 import type { Component } from '../flow/flow.ts';
 
 /** The kind of data by which a component is known while it is dragged. */
@@ -75,9 +76,5 @@ function PaletteItem({ component, onAdd }: PaletteItemProps) {
 }
 
 function isSought({ name, title, description }: Component, sought: string): boolean {
-  const text = `${name} ${title} ${description}`.toLowerCase();
-  return sought
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+  return hasWords(`${name} ${title} ${description}`, sought);
 }

@@ -1,10 +1,12 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { useAnswer, useChange } from '../../api/answers.ts';
+import { useAnswer } from '../../api/answers.ts';
+import { call } from '../../api/call.ts';
+import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { findInputs, readInputs, readMoreInputs, type TypedInput } from '../flow/inputs.ts';
 import { Modal } from '../../ui/modal.tsx';
+import { findInputs, readInputs, readMoreInputs, type TypedInput } from '../flow/inputs.ts';
 import type { DraftState } from './use-draft.ts';
 import type { Storing } from './use-storing.ts';
 
@@ -21,25 +23,25 @@ export function RunDialog({ draft, storing, onClose }: RunDialogProps): ReactNod
   const names = findInputs(draft.flow);
   const [typed, setTyped] = useState<Readonly<Record<string, TypedInput>>>({});
   const [more, setMore] = useState('');
-  const [flaw, setFlaw] = useState<Error>();
-  const run = useChange('workflow', 'POST /api/v1/workflows/:id/execute');
-  const start = async () => {
-    const inputs = { ...readInputs(Object.values(typed)), ...readMoreInputs(more) };
-    const stored = await storing.save();
-    if (!stored) return onClose();
-    const { id, latestVersion: version } = stored;
-    const body = { inputs, options: { version } };
-    const { executionId } = await run.mutateAsync({ params: { id }, body });
-    navigate(`/${id}/executions/${executionId}`);
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setFlaw(undefined);
-    start().catch(setFlaw);
-  };
+  const run = useMutation({
+    mutationFn: async () => {
+      const inputs = { ...readInputs(Object.values(typed)), ...readMoreInputs(more) };
+      const stored = await storing.save();
+      if (!stored) return onClose();
+      const { id, latestVersion: version } = stored;
+      const input = { params: { id }, body: { inputs, options: { version } } };
+      const { executionId } = await call('workflow', 'POST /api/v1/workflows/:id/execute', input);
+      navigate(`/${id}/executions/${executionId}`);
+    },
+  });
   return (
     <Modal title={`Run ${draft.labels.name}`} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
+      <ChangeForm
+        change={run}
+        action={draft.isChanged ? 'Save and run' : 'Run'}
+        onSubmit={() => run.mutate()}
+        onCancel={onClose}
+      >
         {names.map((name) => (
           <InputField
             key={name}
@@ -59,16 +61,7 @@ export function RunDialog({ draft, storing, onClose }: RunDialogProps): ReactNod
             onChange={({ target }) => setMore(target.value)}
           />
         </Field>
-        {flaw ? <Problem error={flaw} /> : null}
-        <div className="row workflow-end">
-          <button type="button" onClick={onClose}>
-            Back
-          </button>
-          <button type="submit" className="primary" disabled={run.isPending || storing.isBusy}>
-            {draft.isChanged ? 'Save and run' : 'Run'}
-          </button>
-        </div>
-      </form>
+      </ChangeForm>
     </Modal>
   );
 }

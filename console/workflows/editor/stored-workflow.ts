@@ -1,6 +1,5 @@
-import { call, requestOf } from '../../api/call.ts';
+import { call } from '../../api/call.ts';
 import type { Answer } from '../../api/contracts.ts';
-import { send } from '../../api/send.ts';
 import type { Flow, FlowFault } from '../flow/flow.ts';
 
 export type StoredWorkflow = Answer<'workflow', 'GET /api/v1/workflows/:id'>;
@@ -50,11 +49,8 @@ export async function saveDraft(
   { id, revision }: Pick<WorkflowFacts, 'id' | 'revision'>,
 ): Promise<WorkflowFacts> {
   const body = { ...labels, tags: [...labels.tags], flow, publish: false };
-  const plain = requestOf('workflow', 'PUT /api/v1/workflows/:id', { params: { id }, body });
-  const headers = { ...Object.fromEntries(plain.headers), 'if-match': `"${revision}"` };
-  const response = await send(new Request(plain, { headers }));
-  // The service answers by its contract.
-  return (await response.json()) as WorkflowFacts;
+  const headers = { 'if-match': `"${revision}"` };
+  return await call('workflow', 'PUT /api/v1/workflows/:id', { params: { id }, body, headers });
 }
 
 export function labelsOf({ name, description, category, tags }: WorkflowFacts): Labels {

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { Decision } from '../../ui/decision.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import type { Flow } from '../flow/flow.ts';
 import type { Execution, NodeRun } from '../flow/runs.ts';
 
@@ -45,25 +45,7 @@ function Approval({ executionId, run: { nodeId, iteration = '', detail } }: Appr
       <Field label="Comment">
         <input value={comment} onChange={({ target }) => setComment(target.value)} />
       </Field>
-      {decide.error ? <Problem error={decide.error} /> : null}
-      <div className="row">
-        <button
-          type="button"
-          className="primary"
-          disabled={decide.isPending}
-          onClick={() => answer(true)}
-        >
-          Approve
-        </button>
-        <button
-          type="button"
-          className="danger"
-          disabled={decide.isPending}
-          onClick={() => answer(false)}
-        >
-          Reject
-        </button>
-      </div>
+      <Decision change={decide} refusal="Reject" onDecide={answer} />
     </section>
   );
 }

@@ -4,9 +4,9 @@ import { Link } from 'wouter';
 import { useChange } from '../../api/answers.ts';
 import { call } from '../../api/call.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { Execution } from '../flow/runs.ts';
-import { Confirmation } from '../../ui/confirmation.tsx';
 
 export interface ExecutionHeadProps {
   readonly execution: Execution;
@@ -52,26 +52,16 @@ export function ExecutionHead({ execution, name }: ExecutionHeadProps): ReactNod
 }
 
 function CancelButton({ executionId }: { readonly executionId: string }) {
-  const [isAsking, setIsAsking] = useState(false);
   const cancel = useChange('workflow', 'POST /api/v1/executions/:executionId/cancel');
-  const close = () => setIsAsking(false);
   return (
-    <>
-      <button type="button" className="danger" onClick={() => setIsAsking(true)}>
-        Cancel
-      </button>
-      {isAsking ? (
-        <Confirmation
-          title="Call this execution off?"
-          action="Call it off"
-          change={cancel}
-          onConfirm={() => cancel.mutate({ params: { executionId } }, { onSuccess: close })}
-          onClose={close}
-        >
-          <p>Steps that run are aborted. It can be resumed later.</p>
-        </Confirmation>
-      ) : null}
-    </>
+    <ConfirmButton
+      label="Cancel"
+      title="Call this execution off?"
+      action="Call it off"
+      onConfirm={() => cancel.mutateAsync({ params: { executionId } })}
+    >
+      <p>Steps that run are aborted. It can be resumed later.</p>
+    </ConfirmButton>
   );
 }
 

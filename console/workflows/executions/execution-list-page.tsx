@@ -6,14 +6,14 @@ import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge, formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
-import { Pager } from '../../ui/pager.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
 
 type Summary = Answer<'workflow', 'GET /api/v1/executions'>['executions'][number];
 
 const limit = 20;
-const everyMs = 3_000;
+const refreshMs = 3_000;
 /** Ids begin with the time: their ends tell them apart. */
 const shownDigits = 8;
 const statuses = ['running', 'completed', 'failed', 'cancelled'] as const;
@@ -29,7 +29,10 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
     ...(status === '' ? {} : { status }),
     ...(workflowId === undefined ? {} : { workflowId }),
   };
-  const executions = useAnswer('workflow', 'GET /api/v1/executions', { query: filter, everyMs });
+  const executions = useAnswer('workflow', 'GET /api/v1/executions', {
+    query: filter,
+    everyMs: refreshMs,
+  });
   const hasOne = workflowId !== undefined;
   return (
     <Page
@@ -58,23 +61,17 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
       }
     >
       <Answered query={executions}>
-        {(answer) =>
-          answer.executions.length === 0 ? (
-            <NoExecutions isFiltered={status !== ''} workflowId={workflowId} />
-          ) : (
-            <>
-              <div className="workflow-scroll">
-                <Table
-                  columns={hasOne ? columns : [workflowColumn, ...columns]}
-                  rows={answer.executions}
-                  keyOf={({ executionId }) => executionId}
-                  onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
-                />
-              </div>
-              <Pager {...{ offset, limit, total: answer.total }} onMove={setOffset} />
-            </>
-          )
-        }
+        {({ executions: rows, total }) => (
+          <PagedTable
+            columns={hasOne ? columns : [workflowColumn, ...columns]}
+            rows={rows}
+            keyOf={({ executionId }) => executionId}
+            onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
+            {...{ offset, limit, total }}
+            onMove={setOffset}
+            empty={<NoExecutions isFiltered={status !== ''} workflowId={workflowId} />}
+          />
+        )}
       </Answered>
     </Page>
   );
@@ -128,10 +125,7 @@ const columns: readonly Column<Summary>[] = [
   {
     title: 'Execution',
     cell: ({ executionId, workflowId }) => (
-      <Link
-        href={`/${workflowId}/executions/${executionId}`}
-        onClick={(event) => event.stopPropagation()}
-      >
+      <Link href={`/${workflowId}/executions/${executionId}`}>
         <code title={executionId}>…{executionId.slice(-shownDigits)}</code>
       </Link>
     ),

@@ -1,6 +1,7 @@
 import { ReactFlowProvider } from '@xyflow/react';
 import { useMemo, useState, type ReactNode } from 'react';
 import { useAnswer } from '../../api/answers.ts';
+import { Answered } from '../../ui/answered.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { Component, Flow } from '../flow/flow.ts';
 import { lacksPlaces, layOut } from '../flow/layout.ts';
@@ -14,13 +15,15 @@ import { useExecution } from './use-execution.ts';
 
 /** An execution as it happens: its flow with the state of each step, and what came of it. */
 export function ExecutionPage({ executionId }: { readonly executionId: string }): ReactNode {
-  const { execution, error, isCut, retry } = useExecution(executionId);
-  if (error) return <Problem error={error} onRetry={retry} />;
-  if (!execution) return <p className="faint">Loading …</p>;
+  const { execution, isCut } = useExecution(executionId);
   return (
-    <ReactFlowProvider>
-      <ExecutionView execution={execution} isCut={isCut} />
-    </ReactFlowProvider>
+    <Answered query={execution}>
+      {(found) => (
+        <ReactFlowProvider>
+          <ExecutionView execution={found} isCut={isCut} />
+        </ReactFlowProvider>
+      )}
+    </Answered>
   );
 }
 

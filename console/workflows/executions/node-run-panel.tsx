@@ -74,11 +74,7 @@ function RunDetail({ run, isOnly }: RunDetailProps) {
       </summary>
       <div className="stack">
         <Facts facts={Object.entries(factsOf(run))} />
-        {error ? (
-          <div className="workflow-error" role="alert">
-            {error.message} ({error.code})
-          </div>
-        ) : null}
+        {error ? <Problem error={error} /> : null}
         {detail ? <Detail detail={{ ...detail }} /> : null}
         {output === undefined ? null : (
           <section>

@@ -1,20 +1,18 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { Batch } from '../../api/batch.ts';
 import { call } from '../../api/call.ts';
-import { applyEvent, type Execution } from '../flow/runs.ts';
-import { follow } from './follow.ts';
+import { applyEvent, type Execution, type ExecutionEvent } from '../flow/runs.ts';
+import { followExecution } from './follow.ts';
 
 /** After events before the status is read, which tells more than they do. */
 const pauseMs = 300;
 
 export interface FollowedExecution {
-  /** As it was last heard of; undefined until it was read. */
-  readonly execution: Execution | undefined;
-  /** Why it could not be read at all. */
-  readonly error: Error | null;
+  /** As it was last heard of. */
+  readonly execution: Pick<UseQueryResult<Execution>, 'data' | 'error' | 'refetch'>;
   /** Whether nothing is heard of it although it runs, as when the suite is down. */
   readonly isCut: boolean;
-  readonly retry: () => void;
 }
 
 /** An execution as it happens. */
@@ -29,43 +27,33 @@ export function useExecution(executionId: string): FollowedExecution {
   useEffect(() => {
     if (!isRunning) return undefined;
     const queryKey = keyOf(executionId);
-    const queryFn = () => readExecution(executionId);
-    const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const readSoon = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        void client.invalidateQueries({ queryKey });
-        void client.invalidateQueries({ queryKey: ['workflow', nodesOperation] });
-      }, pauseMs);
-    };
-    void follow(executionId, {
-      signal: abort.signal,
-      read: async () => {
-        const { status } = await client.fetchQuery({ queryKey, queryFn, staleTime: 0 });
-        return status === 'running';
-      },
+    const readNodes = () => client.invalidateQueries({ queryKey: ['workflow', nodesOperation] });
+    const read = () => client.invalidateQueries({ queryKey });
+    const news = new Batch<ExecutionEvent>(pauseMs, () => {
+      void read();
+      void readNodes();
+    });
+    const stop = followExecution({
+      executionId,
+      read,
       onEvents: (events) => {
         client.setQueryData<Execution>(
           queryKey,
           (before) => before && events.reduce(applyEvent, before),
         );
-        readSoon();
+        for (const event of events) news.add(event);
       },
       onLive: setIsLive,
     });
     return () => {
-      abort.abort();
-      clearTimeout(timer);
-      void client.invalidateQueries({ queryKey: ['workflow', nodesOperation] });
+      stop();
+      news[Symbol.dispose]();
+      void readNodes();
     };
   }, [client, executionId, isRunning]);
-  return {
-    execution: data,
-    error: data ? null : error,
-    isCut: isRunning && !isLive,
-    retry: () => void refetch(),
-  };
+  // That it is cut off tells more than the last failure to read it.
+  const execution = { data, error: data ? null : error, refetch };
+  return { execution, isCut: isRunning && !isLive };
 }
 
 /** The operation that tells the runs of nodes one by one. */

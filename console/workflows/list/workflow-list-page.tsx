@@ -1,15 +1,12 @@
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
-import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import { WorkflowTable } from './workflow-table.tsx';
-
-type Workflows = Answer<'workflow', 'GET /api/v1/workflows'>;
-export type Workflow = Workflows['workflows'][number];
+import { useSettled } from '../../ui/use-settled.ts';
+import { WorkflowTable, type Workflow } from './workflow-table.tsx';
 
 const limit = 20;
 const statuses = ['active', 'draft', 'archived'] as const;
@@ -26,7 +23,7 @@ const everything: Filter = { q: '', status: '', offset: 0 };
 export function WorkflowListPage(): ReactNode {
   const [filter, setFilter] = useState(everything);
   const { q, status, offset } = filter;
-  const query = { q, limit, offset, ...(status === '' ? {} : { status }) };
+  const query = { q: useSettled(q), limit, offset, ...(status === '' ? {} : { status }) };
   const workflows = useAnswer('workflow', 'GET /api/v1/workflows', { query });
   return (
     <Page title="Workflows" actions={<Actions />}>

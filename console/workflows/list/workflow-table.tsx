@@ -1,11 +1,13 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
+import type { Answer } from '../../api/contracts.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
-import { Confirmation } from '../../ui/confirmation.tsx';
-import type { Workflow } from './workflow-list-page.tsx';
+
+export type Workflow = Answer<'workflow', 'GET /api/v1/workflows'>['workflows'][number];
 
 /** Workflows one below the other; a row opens its editor. */
 export function WorkflowTable({
@@ -14,17 +16,13 @@ export function WorkflowTable({
   readonly workflows: readonly Workflow[];
 }): ReactNode {
   const [, navigate] = useLocation();
-  const [archived, setArchived] = useState<Workflow>();
   return (
-    <div className="workflow-scroll">
-      <Table
-        columns={[...columns, actions(setArchived)]}
-        rows={workflows}
-        keyOf={({ id }) => id}
-        onOpen={({ id }) => navigate(`/${id}`)}
-      />
-      {archived ? <Archiving workflow={archived} onClose={() => setArchived(undefined)} /> : null}
-    </div>
+    <Table
+      columns={columns}
+      rows={workflows}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => navigate(`/${id}`)}
+    />
   );
 }
 
@@ -33,9 +31,7 @@ const columns: readonly Column<Workflow>[] = [
     title: 'Name',
     cell: ({ id, name, description }) => (
       <>
-        <Link href={`/${id}`} onClick={(event) => event.stopPropagation()}>
-          {name}
-        </Link>
+        <Link href={`/${id}`}>{name}</Link>
         {description ? <div className="faint workflow-line">{description}</div> : null}
       </>
     ),
@@ -55,64 +51,35 @@ const columns: readonly Column<Workflow>[] = [
   { title: 'Steps', cell: ({ components }) => components, isFigure: true },
   { title: 'Tags', cell: ({ tags }) => <span className="faint">{tags.join(', ')}</span> },
   { title: 'Changed', cell: ({ updatedAt }) => formatAge(updatedAt) },
+  { title: '', cell: (workflow) => <Actions workflow={workflow} /> },
 ];
 
-function actions(onArchive: (workflow: Workflow) => void): Column<Workflow> {
-  return {
-    title: '',
-    cell: (workflow) => (
-      <div className="row workflow-end">
-        <Link
-          href={`/${workflow.id}/triggers`}
-          onClick={(event) => event.stopPropagation()}
-          aria-label={`Triggers of ${workflow.name}`}
-        >
-          Triggers
-        </Link>
-        <Link
-          href={`/${workflow.id}/executions`}
-          onClick={(event) => event.stopPropagation()}
-          aria-label={`Executions of ${workflow.name}`}
-        >
-          Executions
-        </Link>
-        {workflow.status === 'archived' ? null : (
-          <button
-            type="button"
-            className="quiet"
-            aria-label={`Archive ${workflow.name}`}
-            onClick={(event) => {
-              event.stopPropagation();
-              onArchive(workflow);
-            }}
-          >
-            Archive
-          </button>
-        )}
-      </div>
-    ),
-  };
+function Actions({ workflow: { id, name, status } }: { readonly workflow: Workflow }) {
+  return (
+    <div className="row workflow-end">
+      <Link href={`/${id}/triggers`} aria-label={`Triggers of ${name}`}>
+        Triggers
+      </Link>
+      <Link href={`/${id}/executions`} aria-label={`Executions of ${name}`}>
+        Executions
+      </Link>
+      {status === 'archived' ? null : <Archiving id={id} name={name} />}
+    </div>
+  );
 }
 
-interface ArchivingProps {
-  readonly workflow: Workflow;
-  readonly onClose: () => void;
-}
-
-function Archiving({ workflow: { id, name }, onClose }: ArchivingProps) {
+function Archiving({ id, name }: Pick<Workflow, 'id' | 'name'>) {
   const archive = useChange('workflow', 'DELETE /api/v1/workflows/:id');
   return (
-    <Confirmation
-      title={`Archive ${name}?`}
-      action="Archive"
-      change={archive}
-      onConfirm={() => archive.mutate({ params: { id } }, { onSuccess: onClose })}
-      onClose={onClose}
+    <ConfirmButton
+      label="Archive"
+      subject={name}
+      onConfirm={() => archive.mutateAsync({ params: { id } })}
     >
       <p>
         It takes no new executions, and its triggers start nothing. What runs goes on, and what ran
         stays. Publishing it makes it active again.
       </p>
-    </Confirmation>
+    </ConfirmButton>
   );
 }

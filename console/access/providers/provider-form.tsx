@@ -1,51 +1,45 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
 import type { Provider } from '../answers.ts';
 
-export interface ProviderDialogProps {
+export interface ProviderFormProps {
   /** The one to be changed; a new one when absent. */
   readonly provider?: Provider;
   readonly onClose: () => void;
 }
 
 /** Puts a provider in force. */
-export function ProviderDialog({ provider, onClose }: ProviderDialogProps): ReactNode {
+export function ProviderForm({ provider, onClose }: ProviderFormProps): ReactNode {
   const change = useChange('auth', 'POST /api/v1/auth/oauth/configure');
   const save = (form: FormData) => change.mutate({ body: bodyOf(form) }, { onSuccess: onClose });
   return (
-    <Modal
-      title={provider ? `Change ${provider.provider}` : 'Add an identity provider'}
-      onClose={onClose}
-    >
-      <ChangeForm change={change} action="Put in force" onSubmit={save} onCancel={onClose}>
-        <Field label="Name" hint="Lower-case letters, digits and hyphens.">
+    <ChangeForm change={change} action="Put in force" onSubmit={save} onCancel={onClose}>
+      <Field label="Name" hint="Lower-case letters, digits and hyphens.">
+        <input
+          name="provider"
+          required
+          pattern="[a-z0-9][a-z0-9\-]{0,63}"
+          readOnly={provider !== undefined}
+          defaultValue={provider?.provider}
+        />
+      </Field>
+      {fields.map(({ name, label, hint, isNeeded }) => (
+        <Field key={name} label={label} hint={hint}>
           <input
-            name="provider"
-            required
-            pattern="[a-z0-9][a-z0-9\-]{0,63}"
-            readOnly={provider !== undefined}
-            defaultValue={provider?.provider}
+            name={name}
+            className="mono"
+            required={isNeeded}
+            defaultValue={provider?.config[name]}
           />
         </Field>
-        {fields.map(({ name, label, hint, isNeeded }) => (
-          <Field key={name} label={label} hint={hint}>
-            <input
-              name={name}
-              className="mono"
-              required={isNeeded}
-              defaultValue={provider?.config[name]}
-            />
-          </Field>
-        ))}
-        <Field label="Client secret" hint="It is never shown: write it again for each change.">
-          <input name="clientSecret" type="password" required autoComplete="off" />
-        </Field>
-      </ChangeForm>
-    </Modal>
+      ))}
+      <Field label="Client secret" hint="It is never shown: write it again for each change.">
+        <input name="clientSecret" type="password" required autoComplete="off" />
+      </Field>
+    </ChangeForm>
   );
 }
 

@@ -1,39 +1,28 @@
-import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { findUser } from '../../api/find-user.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf, wordsOf } from '../../ui/form-values.ts';
 import { ShownOnce } from '../../ui/shown-once.tsx';
-import { findUser } from '../../api/find-user.ts';
 
 /** Makes an API key, and shows it this once. */
-export function NewKeyDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
-  const change = useChange('auth', 'POST /api/v1/auth/api-keys');
-  const creation = useMutation({
-    mutationFn: async (form: FormData) => change.mutateAsync({ body: await bodyOf(form) }),
-  });
+export function NewKeyForm({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const creation = useChange('auth', 'POST /api/v1/auth/api-keys');
+  if (creation.data) {
+    return (
+      <ShownOnce label="API key" secret={creation.data.api_key} onDone={onClose}>
+        <p className="faint">
+          Programs send it as <code>Authorization: Bearer …</code>
+        </p>
+      </ShownOnce>
+    );
+  }
+  const create = (form: FormData) => creation.mutate(async () => ({ body: await bodyOf(form) }));
   return (
-    <Modal title="New API key" onClose={onClose}>
-      {creation.data ? (
-        <div className="stack">
-          <ShownOnce label="API key" secret={creation.data.api_key} />
-          <p className="faint">
-            Programs send it as <code>Authorization: Bearer …</code>
-          </p>
-          <div>
-            <button type="button" onClick={onClose}>
-              Done
-            </button>
-          </div>
-        </div>
-      ) : (
-        <ChangeForm change={creation} action="Create" onSubmit={creation.mutate} onCancel={onClose}>
-          <KeyFields />
-        </ChangeForm>
-      )}
-    </Modal>
+    <ChangeForm change={creation} action="Create" onSubmit={create} onCancel={onClose}>
+      <KeyFields />
+    </ChangeForm>
   );
 }
 

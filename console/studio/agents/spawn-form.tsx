@@ -4,11 +4,10 @@ import { useAnswer, useChange } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
-import { Modal } from '../../ui/modal.tsx';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf, wordsOf } from '../../ui/form-values.ts';
 
-export interface SpawnDialogProps {
+export interface SpawnFormProps {
   readonly workspaceId: string;
   readonly onClose: () => void;
 }
@@ -16,7 +15,7 @@ export interface SpawnDialogProps {
 type Runtime = Answer<'studio', 'GET /api/v1/runtimes'>['runtimes'][number];
 
 /** Starts an agent in a workspace, and opens it. */
-export function SpawnDialog({ workspaceId, onClose }: SpawnDialogProps): ReactNode {
+export function SpawnForm({ workspaceId, onClose }: SpawnFormProps): ReactNode {
   const [, navigate] = useLocation();
   const runtimes = useAnswer('studio', 'GET /api/v1/runtimes');
   const spawning = useChange('studio', 'POST /api/v1/agents/spawn');
@@ -28,35 +27,33 @@ export function SpawnDialog({ workspaceId, onClose }: SpawnDialogProps): ReactNo
     );
   };
   return (
-    <Modal title="Spawn an agent" onClose={onClose}>
-      <ChangeForm change={spawning} action="Spawn" onSubmit={spawn} onCancel={onClose}>
-        <KindField />
-        <Field label="Name" hint="Its kind when blank.">
-          <input name="name" maxLength={128} autoComplete="off" />
-        </Field>
-        <Answered query={runtimes}>
-          {({ runtimes: found }) => <RuntimeField runtimes={found} />}
-        </Answered>
-        <details>
-          <summary>Limits and capabilities</summary>
-          <div className="stack">
-            <Field label="Processor" hint="Cores, as 500m or 1; the kind's own when blank.">
-              <input name="cpu" className="mono" />
-            </Field>
-            <Field label="Memory" hint="As 512Mi or 1Gi; the kind's own when blank.">
-              <input name="memory" className="mono" />
-            </Field>
-            <Field label="Ends after" hint="Seconds; what the operator allows when blank.">
-              <input name="ttl" type="number" min={1} />
-            </Field>
-            <Field label="Capabilities" hint="Set off by blanks; the kind's own when blank.">
-              <input name="capabilities" className="mono" />
-            </Field>
-          </div>
-        </details>
-        {spawning.isPending ? <p className="faint">It starts, and joins the mesh …</p> : null}
-      </ChangeForm>
-    </Modal>
+    <ChangeForm change={spawning} action="Spawn" onSubmit={spawn} onCancel={onClose}>
+      <KindField />
+      <Field label="Name" hint="Its kind when blank.">
+        <input name="name" maxLength={128} autoComplete="off" />
+      </Field>
+      <Answered query={runtimes}>
+        {({ runtimes: found }) => <RuntimeField runtimes={found} />}
+      </Answered>
+      <details>
+        <summary>Limits and capabilities</summary>
+        <div className="stack">
+          <Field label="Processor" hint="Cores, as 500m or 1; the kind's own when blank.">
+            <input name="cpu" className="mono" />
+          </Field>
+          <Field label="Memory" hint="As 512Mi or 1Gi; the kind's own when blank.">
+            <input name="memory" className="mono" />
+          </Field>
+          <Field label="Ends after" hint="Seconds; what the operator allows when blank.">
+            <input name="ttl" type="number" min={1} />
+          </Field>
+          <Field label="Capabilities" hint="Set off by blanks; the kind's own when blank.">
+            <input name="capabilities" className="mono" />
+          </Field>
+        </div>
+      </details>
+      {spawning.isPending ? <p className="faint">It starts, and joins the mesh …</p> : null}
+    </ChangeForm>
   );
 }
 
