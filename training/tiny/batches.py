@@ -34,14 +34,19 @@ class Batch:
     targets: Tensor
 
 
-def batches_from(step: int, tokenizer: Tokenizer, budget: int, seed: int) -> Iterator[Batch]:
-    """The batches from a step on; the same ones whichever step the training resumes at."""
+def batches_from(
+    step: int, tokenizer: Tokenizer, budget: int, parts: int, seed: int
+) -> Iterator[list[Batch]]:
+    """The batches from a step on, each in parts of about equal size.
+
+    They are the same ones whichever step the training resumes at.
+    """
     pool, index = divmod(step, BATCHES_A_POOL)
     while True:
         drill_share = DRILL_SHARE if pool in DRILL_POOLS else 0.0
         draw = Drawing(Random(f'{seed}-{pool}'), tokenizer, drill_share)
         for rows in draw_groups(draw, budget)[index:]:
-            yield to_batch(rows)
+            yield [to_batch(rows[i::parts]) for i in range(parts) if rows[i::parts]]
         pool, index = pool + 1, 0
 
 

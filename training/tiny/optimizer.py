@@ -1,25 +1,32 @@
 """Muon for the matrices, Adam for the rest."""
 
+from concurrent.futures import Executor
+
 import torch
 from torch import Tensor, nn
 
-from model import TinyLlama
+from model import WORK_TYPE, TinyLlama
 
 
 class Muon(torch.optim.Optimizer):
     """Momentum whose step is made orthogonal, so that no direction of a matrix is left behind."""
 
     def __init__(
-        self, matrices: list[nn.Parameter], rate: float, momentum: float = 0.95, decay: float = 0.02
+        self,
+        matrices: list[nn.Parameter],
+        rate: float,
+        workers: Executor,
+        momentum: float = 0.95,
+        decay: float = 0.02,
     ):
         super().__init__(matrices, {'lr': rate, 'momentum': momentum, 'decay': decay})
+        self.workers = workers
 
-    @torch.no_grad()
     def step(self, closure: None = None) -> None:
         for group in self.param_groups:
-            for weight in group['params']:
-                self._step(weight, group)
+            list(self.workers.map(lambda weight: self._step(weight, group), group['params']))
 
+    @torch.no_grad()
     def _step(self, weight: nn.Parameter, group: dict[str, float]) -> None:
         if weight.grad is None:
             return
@@ -37,7 +44,7 @@ def orthogonal(gradient: Tensor, rounds: int = 5) -> Tensor:
     """The nearest matrix with all singular values near 1, by Newton and Schulz's iteration."""
     a, b, c = 3.4445, -4.7750, 2.0315
     x = gradient / (gradient.norm() + 1e-7)
-    x = x.to(torch.bfloat16)
+    x = x.to(WORK_TYPE)
     if is_tall := x.shape[0] > x.shape[1]:
         x = x.T.contiguous()
     for _ in range(rounds):
@@ -47,11 +54,11 @@ def orthogonal(gradient: Tensor, rounds: int = 5) -> Tensor:
 
 
 def optimizers(
-    model: TinyLlama, matrix_rate: float, other_rate: float
+    model: TinyLlama, matrix_rate: float, other_rate: float, workers: Executor
 ) -> list[torch.optim.Optimizer]:
     matrices = [weight for weight in model.blocks.parameters() if weight.ndim == 2]
     others = [model.token_embd, *(weight for weight in model.parameters() if weight.ndim == 1)]
     return [
-        Muon(matrices, matrix_rate),
+        Muon(matrices, matrix_rate, workers),
         torch.optim.AdamW(others, lr=other_rate, betas=(0.9, 0.98), weight_decay=0.0),
     ]

@@ -8,11 +8,13 @@ training that has not begun to fall may still be given another number of steps.
 
 import argparse
 import time
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from batches import Batch, batches_from
@@ -30,11 +32,12 @@ def main() -> None:
     options = read_options()
     folder = Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(1)
     torch.manual_seed(options.seed)
     tokenizer = ensure_tokenizer(folder / 'tokenizer.json', options)
     shape = Shape(len(tokenizer), options.width, options.layers, options.heads, options.hidden)
-    train(TinyLlama(shape), tokenizer, options)
+    with ThreadPoolExecutor(options.threads) as workers:
+        train(TinyLlama(shape), tokenizer, workers, options)
 
 
 def read_options() -> argparse.Namespace:
@@ -51,7 +54,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument('--heads', type=int, default=6)
     parser.add_argument('--hidden', type=int, default=512)
     parser.add_argument('--seed', type=int, default=9)
-    parser.add_argument('--threads', type=int, default=1)
+    parser.add_argument('--threads', type=int, default=2)
     return parser.parse_args()
 
 
@@ -63,18 +66,20 @@ def ensure_tokenizer(path: Path, options: argparse.Namespace) -> Tokenizer:
     return Tokenizer.load(path)
 
 
-def train(model: TinyLlama, tokenizer: Tokenizer, options: argparse.Namespace) -> None:
-    steppers = optimizers(model, options.matrix_rate, options.other_rate)
+def train(
+    model: TinyLlama, tokenizer: Tokenizer, workers: Executor, options: argparse.Namespace
+) -> None:
+    steppers = optimizers(model, options.matrix_rate, options.other_rate, workers)
     rates = [stepper.param_groups[0]['lr'] for stepper in steppers]
     path = Path(options.folder) / 'checkpoint.pt'
     first = restore(path, model, steppers)
-    batches = batches_from(first, tokenizer, options.batch_tokens, options.seed)
+    batches = batches_from(first, tokenizer, options.batch_tokens, options.threads, options.seed)
     mean, started, saved = 0.0, time.monotonic(), time.monotonic()
     for step in range(first, options.steps):
         share = rate_share(step, options.steps, options.decay)
         for stepper, rate in zip(steppers, rates, strict=True):
             stepper.param_groups[0]['lr'] = rate * share
-        loss = take_step(model, steppers, next(batches))
+        loss = take_step(model, steppers, next(batches), workers)
         mean = loss if step == first else 0.97 * mean + 0.03 * loss
         if step % 25 == 0:
             elapsed = time.monotonic() - started
@@ -93,14 +98,28 @@ def rate_share(step: int, steps: int, decay: int) -> float:
     return 0.5 * min(1.0, (steps - step) / decay)
 
 
-def take_step(model: TinyLlama, steppers: list[torch.optim.Optimizer], batch: Batch) -> float:
-    hidden = model.hidden(batch.inputs).flatten(0, 1)[batch.places]
-    loss = F.cross_entropy(model.logits(hidden), batch.targets)
-    loss.backward()
+def take_step(
+    model: TinyLlama,
+    steppers: list[torch.optim.Optimizer],
+    parts: list[Batch],
+    workers: Executor,
+) -> float:
+    """One step on a batch whose parts are worked on side by side; its mean loss."""
+    weights = list(model.parameters())
+    count = sum(len(part.targets) for part in parts)
+
+    def share(part: Batch) -> tuple[float, tuple[Tensor, ...]]:
+        hidden = model.hidden(part.inputs).flatten(0, 1)[part.places]
+        logits = model.logits(hidden)
+        loss = F.cross_entropy(logits, part.targets, reduction='sum') / count
+        return loss.item(), torch.autograd.grad(loss, weights)
+
+    losses, gradients = zip(*workers.map(share, parts), strict=True)
+    for weight, *shares in zip(weights, *gradients, strict=True):
+        weight.grad = sum(shares[1:], shares[0])
     for stepper in steppers:
         stepper.step()
-        stepper.zero_grad(set_to_none=True)
-    return loss.item()
+    return sum(losses)
 
 
 def save(path: Path, step: int, model: TinyLlama, steppers: list[torch.optim.Optimizer]) -> None:

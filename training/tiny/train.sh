@@ -4,7 +4,8 @@
 #   training/tiny/train.sh [FOLDER]
 #
 # FOLDER holds the checkpoints and what is measured (default: /tmp/ennead-tiny). Training goes on
-# where it was stopped. It needs Debian's python3-torch and python3-numpy, and Node for the measuring.
+# where it was stopped. It needs Debian's python3-torch, python3-numpy and
+# libopenblas0-pthread, and Node for the measuring.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
