@@ -296,7 +296,7 @@ describe.skipIf(!browserProgram)(
       await page.getByLabel('Only if').fill('body.kind == "order"');
       await page.getByLabel('Inputs').fill('nonsense');
       await page.getByRole('button', { name: 'Create' }).click();
-      await page.getByRole('alert').getByText('Inputs are no JSON').waitFor();
+      await page.getByRole('alert').getByText('Inputs is no JSON').waitFor();
       await page.getByLabel('Inputs').fill('{"order": "{{ body.id }}"}');
       await page.getByRole('button', { name: 'Create' }).click();
       const secret = await page.getByRole('textbox', { name: 'Secret' }).inputValue();
@@ -335,7 +335,7 @@ describe.skipIf(!browserProgram)(
       await page.getByLabel('Name').fill('Mornings');
       await page.getByRole('button', { name: 'Save' }).click();
       const mornings = page.getByRole('article', { name: 'Mornings' });
-      await mornings.getByRole('button', { name: 'Delete' }).click();
+      await mornings.getByRole('button', { name: 'Delete …' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await mornings.waitFor({ state: 'detached' });
     });

@@ -57,25 +57,34 @@ export function Toolbar({ draft, faults, storing, onArrange, onShow }: ToolbarPr
         >
           Publish
         </button>
-        {facts ? (
-          <>
-            <button type="button" onClick={() => onShow('versions')}>
-              Versions
-            </button>
-            <Link href={`/${facts.id}/triggers`} className="workflow-button">
-              Triggers
-            </Link>
-            <Link href={`/${facts.id}/executions`} className="workflow-button">
-              Executions
-            </Link>
-          </>
-        ) : null}
+        {facts ? <Kept id={facts.id} onShow={onShow} /> : null}
         <button type="button" className="primary" disabled={isBusy} onClick={() => onShow('run')}>
           Run …
         </button>
       </div>
       {problem ? <Problem error={problem} /> : null}
     </header>
+  );
+}
+
+interface KeptProps extends Pick<ToolbarProps, 'onShow'> {
+  readonly id: string;
+}
+
+/** The ways to what is kept of a stored workflow. */
+function Kept({ id, onShow }: KeptProps) {
+  return (
+    <>
+      <button type="button" onClick={() => onShow('versions')}>
+        Versions
+      </button>
+      <Link href={`/${id}/triggers`} className="workflow-button">
+        Triggers
+      </Link>
+      <Link href={`/${id}/executions`} className="workflow-button">
+        Executions
+      </Link>
+    </>
   );
 }
 

@@ -4,8 +4,8 @@ import { useAnswer } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Table, type Column } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
 
 const firingsOf = 'GET /api/v1/workflows/:workflowId/triggers/:triggerId/firings';
@@ -29,18 +29,16 @@ export function FiringList({ workflowId, triggerId }: FiringListProps): ReactNod
   });
   return (
     <Answered query={firings}>
-      {(answer) =>
-        answer.firings.length === 0 ? (
-          <p className="faint">It has not fired in the last 30 days.</p>
-        ) : (
-          <>
-            <div className="workflow-scroll">
-              <Table columns={columnsOf(workflowId)} rows={answer.firings} keyOf={({ id }) => id} />
-            </div>
-            <Pager {...{ offset, limit, total: answer.total }} onMove={setOffset} />
-          </>
-        )
-      }
+      {({ firings: rows, total }) => (
+        <PagedTable
+          columns={columnsOf(workflowId)}
+          rows={rows}
+          keyOf={({ id }) => id}
+          {...{ offset, limit, total }}
+          onMove={setOffset}
+          empty={<p className="faint">It has not fired in the last 30 days.</p>}
+        />
+      )}
     </Answered>
   );
 }

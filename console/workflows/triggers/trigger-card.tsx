@@ -1,24 +1,19 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Confirmation } from '../../ui/confirmation.tsx';
+import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatAge, formatCount } from '../../ui/text.ts';
 import { FiringList } from './firing-list.tsx';
+import { EditTriggerButton } from './trigger-dialog.tsx';
 import { nameOf, type Trigger } from './trigger.ts';
 
-export interface TriggerCardProps {
-  readonly trigger: Trigger;
-  readonly onEdit: () => void;
-}
-
 /** A trigger: what fires it, how often it did, and what became of that. */
-export function TriggerCard({ trigger, onEdit }: TriggerCardProps): ReactNode {
+export function TriggerCard({ trigger }: { readonly trigger: Trigger }): ReactNode {
   const { id: triggerId, workflowId, type, enabled } = trigger;
   const [areFiringsOpen, setAreFiringsOpen] = useState(false);
-  const [isDeleting, setIsDeleting] = useState(false);
   const change = useChange('workflow', 'PATCH /api/v1/workflows/:workflowId/triggers/:triggerId');
   const params = { workflowId, triggerId };
   const name = nameOf(trigger);
@@ -49,18 +44,13 @@ export function TriggerCard({ trigger, onEdit }: TriggerCardProps): ReactNode {
           >
             Firings
           </button>
-          <button type="button" onClick={onEdit}>
-            Edit
-          </button>
-          <button type="button" className="danger" onClick={() => setIsDeleting(true)}>
-            Delete
-          </button>
+          <EditTriggerButton trigger={trigger} />
+          <Deletion trigger={trigger} />
         </div>
       </header>
       <TriggerFacts trigger={trigger} />
       {change.error ? <Problem error={change.error} /> : null}
       {areFiringsOpen ? <FiringList {...params} /> : null}
-      {isDeleting ? <Deletion trigger={trigger} onClose={() => setIsDeleting(false)} /> : null}
     </article>
   );
 }
@@ -106,28 +96,19 @@ function Hook({ method, url }: { readonly method: string; readonly url: string }
   );
 }
 
-interface DeletionProps {
-  readonly trigger: Trigger;
-  readonly onClose: () => void;
-}
-
-function Deletion({ trigger, onClose }: DeletionProps) {
+function Deletion({ trigger }: { readonly trigger: Trigger }) {
   const { workflowId, id: triggerId } = trigger;
   const deletion = useChange(
     'workflow',
     'DELETE /api/v1/workflows/:workflowId/triggers/:triggerId',
   );
   return (
-    <Confirmation
+    <ConfirmButton
+      label="Delete"
       title={`Delete ${nameOf(trigger)}?`}
-      action="Delete"
-      change={deletion}
-      onConfirm={() =>
-        deletion.mutate({ params: { workflowId, triggerId } }, { onSuccess: onClose })
-      }
-      onClose={onClose}
+      onConfirm={() => deletion.mutateAsync({ params: { workflowId, triggerId } })}
     >
       <p>It fires no more, and what is known of its firings goes with it. Executions stay.</p>
-    </Confirmation>
+    </ConfirmButton>
   );
 }

@@ -1,31 +1,29 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
+import { readObject } from '../../ui/entry-text.ts';
 import { Field } from '../../ui/field.tsx';
 import { filled, textOf } from '../../ui/form-values.ts';
-import { Modal } from '../../ui/modal.tsx';
+import { ModalButton } from '../../ui/modal-button.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
-import { nameOf, type Trigger } from './trigger.ts';
 import { TriggerFields } from './trigger-fields.tsx';
+import { nameOf, type Trigger } from './trigger.ts';
 
-export interface TriggerDialogProps {
-  readonly workflowId: string;
-  /** Absent for a new one. */
-  readonly trigger: Trigger | undefined;
-  readonly onClose: () => void;
+/** Makes a trigger; a new webhook's secret is shown this once. */
+export function NewTriggerButton({ workflowId }: { readonly workflowId: string }): ReactNode {
+  return (
+    <ModalButton label="New trigger" look="primary">
+      {(close) => <Creation workflowId={workflowId} onClose={close} />}
+    </ModalButton>
+  );
 }
 
-/** Makes a trigger, or changes one; a new webhook's secret is shown this once. */
-export function TriggerDialog({ workflowId, trigger, onClose }: TriggerDialogProps): ReactNode {
-  return trigger ? (
-    <Modal title={`Change ${nameOf(trigger)}`} onClose={onClose}>
-      <Change trigger={trigger} onClose={onClose} />
-    </Modal>
-  ) : (
-    <Modal title="New trigger" onClose={onClose}>
-      <Creation workflowId={workflowId} onClose={onClose} />
-    </Modal>
+/** Changes a trigger. */
+export function EditTriggerButton({ trigger }: { readonly trigger: Trigger }): ReactNode {
+  return (
+    <ModalButton label="Edit" title={`Change ${nameOf(trigger)}`}>
+      {(close) => <Change trigger={trigger} onClose={close} />}
+    </ModalButton>
   );
 }
 
@@ -42,32 +40,25 @@ interface CreationProps {
 
 function Creation({ workflowId, onClose }: CreationProps) {
   const [type, setType] = useState<Trigger['type']>('schedule');
-  const change = useChange('workflow', 'POST /api/v1/workflows/:workflowId/triggers');
-  const creation = useMutation({
-    mutationFn: async (form: FormData) =>
-      change.mutateAsync({ params: { workflowId }, body: { type, ...bodyOf(form) } }),
-    onSuccess: ({ secret }) => {
+  const creation = useChange('workflow', 'POST /api/v1/workflows/:workflowId/triggers', {
+    onDone: ({ secret }) => {
       if (secret === undefined) onClose();
     },
   });
+  const create = (form: FormData) =>
+    creation.mutate(() => ({ params: { workflowId }, body: { type, ...bodyOf(form) } }));
   const secret = creation.data?.secret;
   if (secret !== undefined) {
     return (
-      <div className="stack">
-        <ShownOnce label="Secret" secret={secret} />
+      <ShownOnce label="Secret" secret={secret} onDone={onClose}>
         <p className="faint">
           A sender says it in the header <code>X-Webhook-Secret</code>, or signs the body with it.
         </p>
-        <div>
-          <button type="button" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </div>
+      </ShownOnce>
     );
   }
   return (
-    <ChangeForm change={creation} action="Create" onSubmit={creation.mutate} onCancel={onClose}>
+    <ChangeForm change={creation} action="Create" onSubmit={create} onCancel={onClose}>
       <Field label="It fires">
         <select value={type} onChange={({ target }) => setType(target.value as Trigger['type'])}>
           {Object.entries(types).map(([value, title]) => (
@@ -89,14 +80,13 @@ interface ChangeProps {
 
 function Change({ trigger, onClose }: ChangeProps) {
   const { workflowId, id: triggerId } = trigger;
-  const patch = useChange('workflow', 'PATCH /api/v1/workflows/:workflowId/triggers/:triggerId');
-  const change = useMutation({
-    mutationFn: async (form: FormData) =>
-      patch.mutateAsync({ params: { workflowId, triggerId }, body: bodyOf(form) }),
-    onSuccess: onClose,
+  const change = useChange('workflow', 'PATCH /api/v1/workflows/:workflowId/triggers/:triggerId', {
+    onDone: onClose,
   });
+  const save = (form: FormData) =>
+    change.mutate(() => ({ params: { workflowId, triggerId }, body: bodyOf(form) }));
   return (
-    <ChangeForm change={change} action="Save" onSubmit={change.mutate} onCancel={onClose}>
+    <ChangeForm change={change} action="Save" onSubmit={save} onCancel={onClose}>
       <TriggerFields type={trigger.type} trigger={trigger} />
     </ChangeForm>
   );
@@ -114,14 +104,6 @@ function bodyOf(form: FormData) {
     ...(filled(form, 'method') as Pick<Trigger, 'method'>),
     ...(filled(form, 'verification') as Pick<Trigger, 'verification'>),
     ...(filled(form, 'overlap') as Pick<Trigger, 'overlap'>),
-    ...(inputs === '' ? {} : { inputs: readInputs(inputs) }),
+    ...(inputs === '' ? {} : { inputs: readObject(inputs, 'Inputs') }),
   };
-}
-
-function readInputs(text: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    throw new Error('Inputs are no JSON');
-  }
 }

@@ -5,9 +5,8 @@ import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import type { Trigger } from './trigger.ts';
 import { TriggerCard } from './trigger-card.tsx';
-import { TriggerDialog } from './trigger-dialog.tsx';
+import { NewTriggerButton } from './trigger-dialog.tsx';
 
 const limit = 20;
 const everyMs = 5_000;
@@ -15,7 +14,6 @@ const everyMs = 5_000;
 /** What starts a workflow by itself. */
 export function TriggerListPage({ workflowId }: { readonly workflowId: string }): ReactNode {
   const [offset, setOffset] = useState(0);
-  const [edited, setEdited] = useState<Trigger | 'new'>();
   const triggers = useAnswer('workflow', 'GET /api/v1/workflows/:workflowId/triggers', {
     params: { workflowId },
     query: { limit, offset },
@@ -27,25 +25,19 @@ export function TriggerListPage({ workflowId }: { readonly workflowId: string })
       actions={
         <>
           <Link href={`/${workflowId}/executions`}>Executions</Link>
-          <button type="button" className="primary" onClick={() => setEdited('new')}>
-            New trigger
-          </button>
+          <NewTriggerButton workflowId={workflowId} />
         </>
       }
     >
       <Answered query={triggers}>
         {(answer) =>
-          answer.triggers.length === 0 ? (
+          answer.total === 0 ? (
             <NoTriggers />
           ) : (
             <>
               <div className="stack">
                 {answer.triggers.map((trigger) => (
-                  <TriggerCard
-                    key={trigger.id}
-                    trigger={trigger}
-                    onEdit={() => setEdited(trigger)}
-                  />
+                  <TriggerCard key={trigger.id} trigger={trigger} />
                 ))}
               </div>
               <Pager {...{ offset, limit, total: answer.total }} onMove={setOffset} />
@@ -53,13 +45,6 @@ export function TriggerListPage({ workflowId }: { readonly workflowId: string })
           )
         }
       </Answered>
-      {edited ? (
-        <TriggerDialog
-          workflowId={workflowId}
-          trigger={edited === 'new' ? undefined : edited}
-          onClose={() => setEdited(undefined)}
-        />
-      ) : null}
     </Page>
   );
 }
