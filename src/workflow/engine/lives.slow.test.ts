@@ -79,7 +79,7 @@ describe('an execution whose process ends', () => {
     const due: { readonly atMs: number; readonly callback: () => void }[] = [];
     const clock = {
       nowMs: () => nowMs,
-      random: () => 1,
+      random: () => 0,
       after: (delayMs: number, callback: () => void) => {
         const timer = { atMs: nowMs + delayMs, callback };
         due.push(timer);

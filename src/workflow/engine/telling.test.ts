@@ -102,12 +102,12 @@ describe('what an execution tells', () => {
       advance(1);
     }
     expect(told).toEqual([
-      [1, 30_000],
-      [2, 60_000],
+      [1, 45_000],
+      [2, 90_000],
     ]);
     expect(await engine.find(id)).toMatchObject({ status: 'completed', result: { a: 3 } });
     const [node] = await engine.nodeRuns(id);
-    expect(node).toMatchObject({ attempt: 3, duration: 90_000 });
+    expect(node).toMatchObject({ attempt: 3, duration: 135_000 });
     await engine[Symbol.asyncDispose]();
   });
 });
