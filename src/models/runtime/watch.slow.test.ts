@@ -43,7 +43,7 @@ async function stopInAnswer(runtime: Runtime) {
 
 describe.runIf(process.platform === 'linux')('a model process', () => {
   test('that is stopped in an answer is replaced, and its requests fail as in a crash', async () => {
-    await using runtime = create(600);
+    await using runtime = create(3_000);
     const { pid, rest } = await stopInAnswer(runtime);
     await expect(count(rest)).rejects.toMatchObject({
       code: 'unavailable',
@@ -55,7 +55,7 @@ describe.runIf(process.platform === 'linux')('a model process', () => {
   });
 
   test('that is stopped while it has nothing to do is noticed before anybody asks', async () => {
-    await using runtime = create(600);
+    await using runtime = create(3_000);
     await count(ask(runtime, 1));
     process.kill(runtime.pid ?? 0, 'SIGSTOP');
     await vi.waitUntil(() => runtime.state === 'crashed', 20_000);
