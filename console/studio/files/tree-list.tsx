@@ -16,19 +16,11 @@ const rowHeight = 26;
 /** The lines of the tree; only those in sight are in the page, so there may be very many. */
 export function TreeList(props: TreeListProps): ReactNode {
   const { rows, openPath, onOpen, onToggle, onDrop } = props;
-  const scroller = useRef<HTMLDivElement>(null);
   const baseId = useId();
   const [chosen, setChosen] = useState(0);
   // A list that became shorter ends before it.
   const active = Math.min(chosen, rows.length - 1);
-  // What it answers goes to no component that keeps it.
-  // oxlint-disable-next-line react/incompatible-library
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    overscan: 10,
-  });
+  const { scroller, virtualizer } = useLines(rows.length);
   const act = ({ path, isOpen }: TreeRow) => (isOpen === undefined ? onOpen(path) : onToggle(path));
   const go = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
@@ -75,6 +67,20 @@ export function TreeList(props: TreeListProps): ReactNode {
       </div>
     </div>
   );
+}
+
+/** The lines that are in sight, of so many. */
+function useLines(count: number) {
+  const scroller = useRef<HTMLDivElement>(null);
+  // What it answers goes to no component that keeps it.
+  // oxlint-disable-next-line react/incompatible-library
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 10,
+  });
+  return { scroller, virtualizer };
 }
 
 const steps: Readonly<Record<string, number>> = {

@@ -144,10 +144,8 @@ test.each([
 });
 
 test('what the local models know, what asks for nothing and what nobody knows goes to them', () => {
-  const extras = {
-    ...{ min_p: 0.1, user: 'u', metadata: { a: 'b' }, search: false, think: false },
-    ...{ nobody: 1, 'messages[0].timestamp': '2026-01-31T08:00:00Z' },
-  };
+  const known = { min_p: 0.1, user: 'u', metadata: { a: 'b' }, search: false, think: false };
+  const extras = { ...known, nobody: 1, 'messages[0].timestamp': '2026-01-31T08:00:00Z' };
   const question = { ...ask(fakeRequest('hi', { extras })), dialect: 'openai' as const };
   expect(order(routerOf(scene).plan(question))[0]).toBe('local/free');
 });
