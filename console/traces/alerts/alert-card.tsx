@@ -3,6 +3,7 @@ import { useChange } from '../../api/answers.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Problem } from '../../ui/problem.tsx';
+import { Switch } from '../../ui/switch.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { Alert } from '../parts/answers.ts';
 import { AlertHistory } from './alert-history.tsx';
@@ -25,19 +26,12 @@ export function AlertCard({ alert, onEdit }: AlertCardProps): ReactNode {
         <h2>{name}</h2>
         <span className="faint">{severity}</span>
         <div className="actions">
-          <label>
-            <input
-              type="checkbox"
-              role="switch"
-              checked={enabled}
-              aria-checked={enabled}
-              disabled={change.isPending}
-              onChange={({ target }) =>
-                change.mutate({ params: { id: alertId }, body: { enabled: target.checked } })
-              }
-            />{' '}
-            Enabled
-          </label>
+          <Switch
+            label="Enabled"
+            isOn={enabled}
+            isDisabled={change.isPending}
+            onChange={(isOn) => change.mutate({ params: { id: alertId }, body: { enabled: isOn } })}
+          />
           <button
             type="button"
             aria-expanded={isHistoryOpen}

@@ -9,6 +9,7 @@ import { Page } from '../../ui/page.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { formatAge, formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
 import { PagedTable } from '../../ui/paged-table.tsx';
+import { WorkflowLink } from '../parts/workflow-link.tsx';
 
 type Summary = Answer<'workflow', 'GET /api/v1/executions'>['executions'][number];
 
@@ -36,7 +37,7 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
   const hasOne = workflowId !== undefined;
   return (
     <Page
-      title={hasOne ? <WorkflowTitle id={workflowId} /> : 'Executions'}
+      title={<Title workflowId={workflowId} />}
       actions={
         <>
           <select
@@ -77,11 +78,11 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
   );
 }
 
-function WorkflowTitle({ id }: { readonly id: string }) {
-  const { data } = useAnswer('workflow', 'GET /api/v1/workflows/:id', { params: { id } });
+function Title({ workflowId }: { readonly workflowId: string | undefined }) {
+  if (workflowId === undefined) return 'Executions';
   return (
     <>
-      Executions of <Link href={`/${id}`}>{data?.name ?? id}</Link>
+      Executions of <WorkflowLink id={workflowId} />
     </>
   );
 }

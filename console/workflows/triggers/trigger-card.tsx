@@ -5,6 +5,7 @@ import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Problem } from '../../ui/problem.tsx';
+import { Switch } from '../../ui/switch.tsx';
 import { formatAge, formatCount } from '../../ui/text.ts';
 import { FiringList } from './firing-list.tsx';
 import { EditTriggerButton } from './trigger-dialog.tsx';
@@ -24,19 +25,12 @@ export function TriggerCard({ trigger }: { readonly trigger: Trigger }): ReactNo
         <h2>{name}</h2>
         <span className="faint">{type}</span>
         <div className="actions">
-          <label>
-            <input
-              type="checkbox"
-              role="switch"
-              checked={enabled}
-              aria-checked={enabled}
-              disabled={change.isPending}
-              onChange={({ target }) =>
-                change.mutate({ params, body: { enabled: target.checked } })
-              }
-            />{' '}
-            Enabled
-          </label>
+          <Switch
+            label="Enabled"
+            isOn={enabled}
+            isDisabled={change.isPending}
+            onChange={(isOn) => change.mutate({ params, body: { enabled: isOn } })}
+          />
           <button
             type="button"
             aria-expanded={areFiringsOpen}

@@ -6,6 +6,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { TriggerCard } from './trigger-card.tsx';
+import { WorkflowLink } from '../parts/workflow-link.tsx';
 import { NewTriggerButton } from './trigger-dialog.tsx';
 
 const limit = 20;
@@ -21,7 +22,11 @@ export function TriggerListPage({ workflowId }: { readonly workflowId: string })
   });
   return (
     <Page
-      title={<Title workflowId={workflowId} />}
+      title={
+        <>
+          Triggers of <WorkflowLink id={workflowId} />
+        </>
+      }
       actions={
         <>
           <Link href={`/${workflowId}/executions`}>Executions</Link>
@@ -46,17 +51,6 @@ export function TriggerListPage({ workflowId }: { readonly workflowId: string })
         }
       </Answered>
     </Page>
-  );
-}
-
-function Title({ workflowId }: { readonly workflowId: string }) {
-  const { data } = useAnswer('workflow', 'GET /api/v1/workflows/:id', {
-    params: { id: workflowId },
-  });
-  return (
-    <>
-      Triggers of <Link href={`/${workflowId}`}>{data?.name ?? workflowId}</Link>
-    </>
   );
 }
 
