@@ -140,6 +140,7 @@ function bytesOf(path: string, { method = 'POST', query = '', headers, body = ''
     host: 'a',
     connection: 'close',
     'x-request-id': 'req-1',
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     authorization: `Bearer ${token}`,
     ...(body.length > 0 ? { 'content-type': 'application/json' } : {}),
     ...(body.length > 0 ? { 'content-length': String(Buffer.byteLength(body)) } : {}),

@@ -65,7 +65,9 @@ export class Edge {
     const span = startServerSpan(this.#tracer, route, reply.request);
     const context = contextOf(reply.request, span);
     reply.request.context = context;
-    if (span.isRecording()) reply.whenOver(() => endServerSpan(context, reply.raw));
     reply.header('x-request-id', context.requestId);
+    if (!span.isRecording()) return;
+    reply.header('x-trace-id', span.spanContext().traceId);
+    reply.whenOver(() => endServerSpan(context, reply.raw));
   }
 }

@@ -364,14 +364,26 @@ describe('answers', () => {
     expect(unfit.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{16}$/);
   });
 
+  test('name their trace, a refusal too, unless nothing is recorded', async () => {
+    const refused = await fetch(`${url}/notes/1`);
+    expect(refused.status).toBe(401);
+    const traceId = refused.headers.get('x-trace-id');
+    expect(server.spans.some((span) => span.traceId === traceId)).toBe(true);
+    expect((await fetch(`${url}/health`)).headers.has('x-trace-id')).toBe(false);
+    const traceparent = '00-1bf7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00';
+    const unsampled = await fetch(`${url}/notes/1`, { headers: { traceparent } });
+    expect(unsampled.headers.has('x-trace-id')).toBe(false);
+  });
+
   test("continue the caller's trace and record route, status and caller", async () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c';
-    await fetch(`${url}/notes/1`, {
+    const answer = await fetch(`${url}/notes/1`, {
       headers: {
         authorization: `Bearer ${token}`,
         traceparent: `00-${traceId}-b7ad6b7169203331-01`,
       },
     });
+    expect(answer.headers.get('x-trace-id')).toBe(traceId);
     const span = server.spans.find((one) => one.traceId === traceId);
     expect(span).toMatchObject({
       parentSpanId: 'b7ad6b7169203331',
