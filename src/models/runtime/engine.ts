@@ -3,7 +3,6 @@ import {
   getLlama,
   InsufficientMemoryError,
   LlamaLogLevel,
-  resolveChatWrapper,
   type ChatWrapper,
   type Llama,
   type LlamaContext,
@@ -16,6 +15,7 @@ import { Fault } from '../../kit/errors.ts';
 import { Beat } from './beat.ts';
 import { beginMarkOf } from './begin-mark.ts';
 import { isOutOfTime, runBounded } from './bounded.ts';
+import { readChatFormat } from './chat-format.ts';
 import { Gate } from './gate.ts';
 import type { ChildSettings, LoadedModel, ModelKey } from './protocol.ts';
 import { SequencePool } from './sequence-pool.ts';
@@ -117,9 +117,7 @@ export class Engine {
     const model = await this.#llama.loadModel({ modelPath: path });
     try {
       if (kind === 'embedding') return await this.#openEmbedding(model, path, startedAt);
-      // Renders the template several times.
-      const resolve = () => resolveChatWrapper(model, { warningLogs: false });
-      const wrapper = runBounded(resolve, this.#settings.templateMs);
+      const wrapper = runBounded(() => readChatFormat(model), this.#settings.templateMs);
       const context = await this.#createContext(model);
       const sequences = Array.from({ length: context.totalSequences }, () => context.getSequence());
       const mark = beginMarkOf(model);
