@@ -1,7 +1,7 @@
 import type { Edge, Node } from '@xyflow/react';
 import type { Dependencies } from '../parts/answers.ts';
 import { formatCount, formatDuration, formatShare } from '../../ui/text.ts';
-import { placeInLayers } from './layers.ts';
+import { placeInLayers } from '../../ui/layers.ts';
 
 export type ServiceNode = Node<{ readonly service: Dependencies['nodes'][number] }, 'service'>;
 
@@ -13,24 +13,11 @@ const failingShare = 0.05;
 /** The nodes of a graph where their layers put them; columns are centred on each other. */
 export function nodesOf({ nodes, edges }: Dependencies): ServiceNode[] {
   const byId = new Map(nodes.map((node) => [node.serviceId, node]));
-  const places = placeInLayers([...byId.keys()], edges);
-  const heights = new Map<number, number>();
-  for (const { layer, rank } of places) {
-    heights.set(layer, Math.max(heights.get(layer) ?? 0, rank + 1));
-  }
-  const tallest = Math.max(0, ...heights.values());
-  return places.flatMap(({ id, layer, rank }) => {
+  return placeInLayers([...byId.keys()], edges).flatMap(({ id, layer, rank, layerSize }) => {
     const service = byId.get(id);
     if (!service) return [];
-    const shift = (tallest - (heights.get(layer) ?? 0)) / 2;
-    return [
-      {
-        id,
-        type: 'service' as const,
-        position: { x: layer * columnWidth, y: (rank + shift) * rowHeight },
-        data: { service },
-      },
-    ];
+    const position = { x: layer * columnWidth, y: (rank - layerSize / 2) * rowHeight };
+    return [{ id, type: 'service' as const, position, data: { service } }];
   });
 }
 
