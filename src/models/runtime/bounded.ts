@@ -1,5 +1,6 @@
 import { createContext, Script } from 'node:vm';
 import { Fault } from '../../kit/errors.ts';
+import { processorMs } from '../../kit/processor-time.ts';
 
 const place = createContext({ work: undefined });
 const script = new Script('work()');
@@ -15,7 +16,7 @@ const patience = 16;
  * program, and while it runs nobody else is answered. Work that was hardly given any time is begun anew
  * and given longer; Fault `unavailable` when that does not help either.
  */
-export function runBounded<T>(work: () => T, limitMs: number, readCpuMs = cpuMs): T {
+export function runBounded<T>(work: () => T, limitMs: number, readCpuMs = processorMs): T {
   for (let wallMs = limitMs; wallMs <= patience * limitMs; wallMs *= 2) {
     const startedAt = readCpuMs();
     try {
@@ -31,12 +32,6 @@ function runFor<T>(work: () => T, wallMs: number): T {
   place['work'] = work;
   // The script does nothing but call it.
   return script.runInContext(place, { timeout: wallMs }) as T;
-}
-
-/** What this process has had of the processor since its start. */
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
 }
 
 /** Whether `runBounded` threw because of the time. */

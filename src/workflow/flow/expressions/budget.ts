@@ -1,4 +1,5 @@
 import { Fault } from '../../../kit/errors.ts';
+import { processorMs } from '../../../kit/processor-time.ts';
 
 /** The fault of an expression that cannot be evaluated with what there is. */
 export function expressionFault(message: string, path?: string): Fault {
@@ -8,14 +9,25 @@ export function expressionFault(message: string, path?: string): Fault {
   });
 }
 
+/** What one evaluation may take: so long by the clock and of the processor, and so much brought forth. */
+export interface EvaluationBounds {
+  readonly ms: number;
+  readonly size: number;
+}
+
 /** Bounds what evaluation may take, because its data are as large as anybody makes them. */
 export class Budget {
-  readonly #endsAtMs: number;
+  readonly #ms: number;
+  readonly #startedAtMs = performance.now();
+  readonly #readProcessorMs: () => number;
+  readonly #processorMs: number;
   #sizeLeft: number;
 
-  constructor(bounds: { readonly ms: number; readonly size: number }) {
-    this.#endsAtMs = performance.now() + bounds.ms;
-    this.#sizeLeft = bounds.size;
+  constructor({ ms, size }: EvaluationBounds, readProcessorMs = processorMs) {
+    this.#ms = ms;
+    this.#sizeLeft = size;
+    this.#readProcessorMs = readProcessorMs;
+    this.#processorMs = readProcessorMs();
   }
 
   /** Fault `invalid` (`expression_failed`) when size or time is used up. */
@@ -25,8 +37,13 @@ export class Budget {
     this.checkTime(performance.now());
   }
 
-  /** Fault `invalid` (`expression_failed`) when that is behind the end. */
+  /**
+   * Fault `invalid` (`expression_failed`) when that is behind the end. A process that the machine gave no
+   * time to, or that slept, has not used it up.
+   */
   checkTime(nowMs: number): void {
-    if (nowMs > this.#endsAtMs) throw expressionFault('the expression takes too long');
+    if (nowMs - this.#startedAtMs <= this.#ms) return;
+    if (this.#readProcessorMs() - this.#processorMs <= this.#ms) return;
+    throw expressionFault('the expression takes too long');
   }
 }
