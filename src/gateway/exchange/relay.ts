@@ -236,11 +236,15 @@ function findUsage(text: string, from: number): number {
 
 /** Where the event begins and ends that a place is in. */
 function eventAround(text: string, at: number): readonly [number, number] {
-  const before = Math.max(text.lastIndexOf('\n\n', at) + 2, text.lastIndexOf('\n\r\n', at) + 3);
-  const start = before > 2 ? before : 0;
-  const ends = [text.indexOf('\n\n', at) + 2, text.indexOf('\n\r\n', at) + 3];
-  const [end = text.length] = ends.filter((one) => one > at).toSorted((one, other) => one - other);
-  return [start, end];
+  const start = Math.max(0, ...blankLines.map((one) => behind(one, text.lastIndexOf(one, at))));
+  const ends = blankLines.map((one) => behind(one, text.indexOf(one, at))).filter((end) => end > 0);
+  return [start, Math.min(text.length, ...ends)];
+}
+
+const blankLines = ['\n\n', '\n\r\n', '\r\r'];
+
+function behind(blankLine: string, at: number): number {
+  return at < 0 ? 0 : at + blankLine.length;
 }
 
 /** The chunk that has nothing but the usage, whose empty choices clients stumble over. */
