@@ -89,10 +89,16 @@ export class Relay implements StreamConsumer {
     this.#writer ??= this.#openWriter();
     const writer = this.#writer;
     let text = '';
-    for (const piece of this.#counted(this.#adapt?.(pieces) ?? pieces)) {
-      for (const allowed of this.#guard?.see(piece) ?? [piece]) text += writer.write(allowed);
+    try {
+      for (const piece of this.#counted(this.#adapt?.(pieces) ?? pieces)) {
+        for (const allowed of this.#guard?.see(piece) ?? [piece]) text += writer.write(allowed);
+      }
+    } catch (error) {
+      // What was allowed before a guard refused stands in front of the refusal; no end is in it.
+      if (text !== '') this.#send(this.#worded(text));
+      throw error;
     }
-    this.#write(this.#options.asked.isAnnotated ? this.#annotateAll(text) : text);
+    this.#write(this.#worded(text));
   }
 
   /** Writes that the answer is not complete: the last event. */
@@ -141,7 +147,8 @@ export class Relay implements StreamConsumer {
     return true;
   }
 
-  #annotateAll(text: string): string {
+  #worded(text: string): string {
+    if (!this.#options.asked.isAnnotated) return text;
     const stream = this.#stream;
     if (findUsage(text, 0) < 0 || !stream) return text;
     return annotateUsage(text, this.#options.noteOf(stream));

@@ -59,6 +59,9 @@ export class ItemMemory {
 
 function listening(stream: FaceStream, remember: (response: Json) => void): FaceStream {
   return {
+    get eventCount() {
+      return stream.eventCount;
+    },
     write: (event) => {
       const text = stream.write(event);
       if (text.includes(completed)) remember(responseIn(text));
