@@ -12,6 +12,10 @@ const path = '/messages';
 export const anthropicDialect: Dialect = {
   name: 'anthropic',
   framing: 'events',
+  lastWord: {
+    text: 'message_stop',
+    line: /^(?:event: ?message_stop|data: ?\{\s*"type"\s*:\s*"message_stop")/m,
+  },
   continuesAnswers: true,
   credential: (apiKey) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
   unsupported: findUnsupported,

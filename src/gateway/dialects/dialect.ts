@@ -39,11 +39,21 @@ export interface StreamWatch {
   readonly usage: Usage | undefined;
 }
 
+/** The event behind which nothing of an answer follows. */
+export interface LastWord {
+  /** What it holds in any case. */
+  readonly text: string;
+  /** Where it begins: a line that no other event has. */
+  readonly line: RegExp;
+}
+
 /** How one kind of provider is spoken to. Pure: it opens no connection and keeps no state. */
 export interface Dialect {
   readonly name: DialectName;
   /** How its streams are framed: server-sent events, or one JSON text a line. */
   readonly framing: 'events' | 'lines';
+  /** Absent where what follows the end may still count tokens. */
+  readonly lastWord?: LastWord;
   /** The headers that carry a key. */
   credential(apiKey: string): Readonly<Record<string, string>>;
   /**

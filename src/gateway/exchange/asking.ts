@@ -1,10 +1,12 @@
 import type { Fill, Lookup } from '../cache/answer-cache.ts';
+import type { Usage } from '../conversation/answer.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Plan } from '../routing/plan.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { AttemptOptions, Attempts } from './attempts.ts';
 import type { Bill } from './bill.ts';
 import type { Course } from './course.ts';
+import { usageOfPrompt } from './estimated-usage.ts';
 import type { CacheMark, ExchangeParts, Provenance } from './parts.ts';
 
 export interface AskingOptions {
@@ -46,6 +48,12 @@ export class Asking {
   decline(): void {
     this.bill.abandon();
     this.cached.fill?.decline();
+  }
+
+  /** Writes down what somebody took whose answer came when another was there already. */
+  billSurplus(target: Target, known: Usage | undefined): void {
+    const usage = usageOfPrompt(this.plan.inputTokens, known);
+    this.bill.add({ target, usage, outcome: 'aborted' });
   }
 
   get attempts(): Attempts {

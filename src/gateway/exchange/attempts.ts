@@ -1,14 +1,19 @@
-import { Cancellation } from '../../kit/cancellation.ts';
-import { Fault } from '../../kit/errors.ts';
+import type { Cancellation } from '../../kit/cancellation.ts';
 import type { UpstreamFailure } from '../dialects/failure.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 import type { Stations, Trip } from '../measure/stations.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Candidate } from '../routing/plan.ts';
 import { conclude, type FailedAttempt } from './conclusion.ts';
+import { Race } from './race.ts';
 
-/** Asks a target once; rejects with UpstreamError where it fails. */
-export type Ask<T> = (target: Target, trip: Trip, cancellation: Cancellation) => Promise<T>;
+/** How targets are asked. */
+export interface Quest<T> {
+  /** Asks a target once; rejects with UpstreamError where it fails. */
+  readonly ask: (target: Target, trip: Trip, cancellation: Cancellation) => Promise<T>;
+  /** Given an answer that came when another was there already. */
+  readonly onSurplus?: (surplus: Won<T>) => void;
+}
 
 export interface AttemptOptions {
   readonly cancellation: Cancellation;
@@ -60,28 +65,28 @@ export class Attempts {
   async run<T>(
     candidates: readonly Candidate[],
     options: AttemptOptions,
-    ask: Ask<T>,
+    quest: Quest<T>,
   ): Promise<Won<T>> {
     const [first] = candidates;
     if (this.#patience.hedgeAfterMs !== undefined || !first) {
-      return this.#runOn(new Queue(candidates), options, ask);
+      return this.#runOn(new Queue(candidates), options, quest);
     }
     const { target } = first;
     let trip: Trip | undefined;
     try {
       // Nearly always that is all, and nobody has to queue.
       trip = this.#stations.begin(target);
-      return { value: await ask(target, trip, options.cancellation), target, trip };
+      return { value: await quest.ask(target, trip, options.cancellation), target, trip };
     } catch (error) {
       const failed = this.#failed(error, { target, trip }, options);
       const queue = new Queue(candidates);
       queue.take();
       queue.fail(failed, this.#isOpen(failed));
-      return this.#runOn(queue, options, ask);
+      return this.#runOn(queue, options, quest);
     }
   }
 
-  async #runOn<T>(queue: Queue, options: AttemptOptions, ask: Ask<T>): Promise<Won<T>> {
+  async #runOn<T>(queue: Queue, options: AttemptOptions, quest: Quest<T>): Promise<Won<T>> {
     let { lastResorts } = options;
     for (;;) {
       const waitMs = queue.waitMs();
@@ -95,34 +100,37 @@ export class Attempts {
       // Timers may be a millisecond early.
       if (waitMs > 0) await pause(Math.ceil(waitMs) + 2, options.cancellation);
       options.cancellation.throwIfCancelled();
-      const won = await this.#race(queue, options, ask);
+      const won = await this.#race(queue, options, quest);
       if (won) return won;
     }
   }
 
   /** The next candidate, and with patience at its end the one behind it too; undefined: all failed. */
-  async #race<T>(queue: Queue, options: AttemptOptions, ask: Ask<T>): Promise<Won<T> | undefined> {
+  async #race<T>(
+    queue: Queue,
+    options: AttemptOptions,
+    quest: Quest<T>,
+  ): Promise<Won<T> | undefined> {
     const first = queue.take();
     const { hedgeAfterMs } = this.#patience;
     const askQueued = async (target: Target, cancellation: Cancellation) => {
-      const result = await this.#askOne(target, { ...options, cancellation }, ask);
+      const result = await this.#askOne(target, { ...options, cancellation }, quest);
       if (!('failure' in result)) return result;
       queue.fail(result, this.#isOpen(result));
       return undefined;
     };
     const { cancellation } = options;
     if (hedgeAfterMs === undefined || !queue.hasFresh()) return askQueued(first, cancellation);
-    const own = [follow(cancellation), follow(cancellation)] as const;
-    const running = [askQueued(first, own[0])];
-    await Promise.race([running[0], pause(hedgeAfterMs, own[0])]);
-    const isSlow = !queue.hasFailed(first) && !own[0].isCancelled;
-    if (isSlow && queue.hasFresh()) running.push(askQueued(queue.take(), own[1]));
-    const winner = await firstOf(running);
-    own.forEach((one, at) => {
-      if (at !== winner.at) one.cancel(overtaken());
+    const race = new Race<Won<T>>(cancellation, (won) => {
+      won.trip.forgotten();
+      quest.onSurplus?.(won);
     });
-    for (const loser of running) loser.catch(() => {});
-    return winner.won;
+    race.start((own) => askQueued(first, own));
+    if (await race.goesOnFor(hedgeAfterMs)) {
+      const second = queue.take();
+      race.start((own) => askQueued(second, own));
+    }
+    return race.result;
   }
 
   /** Whether it can be asked again at once, with another of its keys or the same one renewed. */
@@ -135,13 +143,13 @@ export class Attempts {
   async #askOne<T>(
     target: Target,
     options: AttemptOptions,
-    ask: Ask<T>,
+    quest: Quest<T>,
   ): Promise<Won<T> | FailedAttempt> {
     const { cancellation } = options;
     let trip: Trip | undefined;
     try {
       trip = this.#stations.begin(target);
-      return { value: await ask(target, trip, cancellation), target, trip };
+      return { value: await quest.ask(target, trip, cancellation), target, trip };
     } catch (error) {
       return this.#failed(error, { target, trip }, options);
     }
@@ -163,16 +171,6 @@ export class Attempts {
     onFailure(attempt);
     if (hopeless.has(failure.kind)) throw conclude([attempt]);
     return attempt;
-  }
-}
-
-/** The first that won, else none once all have failed. */
-async function firstOf<T>(running: readonly Promise<T | undefined>[]) {
-  const left = new Map(running.map((one, at) => [at, one.then((won) => ({ at, won }))]));
-  for (;;) {
-    const next = await Promise.race(left.values());
-    left.delete(next.at);
-    if (next.won !== undefined || left.size === 0) return next;
   }
 }
 
@@ -217,10 +215,6 @@ class Queue {
   /** Whether somebody has not been asked yet. */
   hasFresh(): boolean {
     return this.#places.some(({ rounds }) => rounds === 0);
-  }
-
-  hasFailed(target: Target): boolean {
-    return this.failures.some((failed) => failed.target === target);
   }
 
   /** `isOpen`: the target may be asked again at once. */
@@ -272,15 +266,4 @@ async function pause(ms: number, cancellation: Cancellation): Promise<void> {
     cancellation.onCancel(done);
   });
   cancellation.throwIfCancelled();
-}
-
-/** One of its own, for one of several attempts. */
-function follow(cancellation: Cancellation): Cancellation {
-  const own = new Cancellation();
-  cancellation.onCancel(() => own.cancel(cancellation.reason ?? overtaken()));
-  return own;
-}
-
-function overtaken(): Fault {
-  return new Fault('cancelled', 'another provider was faster');
 }

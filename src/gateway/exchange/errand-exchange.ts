@@ -41,15 +41,13 @@ export class ErrandExchange<Request extends ErrandRequest, Made> {
     const bill = await openBill(ask, new LikelyMost(likely, candidates), this.#parts);
     let won: Won<Brought<Made>>;
     try {
-      won = await this.#parts.attempts.run(
-        candidates,
-        attemptOptions(ask, this.#parts),
-        (target, trip, cancellation) => {
+      won = await this.#parts.attempts.run(candidates, attemptOptions(ask, this.#parts), {
+        ask: (target, trip, cancellation) => {
           course.ask(target);
           const place = { errand: this.#errand, parts: this.#parts, books: { bill, course } };
           return attemptErrand(ask, { target, trip, cancellation }, place);
         },
-      );
+      });
     } catch (error) {
       bill.abandon();
       throw error;

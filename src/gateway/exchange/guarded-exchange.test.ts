@@ -31,7 +31,6 @@ afterAll(async () => {
 const messages = [{ role: 'user', content: 'hi' }];
 
 test('a streamed answer that is too long is refused, and its provider is not blamed', async () => {
-  const words = Array.from({ length: 80 }, () => 'nineteen ');
   for (let times = 0; times < 6; times += 1) {
     upstream.script(stream(openAiStream(words)));
     const body = { model: 'm', messages, stream: true };
@@ -45,6 +44,29 @@ test('a streamed answer that is too long is refused, and its provider is not bla
   expect(next.status).toBe(200);
   const health = await gateway.call('GET', '/api/health');
   expect(health.body.providers.up).toMatchObject({ status: 'healthy', availability: 1 });
+});
+
+/** The events of a streamed response of the Responses API. */
+async function eventsOf() {
+  const body = { model: 'm', input: 'hi', stream: true };
+  const { text } = await gateway.call('POST', '/v1/responses', body);
+  const data = [...text.matchAll(/^data: (.*)$/gm)].map(([, line]) => line ?? '');
+  return data.map((one) => JSON.parse(one) as { type: string; sequence_number: number });
+}
+
+const words = Array.from({ length: 80 }, () => 'nineteen ');
+
+test.each([
+  ['is refused', openAiStream(words)],
+  ['is refused in the packet of its end', [openAiStream(words).join('')]],
+  ['is broken off', openAiStream(['nineteen ', 'nineteen ']).slice(0, -3)],
+])("a response's events are numbered to the last, also where it %s", async (_, texts) => {
+  upstream.script(stream(texts));
+  const events = await eventsOf();
+  expect(events.at(-1)?.type).toBe('error');
+  expect(events.map((event) => event.sequence_number)).toEqual([...events.keys()]);
+  const pieces = events.filter(({ type }) => type === 'response.output_text.delta');
+  expect(pieces.length).toBeGreaterThan(0);
 });
 
 /** What the provider heard of a caller of Anthropic's API with headers of its own. */

@@ -89,10 +89,16 @@ export class Relay implements StreamConsumer {
     this.#writer ??= this.#openWriter();
     const writer = this.#writer;
     let text = '';
-    for (const piece of this.#counted(this.#adapt?.(pieces) ?? pieces)) {
-      for (const allowed of this.#guard?.see(piece) ?? [piece]) text += writer.write(allowed);
+    try {
+      for (const piece of this.#counted(this.#adapt?.(pieces) ?? pieces)) {
+        for (const allowed of this.#guard?.see(piece) ?? [piece]) text += writer.write(allowed);
+      }
+    } catch (error) {
+      // What was allowed before a guard refused stands in front of the refusal; no end is in it.
+      if (text !== '') this.#send(this.#worded(text));
+      throw error;
     }
-    this.#write(this.#options.asked.isAnnotated ? this.#annotateAll(text) : text);
+    this.#write(this.#worded(text));
   }
 
   /** Writes that the answer is not complete: the last event. */
@@ -141,7 +147,8 @@ export class Relay implements StreamConsumer {
     return true;
   }
 
-  #annotateAll(text: string): string {
+  #worded(text: string): string {
+    if (!this.#options.asked.isAnnotated) return text;
     const stream = this.#stream;
     if (findUsage(text, 0) < 0 || !stream) return text;
     return annotateUsage(text, this.#options.noteOf(stream));
@@ -236,11 +243,15 @@ function findUsage(text: string, from: number): number {
 
 /** Where the event begins and ends that a place is in. */
 function eventAround(text: string, at: number): readonly [number, number] {
-  const before = Math.max(text.lastIndexOf('\n\n', at) + 2, text.lastIndexOf('\n\r\n', at) + 3);
-  const start = before > 2 ? before : 0;
-  const ends = [text.indexOf('\n\n', at) + 2, text.indexOf('\n\r\n', at) + 3];
-  const [end = text.length] = ends.filter((one) => one > at).toSorted((one, other) => one - other);
-  return [start, end];
+  const start = Math.max(0, ...blankLines.map((one) => behind(one, text.lastIndexOf(one, at))));
+  const ends = blankLines.map((one) => behind(one, text.indexOf(one, at))).filter((end) => end > 0);
+  return [start, Math.min(text.length, ...ends)];
+}
+
+const blankLines = ['\n\n', '\n\r\n', '\r\r'];
+
+function behind(blankLine: string, at: number): number {
+  return at < 0 ? 0 : at + blankLine.length;
 }
 
 /** The chunk that has nothing but the usage, whose empty choices clients stumble over. */

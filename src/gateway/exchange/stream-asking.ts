@@ -3,6 +3,7 @@ import { AnswerStream } from '../upstream/answer-stream.ts';
 import type { AnswerHeaders } from '../upstream/upstreams.ts';
 import type { PreparedAsk } from './ask.ts';
 import type { Asking } from './asking.ts';
+import type { Quest } from './attempts.ts';
 import { startAttemptSpan, withOrigin, type Attempt } from './attempt-span.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
 import type { Continuation } from './continuation.ts';
@@ -16,15 +17,9 @@ export async function askStream(
   asking: Asking,
   edge: StreamEdge,
 ): Promise<void> {
-  const { course, plan, attempts } = asking;
-  const won = await attempts.run(
-    plan.candidates,
-    asking.firstAttempts(asked),
-    (target, trip, cancellation) => {
-      course.ask(target);
-      return begin(asked, { target, trip, cancellation }, asking);
-    },
-  );
+  const { plan, attempts } = asking;
+  const quest = questFor(asked, asking);
+  const won = await attempts.run(plan.candidates, asking.firstAttempts(asked), quest);
   edge.tellHead(asking.provenance(won.target));
   edge.sink.begin();
   const { value: stream, target, trip } = won;
@@ -39,19 +34,24 @@ async function askForRest(
   asking: Asking,
 ): Promise<Running | undefined> {
   try {
-    const { value, target, trip } = await asking.attempts.run(
-      candidates,
-      asking.attemptOptions(asked),
-      (candidate, opened, cancellation) => {
-        asking.course.ask(candidate);
-        return begin(asked, { target: candidate, trip: opened, cancellation }, asking);
-      },
-    );
+    const options = asking.attemptOptions(asked);
+    const won = await asking.attempts.run(candidates, options, questFor(asked, asking));
+    const { value, target, trip } = won;
     return { stream: value, target, trip, rest };
   } catch (error) {
     if (asked.cancellation.isCancelled) throw error;
     return undefined;
   }
+}
+
+function questFor(asked: PreparedAsk, asking: Asking): Quest<AnswerStream> {
+  return {
+    ask: (target, trip, cancellation) => {
+      asking.course.ask(target);
+      return begin(asked, { target, trip, cancellation }, asking);
+    },
+    onSurplus: ({ target, value }) => asking.billSurplus(target, value.usage),
+  };
 }
 
 /** Opens a stream and waits for its first piece. */

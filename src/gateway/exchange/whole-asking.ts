@@ -40,11 +40,10 @@ export async function askWhole(
   tellHead: TellHead,
 ): Promise<WrittenBytes> {
   const { plan, attempts, cached } = asking;
-  const won = await attempts.run(
-    plan.candidates,
-    asking.firstAttempts(asked),
-    (target, trip, cancellation) => receive(asked, { target, trip, cancellation }, asking),
-  );
+  const won = await attempts.run(plan.candidates, asking.firstAttempts(asked), {
+    ask: (target, trip, cancellation) => receive(asked, { target, trip, cancellation }, asking),
+    onSurplus: ({ target, value }) => asking.billSurplus(target, value.usage),
+  });
   const { value, target } = won;
   const { cost, written } = close(won, asking);
   const body = bodyOf(asked, value, target);

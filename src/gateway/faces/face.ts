@@ -25,5 +25,5 @@ export interface FaceStream {
   /** The framed server-sent events that say this piece; empty when it says nothing yet. */
   write(event: AnswerEvent): string;
   /** How many events it has written, where they are numbered. */
-  readonly eventCount?: number;
+  readonly eventCount?: number | undefined;
 }

@@ -9,6 +9,7 @@ import type { Target, Timeouts } from '../providers/provider.ts';
 import { EventCutter, isWhole } from './event-cutter.ts';
 import { parseAnswer, requireSuccess } from './failed-answer.ts';
 import { PieceIntake, RawIntake, WholeIntake, type Intake, type StreamConsumer } from './intake.ts';
+import { upToLastWord } from './last-word.ts';
 import type { Secrets } from './secrets.ts';
 import { settler } from './settler.ts';
 import type { AnswerHeaders, Ongoing, Outgoing, UpstreamListener, Upstreams } from './upstreams.ts';
@@ -176,7 +177,7 @@ export class AnswerStream implements UpstreamListener {
 
   #take(events: Buffer): void {
     const intake = this.#intake;
-    intake.take(events);
+    intake.take(upToLastWord(events, this.#options.dialect.lastWord));
     // First, so that somebody else is asked where nothing has been passed on.
     if (intake.isEnded) this.#requireComplete();
     if (!this.#isBegun && intake.isStarted) this.#begin();

@@ -1,21 +1,21 @@
 /** A promise and its ends. */
-export interface Settler {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
+export interface Settler<T = void> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+  reject(error: unknown): void;
 }
 
 /** A promise that nobody has to wait for: its rejection is never unhandled. */
-export function settler(): Settler {
-  const settle: { resolve?: () => void; reject?: (error: Error) => void } = {};
-  const promise = new Promise<void>((resolve, reject) => {
+export function settler<T = void>(): Settler<T> {
+  const settle: { resolve?: (value: T) => void; reject?: (error: unknown) => void } = {};
+  const promise = new Promise<T>((resolve, reject) => {
     settle.resolve = resolve;
     settle.reject = reject;
   });
   promise.catch(() => {});
   return {
     promise,
-    resolve: () => settle.resolve?.(),
+    resolve: (value) => settle.resolve?.(value),
     reject: (error) => settle.reject?.(error),
   };
 }

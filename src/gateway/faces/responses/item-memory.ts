@@ -5,7 +5,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 const bytesMax = 32 * 1024 * 1024;
 const ttlMs = 60 * 60 * 1_000;
-const completed = '"type":"response.completed"';
+/** The events that hold a whole response; in a text their quotes would be escaped. */
+const ending = /"type":"response\.(?:completed|incomplete)"/;
 
 /**
  * The items of answers for as long as a conversation may refer to them by their ids, as clients of the
@@ -59,9 +60,12 @@ export class ItemMemory {
 
 function listening(stream: FaceStream, remember: (response: Json) => void): FaceStream {
   return {
+    get eventCount() {
+      return stream.eventCount;
+    },
     write: (event) => {
       const text = stream.write(event);
-      if (text.includes(completed)) remember(responseIn(text));
+      if (event.type === 'end') remember(responseIn(text));
       return text;
     },
   };
@@ -78,7 +82,7 @@ function isReference(item: unknown): item is Reference {
 }
 
 function responseIn(text: string): Json {
-  const line = text.split('\n').find((one) => one.startsWith('data:') && one.includes(completed));
+  const line = text.split('\n').find((one) => one.startsWith('data:') && ending.test(one));
   const { response } = JSON.parse(line?.slice('data:'.length) ?? '{}') as { response?: Json };
   return response ?? {};
 }
