@@ -306,8 +306,8 @@ test('a cancellation aborts the call of its session, and no other with that id',
 
 test('a call that is cancelled in a batch leaves the answers of the others', async () => {
   const session = await openSession();
-  const ping = { jsonrpc: '2.0', id: 6, method: 'ping' };
-  const answer = post([waitCall, ping], { 'mcp-session-id': session });
+  const beside = { jsonrpc: '2.0', id: 6, method: 'ping' };
+  const answer = post([waitCall, beside], { 'mcp-session-id': session });
   const { signal } = await nextWaiting();
   const params = { requestId: waitCall.id };
   const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
