@@ -55,6 +55,7 @@ test('a login gives a session cookie that works in the studio until the logout',
   const answer = (await login.json()) as { user: object; expires_in: number };
   expect(answer).toMatchObject({
     expires_in: 3600,
+    scope: '*',
     user: { name: 'Administrator', role: 'Admin' },
   });
   const [given = ''] = login.headers.getSetCookie();

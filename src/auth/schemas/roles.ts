@@ -2,9 +2,14 @@ import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { permissionPattern } from '../../kit/permissions.ts';
 
-const permissions = Type.Array(Type.String({ pattern: permissionPattern, maxLength: 128 }), {
-  maxItems: 100,
-});
+const permissions = Type.Array(
+  Type.String({
+    pattern: permissionPattern,
+    maxLength: 128,
+    description: 'a permission such as agent:read',
+  }),
+  { maxItems: 100 },
+);
 
 // Without a name, for the serializer takes no name twice in one answer.
 const mapping = Type.Object({

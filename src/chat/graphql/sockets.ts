@@ -2,6 +2,7 @@ import { makeServer, type Context, type Server, type SubscribePayload } from 'gr
 import type { ExecutionArgs, GraphQLError } from 'graphql';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { Fault } from '../../kit/errors.ts';
+import { bearerTokenOf } from '../../kit/http/credential.ts';
 import { parseJsonBody } from '../../kit/http/json-body.ts';
 import { invalidToken } from '../../kit/identity/claims.ts';
 import type { Log } from '../../kit/log.ts';
@@ -162,8 +163,7 @@ function tokenOf(params: InitPayload | undefined): string | undefined {
   const { auth, token = tokenIn(auth), authorization = params?.['Authorization'] } = params ?? {};
   if (typeof token === 'string' && token !== '') return token;
   if (authorization === undefined || authorization === null) return undefined;
-  const text = typeof authorization === 'string' ? authorization : '';
-  const [, bearer] = /^bearer (\S+)$/i.exec(text) ?? [];
+  const bearer = typeof authorization === 'string' ? bearerTokenOf(authorization) : undefined;
   if (bearer !== undefined) return bearer;
   throw invalidToken('authorization in connectionParams is malformed', 'header_malformed');
 }

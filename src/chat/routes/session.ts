@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
+import { bearerTokenOf } from '../../kit/http/credential.ts';
 import { endedSessionCookie, sessionCookie } from '../../kit/http/session-cookie.ts';
 import { invalidToken } from '../../kit/identity/claims.ts';
 import type { Authenticator } from '../../kit/identity/authenticator.ts';
@@ -40,7 +41,7 @@ export function sessionHandlers({ authenticator, url }: SessionHandlerParts): Se
 }
 
 function bearerOf(authorization: string | undefined): string {
-  const token = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
+  const token = bearerTokenOf(authorization ?? '');
   if (token !== undefined) return token;
   throw invalidToken('a token is needed: in the body or behind Bearer', 'token_missing');
 }

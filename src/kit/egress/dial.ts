@@ -10,8 +10,11 @@ export interface DialOptions {
 }
 
 /** The refusal of an address; names the host as the caller gave it, never what it resolves to. */
-export function blockedFault(host: string): Fault {
-  return new Fault('forbidden', `calls to ${host} are not allowed`, { reason: 'egress_blocked' });
+export function blockedFault(host: string, field?: string): Fault {
+  return new Fault('forbidden', `calls to ${host} are not allowed`, {
+    reason: 'egress_blocked',
+    detail: field === undefined ? {} : { param: field },
+  });
 }
 
 /**

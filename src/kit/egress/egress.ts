@@ -47,6 +47,14 @@ export interface EgressResponse {
   json(): unknown;
 }
 
+/** What is asked of an address beyond what the guard asks of all. */
+export interface UrlRules {
+  /** http and https unless told. */
+  readonly schemes?: readonly EgressScheme[];
+  /** Where the caller gave the address, named in the refusal: `endpoints.rest`. */
+  readonly field?: string;
+}
+
 /** The guard for every request to an address that a caller supplied. The caller disposes of it. */
 export interface Egress extends AsyncDisposable {
   /**
@@ -55,7 +63,7 @@ export interface Egress extends AsyncDisposable {
    * called. Names are judged when they are dialled. Use it when a URL is registered, and before
    * handing a URL to a client that dials by itself: sockets resolve no literal.
    */
-  checkUrl(url: string, options?: { readonly schemes?: readonly EgressScheme[] }): URL;
+  checkUrl(url: string, rules?: UrlRules): URL;
   /**
    * Throws `forbidden` (`egress_blocked`) when the address may not be called, also after a
    * redirect; `deadline` when the answer takes too long; `upstream` for all else that fails, with
@@ -95,21 +103,18 @@ class GuardedEgress implements Egress {
     this.#isAllowed = options.isAllowed;
   }
 
-  checkUrl(
-    text: string,
-    { schemes = ['http', 'https'] }: { readonly schemes?: readonly EgressScheme[] } = {},
-  ): URL {
+  checkUrl(text: string, { schemes = ['http', 'https'], field }: UrlRules = {}): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || !schemes.some((scheme) => url.protocol === `${scheme}:`)) {
-      throw new Fault('invalid', `the address must be a URL of ${schemes.join(', ')}`);
+      throw badUrl(`must be a URL of ${schemes.join(', ')}`, field);
     }
     if (url.username || url.password) {
-      throw new Fault('invalid', 'the address must not hold a user name or password');
+      throw badUrl('must not hold a user name or password', field);
     }
     // The URL parser has turned decimal, hex, octal and short forms into the plain one.
     const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
     const literal = /^(.+\.)?localhost$/.test(host) ? '127.0.0.1' : host;
-    if (isIP(literal) !== 0 && !this.#isAllowed(literal)) throw blockedFault(host);
+    if (isIP(literal) !== 0 && !this.#isAllowed(literal)) throw blockedFault(host, field);
     return url;
   }
 
@@ -209,6 +214,14 @@ function toResponse({ status, headers, body }: Exchange): EgressResponse {
     }
   };
   return { status, headers, body, text, json };
+}
+
+function badUrl(rule: string, field: string | undefined): Fault {
+  if (field === undefined) return new Fault('invalid', `the address ${rule}`);
+  return new Fault('invalid', `${field} ${rule}`, {
+    reason: 'validation_error',
+    detail: { param: field },
+  });
 }
 
 /** A caller's own deadline stays one; any other reason to stop is a cancellation. */

@@ -13,12 +13,12 @@ export interface CredentialRules {
 }
 
 const bearerPrefix = 'Bearer ';
-const bearerPattern = /^bearer ([A-Za-z0-9._~+/=-]+)$/i;
+const bearerPattern = /^bearer +([A-Za-z0-9._~+/=-]+)$/i;
 const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
- * The caller's credential: `Authorization: Bearer` (RFC 6750, section 2.1), else `X-API-Key`, else
- * what the rules add. Throws `unauthenticated` when there is none or it is malformed.
+ * The caller's credential: `Authorization: Bearer` (RFC 6750, section 2.1), else `X-API-Key`, else what the
+ * rules add. Throws `unauthenticated` when there is none or it is malformed.
  */
 export function readCredential(request: IncomingMessage, rules: CredentialRules): string {
   const { authorization } = request.headers;
@@ -43,8 +43,13 @@ export function peekBearer(request: EdgeRequest): string | undefined {
   return authorization.slice(bearerPrefix.length);
 }
 
+/** The token of `Bearer <token>`; one or more spaces may stand before it (RFC 9110, section 11.4). */
+export function bearerTokenOf(authorization: string): string | undefined {
+  return bearerPattern.exec(authorization)?.[1];
+}
+
 function readBearer(request: IncomingMessage, authorization: string): string {
-  const token = bearerPattern.exec(authorization)?.[1];
+  const token = bearerTokenOf(authorization);
   if (!token || countHeader(request, 'authorization') > 1) {
     throw invalidToken('the Authorization header is malformed', 'header_malformed');
   }

@@ -168,11 +168,17 @@ function rawAnswer(status: number, headers: Record<string, string>, body: string
 /** The headers that a refusal carries (RFC 6750, section 3; RFC 9110, 7.8 and 10.2.3); no cache keeps one. */
 function headersOf(fault: Fault): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
-  if (fault.status === 401) headers['www-authenticate'] = 'Bearer error="invalid_token"';
+  if (fault.status === 401) headers['www-authenticate'] = challengeOf(fault);
   if (fault.status === 426) Object.assign(headers, { upgrade: 'websocket', connection: 'upgrade' });
   if (fault.retryAfter !== undefined) headers['retry-after'] = String(fault.retryAfter);
   if (typeof fault.detail['allow'] === 'string') headers['allow'] = fault.detail['allow'];
   return headers;
+}
+
+/** Who showed no token is told of no error in one (RFC 6750, section 3.1). */
+function challengeOf({ reason, detail }: Fault): string {
+  const isShown = reason === 'invalid_token' && detail['reason'] !== 'token_missing';
+  return isShown ? 'Bearer error="invalid_token"' : 'Bearer';
 }
 
 /** Notes a fault on the span of what was asked for; only what is not the caller's makes it fail. */

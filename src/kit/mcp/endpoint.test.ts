@@ -301,7 +301,19 @@ test('a cancellation aborts the call of its session, and no other with that id',
   expect(second?.signal.aborted).toBe(false);
   await post(cancelled, { 'mcp-session-id': sessions[1] });
   expect(second?.signal.aborted).toBe(true);
-  await Promise.all(answers);
+  expect(await Promise.all(answers)).toEqual(['', '']);
+});
+
+test('a call that is cancelled in a batch leaves the answers of the others', async () => {
+  const session = await openSession();
+  const beside = { jsonrpc: '2.0', id: 6, method: 'ping' };
+  const answer = post([waitCall, beside], { 'mcp-session-id': session });
+  const { signal } = await nextWaiting();
+  const params = { requestId: waitCall.id };
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
+  await post(cancelled, { 'mcp-session-id': session });
+  await untilAborted(signal);
+  expect(await (await answer).text()).toContain('"id":6');
 });
 
 const waitCall = { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'wait' } };

@@ -73,13 +73,17 @@ export class McpEndpoint implements AsyncDisposable {
     if (method) request.span.setAttribute('mcp.method.name', method);
     if (method === 'notifications/cancelled') this.#cancel(request, session);
     const handler = await (this.#handler ??= this.#open());
-    const response = await handler.fetch(toWebRequest(request, this.#options.url), {
+    const left = new AbortController();
+    const leave = Array.isArray(request.body) ? undefined : () => left.abort();
+    const signal = AbortSignal.any([request.signal, left.signal]);
+    const { headers } = request;
+    const response = await handler.fetch(toWebRequest({ headers, signal }, this.#options.url), {
       parsedBody: request.body,
       authInfo: {
         token: '',
         clientId: request.identity.subject,
         scopes: [],
-        extra: { sender: new Sender(request, session) },
+        extra: { sender: new Sender(request, { session, leave }) },
       },
     });
     if (response.ok) this.#direct.accept(request);
@@ -172,7 +176,10 @@ function methodOf(body: unknown): string | undefined {
 }
 
 /** Of the headers only those that MCP reads: the credential stays behind. */
-function toWebRequest({ headers, signal }: McpRequest, url: string): Request {
+function toWebRequest(
+  { headers, signal }: Pick<McpRequest, 'headers' | 'signal'>,
+  url: string,
+): Request {
   const kept = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value === 'string' && isMcpHeader(name)) kept.set(name, value);

@@ -155,11 +155,11 @@ async function run<T>(
   context: ServerContext,
   work: (context: McpCallContext) => Promise<T>,
 ): Promise<T> {
-  const { caller, session } = Sender.of(context);
+  const { caller, session, leave } = Sender.of(context);
   const { id, signal, _meta: meta } = context.mcpReq;
   const key = session ? { subject: caller.identity.subject, session, id } : undefined;
   const reporter = new Reporter(context);
-  const result = await calls.run(key, signal, (running) =>
+  const result = await calls.run(key, { signal, leave }, (running) =>
     work({
       ...caller,
       signal: running,

@@ -5,6 +5,13 @@ export interface CallKey {
   readonly id: string | number;
 }
 
+export interface CallEnds {
+  /** Of the request that the call came with. */
+  readonly signal: AbortSignal;
+  /** Ends that request without an answer: whoever cancels a call takes none (MCP 2025-11-25, cancellation). */
+  readonly leave: (() => void) | undefined;
+}
+
 /**
  * The calls that are running now, so that `notifications/cancelled`, which comes as a request of its
  * own, finds the one it means. Only calls of this process are known: a cancellation that reaches
@@ -16,12 +23,13 @@ export class OpenCalls {
   /** Runs a call whose signal is aborted by `cancel`, or with the given one. */
   async run<T>(
     key: CallKey | undefined,
-    signal: AbortSignal,
+    { signal, leave }: CallEnds,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (!key) return work(signal);
     const text = textOf(key);
     const controller = new AbortController();
+    if (leave) controller.signal.addEventListener('abort', leave, { once: true });
     this.#open.set(text, controller);
     try {
       return await work(AbortSignal.any([signal, controller.signal]));

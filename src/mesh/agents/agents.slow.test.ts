@@ -43,7 +43,7 @@ test('what no registration can be is refused before anything is stored', async (
     [{ ...agent, metadata: { text: '\ud800' } }, 'INVALID'],
     [{ ...agent, endpoints: { grpc: 'no-port' } }, 'VALIDATION_ERROR'],
     [{ ...agent, endpoints: { grpc: 'host:99999' } }, 'VALIDATION_ERROR'],
-    [{ ...agent, endpoints: { rest: 'ftp://host' } }, 'INVALID'],
+    [{ ...agent, endpoints: { rest: 'ftp://host' } }, 'VALIDATION_ERROR'],
     [{ ...agent, endpoints: { rest: 'http://localhost/ok?x=1' } }, 'VALIDATION_ERROR'],
     [{ ...agent, endpoints: { rest: 'http://localhost/ok#y' } }, 'VALIDATION_ERROR'],
     [{ ...agent, publicKey: `0x${'a'.repeat(64)}` }, 'KEY_PROOF_INVALID'],
@@ -54,6 +54,21 @@ test('what no registration can be is refused before anything is stored', async (
     expect([status, answer.error?.code, body]).toEqual([400, code, body]);
   }
   expect((await mesh.call('GET', '/api/v1/agents/bad')).status).toBe(404);
+});
+
+test('the refusal of an endpoint names its field', async () => {
+  const refused = [
+    [{ endpoints: { rest: 'nonsense' } }, 'endpoints.rest'],
+    [{ endpoints: { rest: 'http://a:b@localhost/' } }, 'endpoints.rest'],
+    [{ endpoints: { a2a: 'ws://localhost' } }, 'endpoints.a2a'],
+    [{ endpoints: { grpc: 'no-port' } }, 'endpoints.grpc'],
+    [{ endpoints: { grpc: '169.254.169.254:80' } }, 'endpoints.grpc'],
+    [{ agentCardUrl: 'nonsense' }, 'agentCardUrl'],
+  ] as const;
+  for (const [given, param] of refused) {
+    const { body } = await register({ agentId: 'bad', capabilities: [], ...given });
+    expect(body.error.details).toMatchObject({ param });
+  }
 });
 
 test('endpoints that must not be called are refused with 403', async () => {

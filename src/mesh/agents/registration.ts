@@ -132,18 +132,26 @@ function checkEndpoints(
   { grpc, rest, a2a }: AgentEndpoints,
   egress: Pick<Egress, 'checkUrl'>,
 ): void {
-  for (const url of [rest, a2a]) if (url !== undefined) egress.checkUrl(url);
+  for (const [field, url] of Object.entries({ rest, a2a })) {
+    if (url !== undefined) egress.checkUrl(url, { field: `endpoints.${field}` });
+  }
   // Paths are appended to it.
   if (rest !== undefined && /[?#]/.test(rest)) {
-    throw new Fault('invalid', 'endpoints.rest must have neither a query nor a fragment', {
-      reason: 'validation_error',
-    });
+    throw badEndpoint('rest', 'must have neither a query nor a fragment');
   }
   if (grpc === undefined) return;
   const isAddress = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):\d{1,5}$/.test(grpc);
-  if (isAddress && URL.canParse(`http://${grpc}`)) egress.checkUrl(`http://${grpc}`);
-  else
-    throw new Fault('invalid', 'endpoints.grpc must be host:port', { reason: 'validation_error' });
+  const url = `http://${grpc}`;
+  if (!isAddress || !URL.canParse(url)) throw badEndpoint('grpc', 'must be host:port');
+  egress.checkUrl(url, { field: 'endpoints.grpc' });
+}
+
+function badEndpoint(name: 'rest' | 'grpc', rule: string): Fault {
+  const param = `endpoints.${name}`;
+  return new Fault('invalid', `${param} ${rule}`, {
+    reason: 'validation_error',
+    detail: { param },
+  });
 }
 
 async function findCard(
@@ -152,6 +160,7 @@ async function findCard(
 ): Promise<CardJson | undefined> {
   if (agentCardUrl === undefined) return agentCard;
   if (agentCard) throw new Fault('invalid', 'send agentCard or agentCardUrl, not both');
+  egress.checkUrl(agentCardUrl, { field: 'agentCardUrl' });
   const answer = await egress.fetch(agentCardUrl, {
     headers: { accept: 'application/json', 'a2a-version': '1.0' },
     responseBytesMax: cardBytesMax,

@@ -6,7 +6,8 @@ import { AnyKey } from '../../kit/any-key.ts';
 
 const idPattern = '^[A-Za-z0-9._:-]{1,128}$';
 const idWords = '1 to 128 letters, digits or any of . _ : -';
-const AgentId = Type.String({ pattern: idPattern, description: idWords });
+/** The id of an agent, or of a task. */
+export const AgentId = Type.String({ pattern: idPattern, description: idWords });
 const Capability = Type.String({ minLength: 1, maxLength: 128 });
 const Capabilities = Type.Array(Capability, { maxItems: 100 });
 const Status = Type.Enum([...agentStatuses]);

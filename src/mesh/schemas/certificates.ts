@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { AgentId } from './agents.ts';
 
 const certificatesPath = '/api/v1/certificates';
 const csrCharsMax = 8_192;
@@ -20,7 +21,7 @@ export const certificateRoutes = {
     schema: {
       body: Type.Object(
         {
-          agentId: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
+          agentId: AgentId,
           csr: Type.String({
             minLength: 1,
             maxLength: csrCharsMax,

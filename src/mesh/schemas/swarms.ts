@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { AgentId } from './agents.ts';
 import { voteValues } from '../swarms/ballot.ts';
 import { consensusType, timeoutMsMax } from '../swarms/request.ts';
 import { membersMax, swarmStatuses } from '../swarms/swarm.ts';
@@ -9,7 +10,7 @@ import { AnyKey } from '../../kit/any-key.ts';
 const swarmsPath = '/api/v1/swarms';
 const communication = 'mesh:communicate';
 
-const agentId = Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' });
+const agentId = AgentId;
 const signature = Type.String({
   pattern: '^[A-Za-z0-9_-]{86}$',
   description: 'an Ed25519 signature over what `ballot` describes, 86 characters of base64url',

@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { AgentId } from './agents.ts';
 import { priorities } from '../tasks/task.ts';
 
 const communication = 'mesh:communicate';
-const agentId = Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' });
-const taskId = Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' });
+const agentId = AgentId;
+const taskId = AgentId;
 const capability = Type.String({
   minLength: 1,
   maxLength: 128,

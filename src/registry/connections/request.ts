@@ -153,7 +153,8 @@ function readAddress(
   if (url === undefined || isOther) {
     throw invalid('endpoint', `the endpoint of ${protocol} is {url, headers?}`);
   }
-  egress.checkUrl(url, { schemes: protocol === 'http' ? ['http', 'https'] : ['ws', 'wss'] });
+  const schemes = protocol === 'http' ? (['http', 'https'] as const) : (['ws', 'wss'] as const);
+  egress.checkUrl(url, { schemes, field: 'endpoint.url' });
   return { url, ...(headers === undefined ? {} : { headers: readHeaders(headers) }) };
 }
 

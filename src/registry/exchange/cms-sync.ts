@@ -53,7 +53,7 @@ export class CmsSyncs implements AsyncDisposable {
   async sync(request: SyncRequest, identity: Identity, signal: AbortSignal): Promise<SyncResult> {
     const { egress, sql, allowList, log } = this.#options;
     const cms = requireAllowedCms(request.cmsEndpoint, allowList);
-    egress.checkUrl(cms);
+    egress.checkUrl(cms, { field: 'cmsEndpoint' });
     const syncId = newId('syn');
     const { syncMode: direction, dryRun: isDryRun } = request;
     const sync = { syncId, cms, direction, isDryRun, startedBy: identity.subject };

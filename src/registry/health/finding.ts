@@ -44,7 +44,7 @@ const sentences: Readonly<Record<string, string>> = {
   server_error: 'the server answered with an error',
   http_status: 'the server answered with an HTTP status that says no',
   input_required: 'the server asks for further input',
-  answer_cut_off: 'the connection ended in the middle of the answer',
+  answer_cut_off: 'the connection ended before the answer was complete',
   link_closed: 'the connection was closed',
   session_lost: 'the server forgot the session',
   process_not_reading: 'the process does not take what is written to it',

@@ -11,7 +11,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Connection, RemoteEndpoint } from '../connections/connection.ts';
 import type { SpawnServer } from '../processes/spawned.ts';
 import { HttpTransport } from './http-transport.ts';
-import { isOfOtherEra, toLinkFault } from './link-faults.ts';
+import { isOfOtherEra, isOverQuestion, toLinkFault } from './link-faults.ts';
 import { LinkFetch, type Credentials } from './link-fetch.ts';
 import type { ServerIdentity } from './link.ts';
 import { McpLink } from './mcp-link.ts';
@@ -117,7 +117,7 @@ class Dialling {
     return this.#open(undefined).catch((again: unknown) => this.#openAsLegacy(again));
   }
 
-  /** It ignored the question or ended over it, as servers from before the question do. */
+  /** It ignored the question, failed or ended over it, as servers from before the question do. */
   async #openAsLegacy(error: unknown): Promise<Dialled> {
     if (!this.#mayBeLegacy(error)) throw this.#failure ?? error;
     this.#failure = undefined;
@@ -126,9 +126,10 @@ class Dialling {
 
   #mayBeLegacy(error: unknown): boolean {
     const { connection, request } = this.#target;
-    if (connection.protocol === 'http' || request.signal.aborted) return false;
-    if (!(error instanceof Error) || !('code' in error)) return false;
-    return error.code === 'REQUEST_TIMEOUT' || error.code === 'ERA_NEGOTIATION_FAILED';
+    if (request.signal.aborted || !(error instanceof Error) || !('code' in error)) return false;
+    const hasFailed = error.code === 'ERA_NEGOTIATION_FAILED';
+    if (connection.protocol === 'http') return hasFailed && isOverQuestion(toLinkFault(error));
+    return hasFailed || error.code === 'REQUEST_TIMEOUT';
   }
 
   async #open(prior: PriorDiscovery | undefined): Promise<Dialled> {

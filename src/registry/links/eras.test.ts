@@ -95,6 +95,23 @@ test.each(changes)('a server that goes from %s to %s is found well', async (from
   expect((await link.learn()).tools.map(({ name }) => name)).toEqual(['which']);
 });
 
+const failures: readonly [string, () => Response | Promise<Response>][] = [
+  ['the status 500', () => new Response('Unknown method', { status: 500 })],
+  ['the status 501', () => new Response(null, { status: 501 })],
+  ['a page', () => new Response('<h1>Error</h1>', { headers: { 'content-type': 'text/html' } })],
+  ['the end of the connection', () => Promise.reject(new Error('cut'))],
+];
+
+test.each(failures)(
+  'a legacy server that answers discovery with %s is begun as such',
+  async (_by, fail) => {
+    refuse = fail;
+    const link = await links.pool.open('con_a');
+    expect(link.server.era).toBe('legacy');
+    expect((await link.learn()).tools.map(({ name }) => name)).toEqual(['which']);
+  },
+);
+
 test('a legacy server that was upgraded while nobody was connected is asked anew', async () => {
   const first = await links.pool.open('con_a');
   links.directory.put({ ...remote('con_a', server.url), server: first.server });

@@ -70,6 +70,8 @@ const answers: Record<string, (response: ServerResponse) => void> = {
     response.write(': soon\n\n');
     setTimeout(() => response.destroy(), 20);
   },
+  'cut-at-once': (response) => void response.destroy(),
+  reset: (response) => void response.socket?.resetAndDestroy(),
   'cut-json': (response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
     response.write('{');
@@ -119,6 +121,8 @@ test.each([
   ['forbidding', 'upstream', 'http_status', 5_000],
   ['cut-off', 'unavailable', 'answer_cut_off', 5_000],
   ['cut-json', 'unavailable', 'answer_cut_off', 5_000],
+  ['cut-at-once', 'unavailable', 'answer_cut_off', 5_000],
+  ['reset', 'unavailable', 'answer_cut_off', 5_000],
 ] as const)('a server that answers with %s fails as %s', async (path, code, reason, timeoutMs) => {
   await expect(openPath(path, timeoutMs)).rejects.toMatchObject({ code, reason });
   await expect.poll(() => links.pool.size).toBe(0);

@@ -55,6 +55,12 @@ export function isOfOtherEra(error: unknown, { era, isProbe }: Asked): boolean {
   return (isProbe && era === 'modern') || strangeCodes[era].has(detail['code']);
 }
 
+/** Whether a server that was reached may have failed over a question that it does not know. */
+export function isOverQuestion({ reason, detail }: Fault): boolean {
+  if (reason === 'http_status') return Number(detail['status']) >= 500;
+  return reason === 'answer_cut_off' || reason === 'not_mcp';
+}
+
 /** Any error of the MCP client as the Fault that `Link` promises; the signal is the caller's own. */
 export function toLinkFault(thrown: unknown, signal?: AbortSignal): Fault {
   if (signal?.aborted) return abortFault(signal.reason);

@@ -168,9 +168,11 @@ async function refuseLostSession(response: Response, init: FetchInit): Promise<R
   return new Response(text, { status, headers });
 }
 
-/** Codes that tell of a connection that stood; all others must not tell a closed port from a filter. */
+/** Codes of a connection that stood and ended under the request. */
+const cutCodes: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** Codes of an answer that is none; all others must not tell a closed port from a filter. */
 const brokenCodes: ReadonlySet<unknown> = new Set([
-  'UND_ERR_SOCKET',
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
   'UND_ERR_HEADERS_OVERFLOW',
@@ -181,6 +183,7 @@ function toFetchFault(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof Fault) return error;
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (cutCodes.has(code)) return answerCutOff(error);
   const isBroken = brokenCodes.has(code) || String(code).startsWith('HPE_');
   return isBroken
     ? new Fault('upstream', 'the server gave no usable answer', { reason: 'not_mcp', cause: error })

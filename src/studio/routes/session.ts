@@ -37,12 +37,12 @@ export function sessionHandlers(parts: SessionParts): Handlers {
       const tokens = await vouchFor(call.origin, ownToken, (headers) =>
         authAs().login({ body }, { signal, parent, headers }),
       );
-      const { access_token, refresh_token, token_type, expires_in } = tokens;
+      const { access_token, expires_in } = tokens;
       const cookie = { maxAgeSeconds: expires_in, isSecure };
       call.setHeader('set-cookie', sessionCookie(access_token, cookie));
       call.setHeader('cache-control', 'no-store');
       const user = shown(await authenticator.identify(access_token));
-      return { access_token, refresh_token, token_type, expires_in, user };
+      return { ...tokens, user };
     },
     logout: async (call) => {
       const { identity, credential, origin, signal, span: parent } = call;

@@ -39,6 +39,7 @@ export const sessionRoutes = {
           refresh_token: Type.String(),
           token_type: Type.Literal('Bearer'),
           expires_in: Type.Integer({ description: 'seconds' }),
+          scope: Type.String({ description: 'the permissions, separated by spaces' }),
           user: me,
         }),
       },

@@ -173,7 +173,7 @@ const list = Type.Object(
 );
 
 const accepting =
-  'Answers once it is stored; with `Idempotency-Key` the same request is the same task. `test` runs the workspace’s test command (400 `no_test_command` without one); `deploy` runs its workflow by the studio itself (400 `no_deploy_workflow` without one) and takes the permission `workflow:execute`. A task is tried again, at most three times, where its agent died or could not be reached; so it may have been begun more than once.';
+  'Answers once it is stored; with `Idempotency-Key` the same request is the same task. `test` runs the workspace’s test command (400 `no_test_command` without one); `deploy` runs its workflow by the studio itself (400 `no_deploy_workflow` without one) and takes the permission `workflow:execute`. Without a workspace both are taken, and fail in their record. A task is tried again, at most three times, where its agent died or could not be reached; so it may have been begun more than once.';
 
 /** Tasks: giving them to agents, and what becomes of them. */
 export const taskRoutes = {

@@ -118,22 +118,27 @@ function refusalOf(agent: Agent | undefined, { type }: NewTask): Fault | undefin
   });
 }
 
-/** The settings as they are now, so that every attempt is asked for alike. */
+/**
+ * The settings as they are now, so that every attempt is asked for alike. A task without a workspace is
+ * what the interface shows, so none is refused for what only a workspace has: its record tells what it
+ * lacked.
+ */
 function extrasOf(
   { type }: NewTask,
   { permissions }: Identity,
   workspace: Workspace | undefined,
 ): WorkspaceExtras {
-  const { testCommand, model, tools, deployWorkflow } = workspace?.settings ?? {};
+  if (!workspace) return {};
+  const { testCommand, model, tools, deployWorkflow } = workspace.settings;
   if (type === 'test' && !testCommand) {
     throw notDoable(
       'no_test_command',
-      'a `test` task needs a workspace whose settings name a testCommand',
+      'the settings of the workspace name no testCommand for a `test` task',
     );
   }
   if (type === 'deploy') {
     if (deployWorkflow === undefined) {
-      const message = 'a `deploy` task needs a workspace whose settings name a deployWorkflow';
+      const message = 'the settings of the workspace name no deployWorkflow for a `deploy` task';
       throw notDoable('no_deploy_workflow', message);
     }
     requirePermission(permissions, mayExecute);

@@ -33,7 +33,7 @@ export class DeployWork implements Work {
     const { id: taskId, workspaceId, extras, input, requirements } = task;
     const { deployWorkflow } = extras;
     if (deployWorkflow === undefined) {
-      return failed('no_deploy_workflow', 'the workspace names no deploy workflow');
+      return failed('no_deploy_workflow', 'no workspace names a deployWorkflow for it');
     }
     const body = {
       inputs: { ...input, taskId, workspaceId },

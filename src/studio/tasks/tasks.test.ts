@@ -58,7 +58,6 @@ describe('A task is refused', () => {
     const able = await ground.workspaces.create(ada, { name: 'able', settings });
     const giving = (type: 'test' | 'deploy', workspaceId?: string) =>
       reasonOf(tasks.add(ada, { type, ...(workspaceId && { workspaceId }) }));
-    expect(await giving('test')).toBe('no_test_command');
     expect(await giving('test', bare.id)).toBe('no_test_command');
     expect(await giving('deploy', bare.id)).toBe('no_deploy_workflow');
     expect(await giving('deploy', able.id)).toBe('insufficient_permissions');
@@ -213,6 +212,18 @@ describe('A task fails', () => {
     expect((await untilEnded(tasks, id)).failure).toMatchObject({
       code: 'insufficient_permissions',
     });
+  });
+});
+
+describe('A task without a workspace', () => {
+  test('is taken whatever its type, and tells in its record what it lacked', async () => {
+    const tasks = await start();
+    ground.agents.set({ id: 'agt_1' });
+    ground.mesh.work = ({ fail }) => fail('AGENT_FAILED', 'the agent failed', 'no workspace');
+    const checked = await tasks.add(ada, { type: 'test' });
+    expect((await untilEnded(tasks, checked.id)).failure?.message).toBe('no workspace');
+    const deployed = await tasks.add(ada, { type: 'deploy' });
+    expect((await untilEnded(tasks, deployed.id)).failure?.code).toBe('no_deploy_workflow');
   });
 });
 

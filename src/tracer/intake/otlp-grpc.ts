@@ -3,6 +3,7 @@ import { codes, Fault } from '../../kit/errors.ts';
 import { GrpcServer, type GrpcMethod } from '../../kit/grpc/grpc-server.ts';
 import type { GrpcCall } from '../../kit/grpc/incoming-call.ts';
 import type { GrpcStatus } from '../../kit/grpc/status.ts';
+import { bearerTokenOf } from '../../kit/http/credential.ts';
 import type { Authenticator } from '../../kit/identity/authenticator.ts';
 import type { Log } from '../../kit/log.ts';
 import { peerPermission, requirePermission } from '../../kit/permissions.ts';
@@ -82,7 +83,7 @@ export class OtlpGrpcServer implements AsyncDisposable {
 
   async #admit(call: Call): Promise<void> {
     const [header = ''] = call.metadata('authorization');
-    const [, credential] = /^Bearer (\S+)$/i.exec(String(header)) ?? [];
+    const credential = bearerTokenOf(String(header));
     if (credential === undefined) {
       throw new Fault('unauthenticated', 'send a token in the metadata `authorization`');
     }
