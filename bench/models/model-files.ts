@@ -12,7 +12,7 @@ export interface BenchModel {
 const largeShape = { width: 512, layers: 8, heads: 8, hidden: 1408 };
 
 /** That of the built-in model, with which every cost beside the model shows. */
-const smallShape = { width: 192, layers: 6, heads: 6, hidden: 512 };
+const smallShape = { width: 256, layers: 6, heads: 8, hidden: 704 };
 
 /** Models of random weights, which cost as much as trained ones and never end an answer. */
 export async function writeModels(): Promise<{ files: BenchModel[]; folder: string }> {

@@ -1,22 +1,19 @@
 """Turns conversations into batches of tokens; the loss counts what the assistant says."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
 import torch
 from torch import Tensor
 
-from conversations import Message, converse, drill
+from conversations import Message, converse, drill_copying, drill_slow
 from kinds_talk import tell_story
 from sentences import sentence
 from tokenizer import ROLES, Tokenizer
 
 BATCHES_A_POOL = 16
 PLAIN_SHARE = 0.02
-# To copy is hard to find and much depends on it, so for a while many rows ask for little else.
-DRILL_POOLS = range(38, 75)
-DRILL_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -34,6 +31,22 @@ class Batch:
     targets: Tensor
 
 
+@dataclass(frozen=True)
+class Drill:
+    """Conversations of a few kinds only, which take a share of the rows of some pools."""
+
+    pools: range
+    share: float
+    converse: Callable[[Random], list[Message]]
+
+
+DRILLS = (
+    # To copy is hard to find and much depends on it, so for a while many rows ask for little else.
+    Drill(range(38, 75), 0.3, drill_copying),
+    Drill(range(119, 1_000_000), 0.5, drill_slow),
+)
+
+
 def batches_from(
     step: int, tokenizer: Tokenizer, budget: int, parts: int, seed: int
 ) -> Iterator[list[Batch]]:
@@ -43,8 +56,8 @@ def batches_from(
     """
     pool, index = divmod(step, BATCHES_A_POOL)
     while True:
-        drill_share = DRILL_SHARE if pool in DRILL_POOLS else 0.0
-        draw = Drawing(Random(f'{seed}-{pool}'), tokenizer, drill_share)
+        drill = next((drill for drill in DRILLS if pool in drill.pools), None)
+        draw = Drawing(Random(f'{seed}-{pool}'), tokenizer, drill)
         for rows in draw_groups(draw, budget)[index:]:
             yield [to_batch(rows[i::parts]) for i in range(parts) if rows[i::parts]]
         pool, index = pool + 1, 0
@@ -54,7 +67,7 @@ def batches_from(
 class Drawing:
     random: Random
     tokenizer: Tokenizer
-    drill_share: float
+    drill: Drill | None
 
 
 def draw_groups(drawing: Drawing, budget: int) -> list[list[Row]]:
@@ -78,8 +91,8 @@ def draw_groups(drawing: Drawing, budget: int) -> list[list[Row]]:
 
 def draw_row(drawing: Drawing) -> Row:
     random, tokenizer = drawing.random, drawing.tokenizer
-    if drawing.drill_share and random.random() < drawing.drill_share:
-        return conversation_row(drill(random), tokenizer)
+    if drawing.drill and random.random() < drawing.drill.share:
+        return conversation_row(drawing.drill.converse(random), tokenizer)
     if random.random() < PLAIN_SHARE:
         return plain_row(plain_text(random), tokenizer)
     return conversation_row(converse(random), tokenizer)

@@ -136,17 +136,38 @@ def draw_case(kind: Kind, random: Random, held_out: bool) -> Case:
     )
 
 
+OPENINGS = (
+    *('Hi! ', 'Hello, ', 'Hi, ', 'hi, ', 'Hello! ', 'OK. ', 'So, ', 'Tell me: ', 'Question: '),
+    *('Quick question: ', 'Tell me, ', 'Now: ', 'Next: ', 'Good morning! ', 'Well, '),
+)
+REQUESTS = ('Please ', 'please ', 'Can you ', 'Could you ', 'Now ', 'I want you to ', 'Would you ')
+CONTRACTIONS = (
+    ('What is ', ("What's ", "what's ", 'Whats ', 'whats ')),
+    ('How much is ', ("How much's ", 'how much is ')),
+    ('How many ', ('how many ', 'So how many ')),
+    ('Which ', ('which ', 'And which ')),
+)
+
+
 def roughen(question: str, random: Random) -> str:
     """Writes as people type: without the mark at the end, in lower case, with a please."""
+    if random.random() < 0.55:
+        return question
+    for beginning, shorter in CONTRACTIONS:
+        if question.startswith(beginning) and random.random() < 0.4:
+            question = random.choice(shorter) + question[len(beginning) :]
+    is_request = question[-1] == '.' and question[0].isupper()
     roll = random.random()
-    if roll < 0.08 and question[-1] in '?.':
-        return question[:-1]
-    if roll < 0.16 and ':' not in question:
-        return question[0].lower() + question[1:]
-    if roll < 0.20:
-        return 'Please ' + question[0].lower() + question[1:] if question[-1] == '.' else question
-    if roll < 0.23 and question[-1] in '?.' and ':' not in question:
-        return question[0].lower() + question[1:-1]
-    if roll < 0.26:
-        return random.choice(('Hi! ', 'Hello, ', 'OK. ', 'Tell me: ', 'Question: ')) + question
+    if roll < 0.3 and question[-1] in '?.':
+        is_one_sentence = not any(mark in question[:-1] for mark in '.?!:"')
+        ends = ('', '', ' please', ', please', ' please.') if is_one_sentence else ('',)
+        question = question[:-1] + random.choice(ends)
+    elif roll < 0.55 and is_request:
+        return random.choice(REQUESTS) + question[0].lower() + question[1:]
+    elif roll < 0.65 and question[-1] == '?':
+        question = random.choice(('Please tell me: ', 'Can you tell me: ')) + question
+    if random.random() < 0.3:
+        question = question[0].lower() + question[1:]
+    if random.random() < 0.25:
+        question = random.choice(OPENINGS) + question
     return question

@@ -21,10 +21,20 @@ PLAIN_KINDS: tuple[Kind, ...] = (
 KINDS: tuple[Kind, ...] = (*PLAIN_KINDS, *kinds_tools.KINDS)
 WEIGHTS = [kind.weight for kind in KINDS]
 BESIDE_TOOLS: tuple[Kind, ...] = (*kinds_talk.KINDS[:6], *kinds_words.KINDS, *kinds_texts.KINDS)
-COPYING = tuple(
-    kind
-    for kind in KINDS
-    if kind.name in ('repeat', 'reverse a list', 'first item', 'last item', 'write a JSON list')
+
+
+def kinds_named(*names: str) -> tuple[Kind, ...]:
+    return tuple(kind for kind in KINDS if kind.name in names)
+
+
+COPYING = kinds_named('repeat', 'reverse a list', 'first item', 'last item', 'write a JSON list')
+SLOW_TO_LEARN = kinds_named(
+    *('add', 'subtract', 'story problem', 'double', 'divide', 'next number', 'previous number'),
+    *('even or odd', 'sort numbers', 'sort numbers down', 'smallest number'),
+    *('sort words', 'reverse a list', 'join a list', 'longest word', 'words by letter'),
+    *('count items', 'count words', 'count letters', 'spell', 'upper case', 'lower case'),
+    *('first letter', 'last letter', 'letter in word', 'opposite'),
+    *('yes or no', 'odd one out', 'name some', 'animal sounds'),
 )
 
 SYSTEMS = (
@@ -82,11 +92,20 @@ def converse(random: Random) -> list[Message]:
     return messages
 
 
-def drill(random: Random) -> list[Message]:
+def drill_copying(random: Random) -> list[Message]:
     """One to four questions whose answers are copied from them."""
     messages: list[Message] = []
     for _ in range(random.choice((1, 2, 4))):
         add_turn(messages, draw_turn(random.choice(COPYING), random), random)
+    return messages
+
+
+def drill_slow(random: Random) -> list[Message]:
+    """One to eight questions of the kinds that take longest to learn."""
+    weights = [kind.weight for kind in SLOW_TO_LEARN]
+    messages: list[Message] = []
+    for _ in range(random.choice((1, 1, 2, 4, 8))):
+        add_turn(messages, draw_turn(random.choices(SLOW_TO_LEARN, weights)[0], random), random)
     return messages
 
 

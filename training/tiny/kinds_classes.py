@@ -5,7 +5,7 @@ from random import Random
 from cases import Case, Source, read_kinds
 from lexicon import CAPITALS, CATEGORIES, FACTS, NAMES, SOUNDS
 from sentences import thing, town
-from wording import article, listed
+from wording import article, enumerated, listed
 
 GOOD = (
     'great',
@@ -182,7 +182,7 @@ def odd_one(random: Random) -> Case:
     items = random.sample(CATEGORIES[usual], random.choice((2, 3)))
     odd = random.choice([item for item in CATEGORIES[strange] if item not in CATEGORIES[usual]])
     mixed = random.sample([*items, odd], len(items) + 1)
-    return Case({'list': ', '.join(mixed)}, odd, ' '.join(sorted(mixed)))
+    return Case({'list': enumerated(mixed, random)}, odd, ' '.join(sorted(mixed)))
 
 
 def three_of(random: Random) -> Case:
@@ -272,12 +272,12 @@ def list_in_words(random: Random) -> Case:
 KINDS = read_kinds(
     'classes',
     (
-        Source('yes or no', is_a, 3),
-        Source('classify words', class_of, 2),
-        Source('odd one out', odd_one, 1.5),
-        Source('name some', three_of, 0.8),
-        Source('sentiment', opinion, 2.5),
-        Source('route messages', intent, 2.5),
+        Source('yes or no', is_a, 5),
+        Source('classify words', class_of, 3.5),
+        Source('odd one out', odd_one, 3.5),
+        Source('name some', three_of, 2),
+        Source('sentiment', opinion, 1.5),
+        Source('route messages', intent, 1.2),
         Source('capitals', capital, 2),
         Source('countries of capitals', country_of, 1.2),
         Source('colors of things', fact, 0.3),

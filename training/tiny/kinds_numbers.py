@@ -4,16 +4,22 @@ from random import Random
 
 from cases import Case, Source, read_kinds
 from lexicon import ALL_NOUNS, DAYS, MONTH_DAYS, MONTHS, NAMES, UNITS
-from wording import plural
+from wording import enumerated, plural
+
+
+def highest(random: Random) -> int:
+    """How large the numbers of a sum may be: people ask for small sums more often."""
+    return random.choice((12, 12, 30, 99, 99, 99))
 
 
 def add(random: Random) -> Case:
-    a, b = random.randint(0, 99), random.randint(0, 99)
+    most = highest(random)
+    a, b = random.randint(0, most), random.randint(0, most)
     return sum_case(a, b, a + b)
 
 
 def subtract(random: Random) -> Case:
-    a = random.randint(1, 100)
+    a = random.randint(1, highest(random) + 1)
     b = random.randint(0, a if random.random() < 0.9 else 100)
     return Case({'a': str(a), 'b': str(b)}, str(a - b), f'{a}-{b}')
 
@@ -85,7 +91,7 @@ def numbers(random: Random) -> list[int]:
 
 
 def number_list(case_numbers: list[int], random: Random) -> str:
-    return random.choice((', ', ', ', ' ')).join(map(str, case_numbers))
+    return enumerated(list(map(str, case_numbers)), random)
 
 
 def sort_up(random: Random) -> Case:
@@ -162,29 +168,29 @@ def convert(random: Random) -> Case:
 KINDS = read_kinds(
     'numbers',
     (
-        Source('add', add, 8),
-        Source('subtract', subtract, 8),
-        Source('multiply', multiply, 2),
-        Source('divide', divide, 1.5),
-        Source('story problem / more', story_add, 2),
-        Source('story problem / fewer', story_subtract, 2),
+        Source('add', add, 12),
+        Source('subtract', subtract, 12),
+        Source('multiply', multiply, 3),
+        Source('divide', divide, 2),
+        Source('story problem / more', story_add, 3),
+        Source('story problem / fewer', story_subtract, 3),
         Source('compare numbers / which', greater),
         Source('compare numbers / whether', is_greater, 1.5),
-        Source('even or odd', parity),
+        Source('even or odd', parity, 0.6),
         Source('next number', following),
         Source('previous number', preceding),
         Source('double', double, 0.8),
-        Source('sort numbers', sort_up, 3),
-        Source('sort numbers down', sort_down, 1.5),
+        Source('sort numbers', sort_up, 4),
+        Source('sort numbers down', sort_down, 2.5),
         Source('largest number', largest, 1.5),
-        Source('smallest number', smallest, 1.5),
+        Source('smallest number', smallest, 2),
         Source('day after', day_after, 0.7),
         Source('day before', day_before, 0.7),
-        Source('day in n days', day_in),
+        Source('day in n days', day_in, 0.5),
         Source('month after', month_after, 0.7),
         Source('month before', month_before, 0.7),
         Source('days of a month', month_days, 0.7),
         Source('month number', month_number, 0.5),
-        Source('convert units', convert, 2),
+        Source('convert units', convert, 1.5),
     ),
 )

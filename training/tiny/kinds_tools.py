@@ -212,5 +212,5 @@ def call(random: Random) -> Case:
 
 KINDS = read_kinds(
     'tools',
-    (Source('call tools', call, 4, is_exact=True),),
+    (Source('call tools', call, 3, is_exact=True),),
 )

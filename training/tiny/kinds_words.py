@@ -5,7 +5,7 @@ from random import Random
 from cases import Case, Source, read_kinds
 from lexicon import ALL_NOUNS, CATEGORIES, IRREGULAR_PLURALS, NAMES, OPPOSITES
 from sentences import any_word, invented, sentence
-from wording import plural
+from wording import enumerated, plural
 
 LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 
@@ -21,8 +21,7 @@ def word_list(random: Random) -> list[str]:
 
 
 def list_case(chosen: list[str], answer: str, random: Random) -> Case:
-    joint = random.choice((', ', ', ', ' '))
-    return Case({'list': joint.join(chosen)}, answer, ' '.join(sorted(chosen)))
+    return Case({'list': enumerated(chosen, random)}, answer, ' '.join(sorted(chosen)))
 
 
 def sort_words(random: Random) -> Case:
@@ -155,24 +154,24 @@ def opposite(random: Random) -> Case:
 KINDS = read_kinds(
     'words',
     (
-        Source('sort words', sort_words, 3.5),
-        Source('reverse a list', reverse_words),
+        Source('sort words', sort_words, 5),
+        Source('reverse a list', reverse_words, 2),
         Source('first item', first_of_list, 0.7),
         Source('last item', last_of_list, 0.7),
-        Source('longest word', longest_word, 2),
+        Source('longest word', longest_word, 2.5),
         Source('words by letter', starting_with, 2),
         Source('count items', count_items),
         Source('count words', count_words, 1.5),
         Source('first word', first_word, 0.7),
         Source('last word', last_word, 0.7),
-        Source('count letters', count_letters, 2),
-        Source('spell', spell, 2),
+        Source('count letters', count_letters, 2.5),
+        Source('spell', spell, 3),
         Source('first letter', first_letter),
         Source('last letter', last_letter),
-        Source('letter in word', contains_letter),
-        Source('upper case', upper, 2, is_exact=True),
-        Source('lower case', lower, 1.5, is_exact=True),
-        Source('repeat', repeat, 2, is_exact=True),
+        Source('letter in word', contains_letter, 1.5),
+        Source('upper case', upper, 3.5, is_exact=True),
+        Source('lower case', lower, 3, is_exact=True),
+        Source('repeat', repeat, 1.5, is_exact=True),
         Source('plural', plural_of, 1.5),
         Source('opposite', opposite, 1.5),
     ),

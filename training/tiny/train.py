@@ -2,8 +2,8 @@
 
     train.py FOLDER [--steps N] [--layers N] [--width N] ...
 
-The learning rate rises, stays, is halved, and falls to zero over the last `--decay` steps, so a
-training that has not begun to fall may still be given another number of steps.
+The learning rate rises, stays, is halved, and falls to zero over the last `--decay` steps. A training
+that is given more steps afterwards goes on at half the rate, and falls again.
 """
 
 import argparse
@@ -43,16 +43,16 @@ def main() -> None:
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument('folder')
-    parser.add_argument('--steps', type=int, default=2500)
-    parser.add_argument('--decay', type=int, default=1300)
+    parser.add_argument('--steps', type=int, default=4100)
+    parser.add_argument('--decay', type=int, default=1500)
     parser.add_argument('--batch-tokens', type=int, default=4096)
     parser.add_argument('--matrix-rate', type=float, default=0.02)
     parser.add_argument('--other-rate', type=float, default=0.004)
     parser.add_argument('--vocabulary', type=int, default=1536)
-    parser.add_argument('--width', type=int, default=192)
+    parser.add_argument('--width', type=int, default=256)
     parser.add_argument('--layers', type=int, default=6)
-    parser.add_argument('--heads', type=int, default=6)
-    parser.add_argument('--hidden', type=int, default=512)
+    parser.add_argument('--heads', type=int, default=8)
+    parser.add_argument('--hidden', type=int, default=704)
     parser.add_argument('--seed', type=int, default=9)
     parser.add_argument('--threads', type=int, default=2)
     return parser.parse_args()

@@ -1,5 +1,7 @@
 """Small pieces of English grammar."""
 
+from random import Random
+
 from lexicon import IRREGULAR_PLURALS
 
 
@@ -24,3 +26,11 @@ def listed(items: list[str]) -> str:
     if len(items) == 1:
         return items[0]
     return ', '.join(items[:-1]) + ' and ' + items[-1]
+
+
+def enumerated(items: list[str], random: Random) -> str:
+    """A list as people write it: with commas, with spaces, now and then with an `and`."""
+    roll = random.random()
+    if roll < 0.15 and len(items) > 1:
+        return listed(items)
+    return (' ' if roll < 0.4 else ', ').join(items)
