@@ -1,4 +1,5 @@
 import {
+  hashKey,
   useMutation,
   useQuery,
   useQueryClient,
@@ -14,16 +15,24 @@ export interface AnswerOptions {
   readonly isEnabled?: boolean;
 }
 
-/** An operation's answer, kept for all who ask the same. */
+/**
+ * An operation's answer, kept for all who ask the same. While another page of the same, or the same filtered
+ * otherwise, is on its way, what was there stays.
+ */
 export function useAnswer<S extends ServiceName, O extends Operation<S>>(
   service: S,
   operation: O,
   { everyMs, isEnabled = true, ...input }: InputOf<S, O> & AnswerOptions = {},
 ): UseQueryResult<Answer<S, O>> {
+  const subject = [service, operation, input.params ?? {}];
   return useQuery({
-    queryKey: [service, operation, input],
+    queryKey: [...subject, input],
     queryFn: () => call(service, operation, input as InputOf<S, O>),
     enabled: isEnabled,
+    placeholderData: (known: Answer<S, O> | undefined, query) =>
+      hashKey(query?.queryKey.slice(0, subject.length) ?? []) === hashKey(subject)
+        ? known
+        : undefined,
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
   });
 }

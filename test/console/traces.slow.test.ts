@@ -138,6 +138,26 @@ describe.skipIf(!browserProgram)(
       expect(await page.getByRole('alert').textContent()).toContain('“long” is no duration');
     });
 
+    test('keeps what was found in view while the next search is on its way', async () => {
+      await open('?service=shop');
+      const rows = page.getByRole('row').filter({ hasText: 'POST /order' });
+      await expect.poll(() => rows.count()).toBe(2);
+      const asked = '**/api/v1/traces?*status=error*';
+      let release = () => {};
+      const released = new Promise<void>((resolve) => (release = resolve));
+      await page.route(asked, async (route) => {
+        await released;
+        await route.continue();
+      });
+      const request = page.waitForRequest(asked);
+      await page.getByLabel('Status').selectOption('error');
+      await request;
+      expect(await rows.count()).toBe(2);
+      release();
+      await expect.poll(() => rows.count()).toBe(1);
+      await page.unroute(asked);
+    });
+
     test('opens a trace from its dot in the plot', async () => {
       await open('?service=shop&status=error');
       await page.getByRole('region', { name: 'Durations over time' }).locator('circle').click();
