@@ -2,6 +2,8 @@ import type { SearchSql } from './embedders-store.ts';
 
 /** Of which messages words are made in one statement. */
 export interface RenewalPortion {
+  /** Up to where words were made anew, as `findRenewed` told. */
+  readonly from: string;
   readonly count: number;
   /** Of their texts together; one message is taken however long it is. */
   readonly bytes: number;
@@ -9,21 +11,23 @@ export interface RenewalPortion {
   readonly isSkipped: boolean;
 }
 
-/** Whether the words of some stored messages may be those of an earlier rule. */
-export async function isRenewalDue(sql: SearchSql): Promise<boolean> {
-  const rows = await sql.query('select 1 from chat.words_renewal');
-  return rows.length > 0;
+/** Up to which message words have been made anew; undefined once those of all are. */
+export async function findRenewed(sql: SearchSql): Promise<string | undefined> {
+  const [row] = await sql.query<{ renewed_to: string }>(
+    'select renewed_to from chat.words_renewal',
+  );
+  return row?.renewed_to;
 }
 
 /**
  * Makes the words of the next messages anew, of those whose text is not in normal form, and remembers how far it
- * came; does nothing while another replica does so.
+ * came; does nothing while another replica does so, or where one has since come further.
  */
 export async function renewWords(sql: SearchSql, portion: RenewalPortion): Promise<void> {
   // Words are made anew when a text is set, to itself too.
   await sql.query(
     `with renewal as materialized (
-       select renewed_to from chat.words_renewal for update skip locked
+       select renewed_to from chat.words_renewal where renewed_to = $4 for update skip locked
      ), sized as (
        select id, sum(size) over (order by id) - size as before from (
          select m.id, octet_length(m.content) as size from chat.messages m
@@ -41,6 +45,6 @@ export async function renewWords(sql: SearchSql, portion: RenewalPortion): Promi
      )
      delete from chat.words_renewal
      where exists (select 1 from renewal) and not exists (select 1 from portion)`,
-    [portion.count, portion.bytes, portion.isSkipped],
+    [portion.count, portion.bytes, portion.isSkipped, portion.from],
   );
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { SearchSql } from './embedders-store.ts';
-import { isRenewalDue, renewWords } from './words-renewal-store.ts';
+import { findRenewed, renewWords } from './words-renewal-store.ts';
 
 const countMax = 200;
 /** Bytes of one statement, whose words take a few tenths of a second. */
@@ -45,27 +45,37 @@ export class WordsRenewal implements AsyncDisposable {
 
   /** Answers how many milliseconds are left to others; undefined when all is done. */
   async #step(): Promise<number | undefined> {
-    const startedAtMs = performance.now();
     try {
-      if (!(await isRenewalDue(this.#sql))) return undefined;
-      await renewWords(this.#sql, this.#portion(false));
-      this.#count = Math.min(countMax, 2 * this.#count);
-      return Math.max(pauseMs, performance.now() - startedAtMs);
+      const from = await findRenewed(this.#sql);
+      return from === undefined ? undefined : await this.#renew(from);
     } catch (error) {
-      return await this.#narrow(error).catch(() => retryMs);
+      if (Fault.from(error).code !== 'unavailable')
+        this.#log.warn({ err: error }, 'how far words were made anew could not be read');
+      return retryMs;
     }
   }
 
-  /** Comes nearer to the message whose words cannot be made, and leaves it as it is. */
-  async #narrow(error: unknown): Promise<number> {
+  async #renew(from: string): Promise<number> {
+    const startedAtMs = performance.now();
+    try {
+      await renewWords(this.#sql, this.#portion(from, false));
+      this.#count = Math.min(countMax, 2 * this.#count);
+      return Math.max(pauseMs, performance.now() - startedAtMs);
+    } catch (error) {
+      return await this.#narrow(from, error);
+    }
+  }
+
+  /** Comes nearer to the message behind `from` whose words cannot be made, and leaves it as it is. */
+  async #narrow(from: string, error: unknown): Promise<number> {
     if (Fault.from(error).code === 'unavailable') return retryMs;
     this.#log.warn({ err: error, count: this.#count }, 'words of messages could not be made anew');
-    if (this.#count === 1) await renewWords(this.#sql, this.#portion(true));
+    if (this.#count === 1) await renewWords(this.#sql, this.#portion(from, true));
     this.#count = Math.ceil(this.#count / 8);
     return pauseMs;
   }
 
-  #portion(isSkipped: boolean) {
-    return { count: this.#count, bytes: portionBytes, isSkipped };
+  #portion(from: string, isSkipped: boolean) {
+    return { from, count: this.#count, bytes: portionBytes, isSkipped };
   }
 }
