@@ -60,11 +60,9 @@ test('a header goes before a cookie, and a malformed one is not replaced by it',
   expect(() => readCredential(request(malformed), rules)).toThrow('malformed');
 });
 
-test('one or more spaces stand between Bearer and the token, and nothing else', () => {
-  for (const spaces of [' ', '  ', '     ']) {
-    expect(readCredential(request({ authorization: `bearer${spaces}a.b.c` }), rules)).toBe('a.b.c');
-  }
-  for (const wrong of ['', '\t', ' \t']) {
+test('one space stands between Bearer and the token, and nothing else', () => {
+  expect(readCredential(request({ authorization: 'bearer a.b.c' }), rules)).toBe('a.b.c');
+  for (const wrong of ['', '  ', '\t', ' \t']) {
     const other = request({ authorization: `Bearer${wrong}a.b.c` });
     expect(() => readCredential(other, rules)).toThrow('malformed');
   }

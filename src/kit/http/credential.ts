@@ -13,7 +13,7 @@ export interface CredentialRules {
 }
 
 const bearerPrefix = 'Bearer ';
-const bearerPattern = /^bearer +([A-Za-z0-9._~+/=-]+)$/i;
+const bearerPattern = /^bearer ([A-Za-z0-9._~+/=-]+)$/i;
 const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
@@ -43,7 +43,7 @@ export function peekBearer(request: EdgeRequest): string | undefined {
   return authorization.slice(bearerPrefix.length);
 }
 
-/** The token of `Bearer <token>`; one or more spaces may stand before it (RFC 9110, section 11.4). */
+/** The token of `Bearer <token>`; whatever is written otherwise, with two spaces too, has none. */
 export function bearerTokenOf(authorization: string): string | undefined {
   return bearerPattern.exec(authorization)?.[1];
 }

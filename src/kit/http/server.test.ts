@@ -269,6 +269,7 @@ describe('who may call', () => {
   const refusals: [string, Record<string, string>, string][] = [
     ['no token', {}, 'token_missing'],
     ['another scheme', { authorization: 'Basic YTpi' }, 'header_malformed'],
+    ['two spaces', { authorization: 'Bearer  abc.def.ghi' }, 'header_malformed'],
     ['a tab', { authorization: 'Bearer\tabc.def.ghi' }, 'header_malformed'],
     ['rubbish as a token', { authorization: 'Bearer a.b.c' }, 'token_invalid'],
   ];
@@ -278,11 +279,6 @@ describe('who may call', () => {
     const challenge = reason === 'token_missing' ? 'Bearer' : 'Bearer error="invalid_token"';
     expect(answer.headers.get('www-authenticate')).toBe(challenge);
     expect(await answer.json()).toMatchObject({ error: { details: { reason } } });
-  });
-
-  test('a token behind several spaces is a token', async () => {
-    const headers = { authorization: `Bearer   ${token}` };
-    expect((await fetch(`${url}/notes/1`, { headers })).status).toBe(200);
   });
 
   test('a token in the query is refused', async () => {
