@@ -166,7 +166,7 @@ describe.skipIf(!browserProgram)(
 
     test('lists and describes the models of this machine, and keeps those that came with it', async () => {
       await page.goto('/models/local');
-      await row(/ennead-tiny llama 3\.0M Q8_0 3\.2 MB/).waitFor();
+      await row(/ennead-tiny llama 5\.2M Q8_0 5\.6 MB/).waitFor();
       await button('Details of ennead-tiny').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByText('apache-2.0').first().waitFor();
