@@ -11,6 +11,8 @@ const tones: Readonly<Record<string, Tone>> = {
   success: 'good',
   ok: 'good',
   running: 'busy',
+  processing: 'busy',
+  cancelling: 'busy',
   pending: 'busy',
   queued: 'busy',
   connecting: 'busy',

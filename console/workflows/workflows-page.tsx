@@ -1,17 +1,20 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
 import { NoSuchPage } from '../ui/no-such-page.tsx';
+import { BatchListPage } from './batches/batch-list-page.tsx';
+import { BatchPage } from './batches/batch-page.tsx';
 import { EditorPage } from './editor/editor-page.tsx';
 import { NewWorkflowPage } from './editor/new-workflow-page.tsx';
 import { ExecutionListPage } from './executions/execution-list-page.tsx';
 import { ExecutionPage } from './executions/execution-page.tsx';
+import { TestListPage } from './flow-tests/test-list-page.tsx';
 import { ImportPage } from './list/import-page.tsx';
 import { TemplatesPage } from './list/templates-page.tsx';
 import { WorkflowListPage } from './list/workflow-list-page.tsx';
 import { TriggerListPage } from './triggers/trigger-list-page.tsx';
 import './workflows.css';
 
-/** Workflows: the list, their editor, what starts them, and what became of their executions. */
+/** Workflows: the list, their editor, their tests, what starts them, and what became of their executions. */
 export function WorkflowsPage(): ReactNode {
   return (
     <Switch>
@@ -22,8 +25,16 @@ export function WorkflowsPage(): ReactNode {
       <Route path="/executions">
         <ExecutionListPage />
       </Route>
+      <Route path="/batches">
+        <BatchListPage />
+      </Route>
       <Route path="/:id">{({ id }) => <EditorPage key={id} id={id} />}</Route>
       <Route path="/:id/triggers">{({ id }) => <TriggerListPage workflowId={id} />}</Route>
+      <Route path="/:id/tests">{({ id }) => <TestListPage workflowId={id} />}</Route>
+      <Route path="/:id/batches">{({ id }) => <BatchListPage workflowId={id} />}</Route>
+      <Route path="/:id/batches/:batchId">
+        {({ batchId }) => <BatchPage key={batchId} batchId={batchId} />}
+      </Route>
       <Route path="/:id/executions">{({ id }) => <ExecutionListPage workflowId={id} />}</Route>
       <Route path="/:id/executions/:executionId">
         {({ executionId }) => <ExecutionPage key={executionId} executionId={executionId} />}

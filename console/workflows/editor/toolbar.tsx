@@ -71,6 +71,13 @@ interface KeptProps extends Pick<ToolbarProps, 'onShow'> {
   readonly id: string;
 }
 
+const keptPages = [
+  ['tests', 'Tests'],
+  ['triggers', 'Triggers'],
+  ['batches', 'Batches'],
+  ['executions', 'Executions'],
+] as const;
+
 /** The ways to what is kept of a stored workflow. */
 function Kept({ id, onShow }: KeptProps) {
   return (
@@ -78,12 +85,11 @@ function Kept({ id, onShow }: KeptProps) {
       <button type="button" onClick={() => onShow('versions')}>
         Versions
       </button>
-      <Link href={`/${id}/triggers`} className="workflow-button">
-        Triggers
-      </Link>
-      <Link href={`/${id}/executions`} className="workflow-button">
-        Executions
-      </Link>
+      {keptPages.map(([path, title]) => (
+        <Link key={path} href={`/${id}/${path}`} className="workflow-button">
+          {title}
+        </Link>
+      ))}
     </>
   );
 }

@@ -9,50 +9,43 @@ import { Page } from '../../ui/page.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { formatAge, formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
 import { PagedTable } from '../../ui/paged-table.tsx';
+import { ShortId } from '../parts/short-id.tsx';
+import { StatusChoice } from '../parts/status-choice.tsx';
 import { WorkflowLink } from '../parts/workflow-link.tsx';
 
 type Summary = Answer<'workflow', 'GET /api/v1/executions'>['executions'][number];
 
 const limit = 20;
 const refreshMs = 3_000;
-/** Ids begin with the time: their ends tell them apart. */
-const shownDigits = 8;
 const statuses = ['running', 'completed', 'failed', 'cancelled'] as const;
 
 /** Executions, the newest first: of one workflow, or of all. */
 export function ExecutionListPage({ workflowId }: { readonly workflowId?: string }): ReactNode {
-  const [status, setStatus] = useState<Summary['status'] | ''>('');
+  const [status, setStatus] = useState<Summary['status']>();
   const [offset, setOffset] = useState(0);
   const [, navigate] = useLocation();
   const filter = {
     limit,
     offset,
-    ...(status === '' ? {} : { status }),
+    ...(status === undefined ? {} : { status }),
     ...(workflowId === undefined ? {} : { workflowId }),
   };
   const executions = useAnswer('workflow', 'GET /api/v1/executions', {
     query: filter,
     everyMs: refreshMs,
   });
+  const choose = (chosen: typeof status) => {
+    setStatus(chosen);
+    setOffset(0);
+  };
   const hasOne = workflowId !== undefined;
   return (
     <Page
       title={<Title workflowId={workflowId} />}
       actions={
         <>
-          <select
-            aria-label="Status"
-            value={status}
-            onChange={({ target }) => {
-              setStatus(statuses.find((one) => one === target.value) ?? '');
-              setOffset(0);
-            }}
-          >
-            <option value="">any status</option>
-            {statuses.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
+          <StatusChoice statuses={statuses} chosen={status} onChoose={choose} />
+          <Link href={hasOne ? `/${workflowId}/batches` : '/batches'}>Batches</Link>
           {hasOne ? (
             <Link href="/executions">Of all workflows</Link>
           ) : (
@@ -70,7 +63,7 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
             onOpen={(row) => navigate(`/${row.workflowId}/executions/${row.executionId}`)}
             {...{ offset, limit, total }}
             onMove={setOffset}
-            empty={<NoExecutions isFiltered={status !== ''} workflowId={workflowId} />}
+            empty={<NoExecutions isFiltered={status !== undefined} workflowId={workflowId} />}
           />
         )}
       </Answered>
@@ -113,13 +106,8 @@ function NoExecutions({ isFiltered, workflowId }: NoExecutionsProps) {
 
 const workflowColumn: Column<Summary> = {
   title: 'Workflow',
-  cell: ({ workflowId }) => <WorkflowName id={workflowId} />,
+  cell: ({ workflowId }) => <WorkflowLink id={workflowId} />,
 };
-
-function WorkflowName({ id }: { readonly id: string }) {
-  const { data } = useAnswer('workflow', 'GET /api/v1/workflows/:id', { params: { id } });
-  return data?.name ?? <code>{id}</code>;
-}
 
 const columns: readonly Column<Summary>[] = [
   { title: 'State', cell: ({ status }) => <Badge state={status} /> },
@@ -127,7 +115,7 @@ const columns: readonly Column<Summary>[] = [
     title: 'Execution',
     cell: ({ executionId, workflowId }) => (
       <Link href={`/${workflowId}/executions/${executionId}`}>
-        <code title={executionId}>…{executionId.slice(-shownDigits)}</code>
+        <ShortId id={executionId} />
       </Link>
     ),
   },

@@ -6,6 +6,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
+import { StatusChoice } from '../parts/status-choice.tsx';
 import { WorkflowTable, type Workflow } from './workflow-table.tsx';
 
 const limit = 20;
@@ -13,17 +14,17 @@ const statuses = ['active', 'draft', 'archived'] as const;
 
 interface Filter {
   readonly q: string;
-  readonly status: Workflow['status'] | '';
+  readonly status: Workflow['status'] | undefined;
   readonly offset: number;
 }
 
-const everything: Filter = { q: '', status: '', offset: 0 };
+const everything: Filter = { q: '', status: undefined, offset: 0 };
 
 /** All workflows that one may see, and the ways to a new one. */
 export function WorkflowListPage(): ReactNode {
   const [filter, setFilter] = useState(everything);
   const { q, status, offset } = filter;
-  const query = { q: useSettled(q), limit, offset, ...(status === '' ? {} : { status }) };
+  const query = { q: useSettled(q), limit, offset, ...(status === undefined ? {} : { status }) };
   const workflows = useAnswer('workflow', 'GET /api/v1/workflows', { query });
   return (
     <Page title="Workflows" actions={<Actions />}>
@@ -31,7 +32,7 @@ export function WorkflowListPage(): ReactNode {
       <Answered query={workflows}>
         {(answer) => (
           <>
-            <Listing workflows={answer.workflows} isFiltered={q !== '' || status !== ''} />
+            <Listing workflows={answer.workflows} isFiltered={q !== '' || status !== undefined} />
             <Pager
               {...{ offset, limit, total: answer.total }}
               onMove={(next) => setFilter({ ...filter, offset: next })}
@@ -47,6 +48,7 @@ function Actions() {
   return (
     <>
       <Link href="/executions">Executions</Link>
+      <Link href="/batches">Batches</Link>
       <Link href="/templates">Templates</Link>
       <Link href="/import">Import</Link>
       <Link href="/new" className="workflow-button primary">
@@ -71,19 +73,12 @@ function Filters({ filter, onChange }: FiltersProps) {
         value={filter.q}
         onChange={({ target }) => onChange({ ...filter, q: target.value, offset: 0 })}
       />
-      <select
-        aria-label="Status"
-        value={filter.status}
-        onChange={({ target }) => {
-          const status = statuses.find((one) => one === target.value) ?? '';
-          onChange({ ...filter, status, offset: 0 });
-        }}
-      >
-        <option value="">not archived</option>
-        {statuses.map((status) => (
-          <option key={status}>{status}</option>
-        ))}
-      </select>
+      <StatusChoice
+        statuses={statuses}
+        chosen={filter.status}
+        onChoose={(status) => onChange({ ...filter, status, offset: 0 })}
+        any="not archived"
+      />
     </div>
   );
 }
