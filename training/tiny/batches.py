@@ -7,7 +7,7 @@ from random import Random
 import torch
 from torch import Tensor
 
-from conversations import Message, converse, drill_copying, drill_slow
+from conversations import Message, converse, drill_copying, drill_slow, drill_unsure
 from kinds_talk import tell_story
 from sentences import sentence
 from tokenizer import ROLES, Tokenizer
@@ -43,7 +43,8 @@ class Drill:
 DRILLS = (
     # To copy is hard to find and much depends on it, so for a while many rows ask for little else.
     Drill(range(38, 75), 0.3, drill_copying),
-    Drill(range(119, 1_000_000), 0.5, drill_slow),
+    Drill(range(119, 257), 0.5, drill_slow),
+    Drill(range(257, 1_000_000), 0.5, drill_unsure),
 )
 
 

@@ -1,7 +1,8 @@
 """What an example is, and how the examples for measuring are kept out of training.
 
 A case is held out by the hash of its key, which names the kind and the operands. A wording is held
-out by standing in the kind's second list of wordings. Training draws from neither.
+out by standing in the kind's second list of wordings. Training draws from neither. Late wordings are
+for the last round of training alone.
 """
 
 from collections.abc import Callable
@@ -34,6 +35,7 @@ class Kind:
     draw: Callable[[Random], Case]
     wordings: tuple[str, ...]
     unseen_wordings: tuple[str, ...] = ()
+    late_wordings: tuple[str, ...] = ()
     weight: float = 1.0
     is_exact: bool = False
     """Whether the wording must stand exactly as it is, without casual changes."""
@@ -69,8 +71,9 @@ def read_kinds(area: str, sources: tuple[Source, ...]) -> tuple[Kind, ...]:
         Kind(
             name=source.title.split(' / ')[0],
             draw=source.draw,
-            wordings=tuple(line for line in sections[source.title] if not is_unseen(line)),
-            unseen_wordings=tuple(line[2:] for line in sections[source.title] if is_unseen(line)),
+            wordings=tuple(line for line in sections[source.title] if not is_marked(line)),
+            unseen_wordings=marked_with('? ', sections[source.title]),
+            late_wordings=marked_with('+ ', sections[source.title]),
             weight=source.weight,
             is_exact=source.is_exact,
         )
@@ -79,7 +82,7 @@ def read_kinds(area: str, sources: tuple[Source, ...]) -> tuple[Kind, ...]:
 
 
 def read_sections(area: str) -> dict[str, list[str]]:
-    """Sections begin with `== title`; a wording that is held out begins with `? `."""
+    """Sections begin with `== title`; a wording that is held out begins with `? `, a late one with `+ `."""
     sections: dict[str, list[str]] = {}
     title = ''
     text = (Path(__file__).parent / 'wordings' / f'{area}.txt').read_text(encoding='utf-8')
@@ -92,8 +95,12 @@ def read_sections(area: str) -> dict[str, list[str]]:
     return sections
 
 
-def is_unseen(line: str) -> bool:
-    return line.startswith('? ')
+def is_marked(line: str) -> bool:
+    return line.startswith(('? ', '+ '))
+
+
+def marked_with(mark: str, lines: list[str]) -> tuple[str, ...]:
+    return tuple(line.removeprefix(mark) for line in lines if line.startswith(mark))
 
 
 def is_held_out(kind: Kind, case: Case) -> bool:
@@ -103,10 +110,10 @@ def is_held_out(kind: Kind, case: Case) -> bool:
     return int.from_bytes(digest[:4], 'big') % 100 < HELD_OUT_PERCENT
 
 
-def draw_turn(kind: Kind, random: Random) -> Turn:
+def draw_turn(kind: Kind, random: Random, is_late: bool = False) -> Turn:
     """A turn to train on."""
     case = draw_case(kind, random, held_out=False)
-    wording = random.choice(kind.wordings)
+    wording = random.choice(kind.wordings + kind.late_wordings if is_late else kind.wordings)
     question = wording.format(**case.fields)
     if kind.is_exact or wording.startswith('{'):
         return worded(kind, case, question)

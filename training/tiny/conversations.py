@@ -36,6 +36,11 @@ SLOW_TO_LEARN = kinds_named(
     *('first letter', 'last letter', 'letter in word', 'opposite'),
     *('yes or no', 'odd one out', 'name some', 'animal sounds'),
 )
+UNSURE = kinds_named(
+    *('add', 'even or odd', 'sort numbers', 'sort numbers down', 'sort words', 'longest word'),
+    *('words by letter', 'count letters', 'spell', 'first letter', 'last letter', 'letter in word'),
+    *('opposite', 'yes or no', 'odd one out', 'classify words', 'refusals', 'call tools'),
+)
 
 SYSTEMS = (
     'You are a helpful assistant.',
@@ -106,6 +111,14 @@ def drill_slow(random: Random) -> list[Message]:
     messages: list[Message] = []
     for _ in range(random.choice((1, 1, 2, 4, 8))):
         add_turn(messages, draw_turn(random.choices(SLOW_TO_LEARN, weights)[0], random), random)
+    return messages
+
+
+def drill_unsure(random: Random) -> list[Message]:
+    """One question, worded in more ways, of the kinds that go wrong most when they are worded anew."""
+    turn = draw_turn(random.choice(UNSURE), random, is_late=True)
+    messages = [Message('system', turn.system)] if turn.system else []
+    add_turn(messages, turn, random)
     return messages
 
 

@@ -14,9 +14,11 @@ model=$root/src/models/builtin/ennead-tiny.gguf
 python=${PYTHON:-/usr/bin/python3}
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
-# Two rounds: what was slow to learn in the first is asked more often in the second.
+# Three rounds: what was slow to learn in the first is asked more often in the second, and what went
+# wrong in new wordings is asked in more of them in the third.
 nice -n 19 "$python" "$here/train.py" "$folder" --steps 1900 --decay 1000
 nice -n 19 "$python" "$here/train.py" "$folder" --steps 4100 --decay 1500
+nice -n 19 "$python" "$here/train.py" "$folder" --steps 5000 --decay 900
 "$python" "$here/export.py" "$folder" "$model"
 "$python" "$here/examination.py" "$folder"
 cd "$root"
