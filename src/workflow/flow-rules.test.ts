@@ -96,6 +96,28 @@ test('a Loop and a Parallel take a timeout and onError as other nodes do', async
   expect(timeless.toSorted()).toEqual(['Approval', 'Loop', 'Parallel', 'SubWorkflow', 'Wait']);
 });
 
+test('a Loop may be called loop: its results are read behind it, its rounds within it', async () => {
+  const id = await create({
+    nodes: [
+      { id: 'loop', type: 'Loop', data: { items: ['a', 'b'] } },
+      merge('turn', { text: '{{ loop.item }}{{ loop.index }}' }),
+      merge('end', { all: '{{ loop.results }}' }),
+      merge('none', {}),
+    ],
+    edges: [
+      { source: 'loop', target: 'turn' },
+      { source: 'turn', target: 'loop' },
+      { source: 'loop', target: 'end', sourceHandle: 'done', condition: 'loop.count == 2' },
+      { source: 'loop', target: 'none', sourceHandle: 'done', condition: 'loop.count == 0' },
+    ],
+  });
+  const options = { async: false };
+  const { body } = await ada('POST', `${root}/${id}/execute`, { inputs: {}, options });
+  const all = ['a0', 'b1'].map((text) => ({ merged: { text } }));
+  expect(body).toMatchObject({ status: 'completed', result: { end: { merged: { all } } } });
+  expect(body.result.none).toBeUndefined();
+});
+
 test.each([
   [{ node: 'a', path: 'merged.x', equal: 'no' }, /additional properties/i],
   [{ node: 'a', Equals: 'no' }, /additional properties/i],

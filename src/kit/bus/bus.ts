@@ -84,6 +84,8 @@ export interface Retention {
 
 export interface Bus extends AsyncDisposable {
   readonly kind: 'local' | 'nats';
+  /** False while its server is known to be away: nobody hears of anything then. */
+  readonly isConnected: boolean;
   /** Call once and keep the topic. The name is kebab-case parts, joined by dots. */
   topic<T>(name: string, options?: Retention): Topic<T>;
   /** Round trip to the server in milliseconds, 0 in process; `unavailable` when there is none. */

@@ -135,11 +135,15 @@ describe.skipIf(!program)('with a nats-server (skipped when there is none)', () 
     owned.push(bus);
     const topic = bus.topic<number>('t');
     await topic.publish(1);
+    expect(bus.isConnected).toBe(true);
     await server.kill();
     const attempts = [topic.publish(2), topic.subscribe(() => {}), topic.lastSeq(), bus.ping()];
     for (const attempt of await Promise.allSettled(attempts)) {
       expect(attempt).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
     }
+    expect(bus.isConnected).toBe(false);
+    await server.restart();
+    await expect.poll(() => bus.isConnected, { timeout: 10_000 }).toBe(true);
   });
 
   test('a subscription and its bus close while the server is away', async () => {

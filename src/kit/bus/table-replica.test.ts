@@ -19,6 +19,7 @@ type News = TableNews<Row, Version, Version>;
 let table: Map<string, Row>;
 let bus: Bus;
 let isBusAway: boolean;
+let isUnheard: boolean;
 let published: News[];
 /** The newest revision that was given out. */
 let last: number;
@@ -28,6 +29,7 @@ beforeEach(() => {
   table = new Map();
   bus = new LocalBus({ log: silentLog });
   isBusAway = false;
+  isUnheard = false;
   published = [];
   last = 0;
 });
@@ -53,7 +55,7 @@ async function open(ownBus = bus) {
   const replica = new TableReplica<Row, Version, Version>(
     {
       what: 'notes',
-      hasUnheardWriters: false,
+      hasUnheardWriters: () => isUnheard,
       get size() {
         return memory.size;
       },
@@ -134,6 +136,16 @@ test('where no bus connects them replicas take over what changed and went, from 
   await two.replica.reread();
   expect(two.shown()).toEqual(['a2', 'c1', 'd3']);
   expect(two.shown()).toEqual(one.shown());
+});
+
+test('while the bus is away replicas look at the table by themselves', async () => {
+  const [one, two] = [await open(), await open()];
+  one.replica.tell({ rows: [write('a')] });
+  await expect.poll(two.shown).toEqual(['a1']);
+  isBusAway = true;
+  isUnheard = true;
+  one.replica.tell({ rows: [write('a', 2), write('b', 3)] });
+  await expect.poll(two.shown, { timeout: 5_000 }).toEqual(['a2', 'b3']);
 });
 
 test('a replica begins with what the table holds, page by page', async () => {

@@ -24,8 +24,8 @@ export interface TableChanges<Row, State, Version> {
 export interface ReplicatedTable<Row extends Version, State, Version> {
   /** What its rows are, for the log: `agents`. */
   readonly what: string;
-  /** Whether others may write to it and the bus does not tell of it: then it is read every 2 s. */
-  readonly hasUnheardWriters: boolean;
+  /** Whether others may write to it now and the bus does not tell of it: then it is read every 2 s. */
+  readonly hasUnheardWriters: () => boolean;
   idOf(item: State | Version): string;
   /** As it is now, apart from what may change. */
   versionOf(item: Version): Version;
@@ -51,12 +51,12 @@ export interface ReplicatedTable<Row extends Version, State, Version> {
 /** How often memory is brought up to date with a table whose other writers no bus tells of. */
 export const rereadMs = 2_000;
 
-/** Whether other processes may write to the tables, and no bus connects this one with them. */
+/** Whether other processes may write to the tables, and no bus connects this one with them now. */
 export function hasUnheardWriters(
-  bus: Pick<Bus, 'kind'>,
+  bus: Pick<Bus, 'kind' | 'isConnected'>,
   database: Pick<Database, 'dialect'>,
 ): boolean {
-  return bus.kind === 'local' && database.dialect === 'postgres';
+  return (bus.kind === 'local' || !bus.isConnected) && database.dialect === 'postgres';
 }
 
 /** How much of its news a topic has to keep: little, because who has missed more reads the table again. */
@@ -71,7 +71,7 @@ const removalsMax = 500;
 /**
  * Keeps a table's rows in memory like those of every other replica: it begins with what the table
  * holds, takes over what others tell, and tells again, from the table, what the bus had not taken.
- * Where no bus connects the replicas, `reread` brings what changed.
+ * While no bus connects the replicas, `reread` brings what changed.
  */
 export class TableReplica<Row extends Version, State, Version> implements AsyncDisposable {
   readonly #table: ReplicatedTable<Row, State, Version>;
@@ -104,8 +104,9 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
       onGap: () => this.#queue(() => this.#reload()),
     });
     await this.#reload();
-    if (!this.#table.hasUnheardWriters) return;
-    this.#timer = setInterval(() => void this.reread(), rereadMs).unref();
+    this.#timer = setInterval(() => {
+      if (this.#table.hasUnheardWriters()) void this.reread();
+    }, rereadMs).unref();
   }
 
   /** Takes news over here and tells the others; what they missed is told by the next `catchUp`. */

@@ -35,7 +35,7 @@ export function replicateAgents({ sql, bus, directory, log }: ReplicationOptions
   const topic = bus.topic<TableNews<AgentRow, AgentState, Removal>>(agentsTopic, newsRetention);
   const table = {
     what: 'agents',
-    hasUnheardWriters: hasUnheardWriters(bus, sql),
+    hasUnheardWriters: () => hasUnheardWriters(bus, sql),
     idOf: ({ agentId }: Pick<Removal, 'agentId'>) => agentId,
     versionOf: ({ agentId, revision }: Removal) => ({ agentId, revision }),
     held: () => directory.all(),

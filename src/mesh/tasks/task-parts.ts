@@ -23,7 +23,7 @@ import { TaskSignals, taskTopic, type AgentGone, type TaskSignal } from './task-
 
 export interface TaskPartsOptions {
   readonly database: Pick<Database, 'query' | 'dialect'>;
-  readonly bus: Pick<Bus, 'topic' | 'kind'>;
+  readonly bus: Pick<Bus, 'topic' | 'kind' | 'isConnected'>;
   readonly egress: Pick<Egress, 'fetch'>;
   readonly tracer: Tracer;
   readonly log: Log;

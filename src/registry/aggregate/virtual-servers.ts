@@ -66,8 +66,9 @@ export class VirtualServers implements AsyncDisposable {
     this.#subscription = await this.#topic.subscribe(reread, { onGap: reread });
     await this.#reread();
     const { bus, sql } = this.#parts;
-    if (!hasUnheardWriters(bus, sql)) return;
-    this.#timer = setInterval(() => void this.look(), rereadMs).unref();
+    this.#timer = setInterval(() => {
+      if (hasUnheardWriters(bus, sql)) void this.look();
+    }, rereadMs).unref();
   }
 
   /** Takes over what changed in the table; resolves also when it cannot be read. */

@@ -168,6 +168,20 @@ test('when the login itself has ended, calls say that authorization is required'
   await expect(greet(first)).rejects.toMatchObject({ reason: 'authorization_required' });
 });
 
+test('while the authorization server is away calls say so, and go on when it is back', async () => {
+  for (const request of [{}, robot]) {
+    const begun = await first.authorizations.begin('con_a', request);
+    if ('authorizationUrl' in begun) {
+      await first.authorizations.finish(await logIn(begun.authorizationUrl));
+    }
+    server.expire();
+    server.isIssuing = false;
+    await expect(greet(first)).rejects.toMatchObject({ reason: 'authorization_server_away' });
+    server.isIssuing = true;
+    expect(await greet(second)).toEqual(welcome);
+  }
+});
+
 test('with client credentials nobody has to log in', async () => {
   const begun = await first.authorizations.begin('con_a', robot);
   expect(begun).toEqual({ authorized: true });

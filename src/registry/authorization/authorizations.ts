@@ -1,3 +1,4 @@
+import type { FetchLike } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
 import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
 import type { Egress } from '../../kit/egress/egress.ts';
@@ -22,7 +23,16 @@ import {
 import { isAt, isLeft, moved, requireAddress } from './addresses.ts';
 import type { AuthorizationRequest, Begun, CallbackAnswer } from './authorization.ts';
 import { readClient } from './given-client.ts';
-import { askChallenge, oauthFetch, toAuthorizationFault } from './oauth-calls.ts';
+import {
+  askChallenge,
+  authorizationServerAway,
+  isAuthorizationServerAway,
+  oauthFetch,
+  toAuthorizationFault,
+  unusable,
+  WatchedFetch,
+  type OAuthOptions,
+} from './oauth-calls.ts';
 import { ServerLogin, type Standing } from './server-login.ts';
 import { StandingBox } from './standing-box.ts';
 
@@ -150,7 +160,12 @@ export class Authorizations implements AsyncDisposable {
         const endsAtMs = held?.standing.expiresAtMs ?? Number.POSITIVE_INFINITY;
         const token = held?.standing.tokens?.access_token;
         if (endsAtMs - Date.now() > earlyMs) return token;
-        return (await this.#renew(place, token)) ?? token;
+        try {
+          return (await this.#renew(place, token)) ?? token;
+        } catch (error) {
+          if (isAuthorizationServerAway(error) && endsAtMs > Date.now()) return token;
+          throw error;
+        }
       },
       renew: (refused) => this.#renew(place, refused),
     };
@@ -159,6 +174,10 @@ export class Authorizations implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopWatching?.();
     await this.#subscription?.close();
+  }
+
+  get #fetch(): FetchLike {
+    return oauthFetch(this.#options.egress);
   }
 
   get #callbackUrl(): string {
@@ -175,9 +194,8 @@ export class Authorizations implements AsyncDisposable {
   ): Promise<'AUTHORIZED' | 'REDIRECT'> {
     const { auth } = await import('@modelcontextprotocol/client');
     const { resource: serverUrl } = login.standing;
-    const fetchFn = oauthFetch(this.#options.egress);
     try {
-      return await auth(login, { ...options, serverUrl, fetchFn });
+      return await auth(login, { fetchFn: this.#fetch, ...options, serverUrl });
     } catch (error) {
       throw toAuthorizationFault(error);
     }
@@ -231,7 +249,10 @@ export class Authorizations implements AsyncDisposable {
     return renewal;
   }
 
-  /** The replicas renew one after the other: a refresh token may work only once. */
+  /**
+   * The replicas renew one after the other: a refresh token may work only once. Throws `upstream`
+   * (`authorization_server_away`) when it could not be asked for another token.
+   */
   async #renewOnce(place: Place, refused: string | undefined): Promise<string | undefined> {
     const { connectionId } = place;
     for (let count = 0; count < pollsMax; count++) {
@@ -250,9 +271,10 @@ export class Authorizations implements AsyncDisposable {
 
   async #refresh(connectionId: string, { standing, version }: Held): Promise<string | undefined> {
     const { sql, log } = this.#options;
+    const asked = new WatchedFetch(this.#fetch);
     try {
       const login = new ServerLogin({ ...standing }, this.#callbackUrl);
-      const result = await this.#authorize(login);
+      const result = await this.#authorize(login, { fetchFn: asked.fetch });
       if (result !== 'AUTHORIZED') throw unusable();
       const sealed = this.#box.seal(login.standing, connectionId);
       const isKept = await saveRenewal(sql, connectionId, { sealed, version });
@@ -261,15 +283,11 @@ export class Authorizations implements AsyncDisposable {
     } catch (error) {
       log.warn({ err: error, connectionId }, 'an authorization could not be renewed');
       await releaseRenewal(sql, connectionId);
+      if (asked.isUnanswered) throw authorizationServerAway(error);
       return undefined;
     }
   }
 }
-
-type OAuthOptions = Omit<
-  Parameters<typeof import('@modelcontextprotocol/client').auth>[1],
-  'fetchFn' | 'serverUrl'
->;
 
 function flowContext(state: string): string {
   return `flow ${hashOf(state)}`;
@@ -277,10 +295,4 @@ function flowContext(state: string): string {
 
 function hashOf(state: string): string {
   return createHash('sha256').update(state).digest('base64url');
-}
-
-function unusable(): Fault {
-  return new Fault('upstream', 'the authorization server gave no usable answer', {
-    reason: 'authorization_failed',
-  });
 }

@@ -2,8 +2,14 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 
+export type OAuthOptions = Omit<
+  Parameters<typeof import('@modelcontextprotocol/client').auth>[1],
+  'serverUrl'
+>;
+
 const timeoutMs = 10_000;
 const bytesMax = 256 * 1024;
+const authorizationServerAwayReason = 'authorization_server_away';
 
 /** `fetch` for metadata and tokens: guarded, bounded, and no secret follows a redirect. */
 export function oauthFetch(egress: Pick<Egress, 'fetch'>): FetchLike {
@@ -21,6 +27,33 @@ export function oauthFetch(egress: Pick<Egress, 'fetch'>): FetchLike {
     const isBodied = status >= 200 && status !== 204 && status !== 304;
     return new Response(isBodied ? answer.text() : null, { status, headers });
   };
+}
+
+/** A `fetch`, and whether the last that was asked with it gave no answer, or none but that it is out of order. */
+export class WatchedFetch {
+  isUnanswered = false;
+  readonly #fetch: FetchLike;
+
+  constructor(fetch: FetchLike) {
+    this.#fetch = fetch;
+  }
+
+  readonly fetch: FetchLike = async (url, init) => {
+    this.isUnanswered = true;
+    const answer = await this.#fetch(url, init);
+    this.isUnanswered = answer.status >= 500;
+    return answer;
+  };
+}
+
+/** Nobody has to log in anew for this: the login may be as good as before. */
+export function authorizationServerAway(cause: unknown): Fault {
+  const message = 'the authorization server cannot be reached to renew the access';
+  return new Fault('upstream', message, { reason: authorizationServerAwayReason, cause });
+}
+
+export function isAuthorizationServerAway(error: unknown): boolean {
+  return error instanceof Fault && error.reason === authorizationServerAwayReason;
 }
 
 /** What the server says of its authorization when it is asked without (RFC 9728 section 5.1). */
@@ -48,6 +81,13 @@ export async function askChallenge(
     ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
     ...(scope === undefined ? {} : { scope }),
   };
+}
+
+/** The answer of an authorization server that leads no further. */
+export function unusable(): Fault {
+  return new Fault('upstream', 'the authorization server gave no usable answer', {
+    reason: 'authorization_failed',
+  });
 }
 
 /** A Fault stays; what the authorization server or its metadata did wrong is `upstream`. */

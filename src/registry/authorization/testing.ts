@@ -16,6 +16,8 @@ export interface GuardedServer extends TestServer {
   expire(): void;
   /** Refresh tokens work no more. */
   forgetLogins(): void;
+  /** Whether its tokens are to be had, or 503 is. */
+  isIssuing: boolean;
   /** What comes to pass while the next tokens are being issued. */
   onIssuing(happens: () => void): void;
   /** From now on its metadata says nothing of PKCE. */
@@ -45,6 +47,12 @@ export async function serveGuarded(secondsOfTokens = 3600): Promise<GuardedServe
       return site.refreshCount;
     },
     registrations: site.registrations,
+    get isIssuing() {
+      return site.isIssuing;
+    },
+    set isIssuing(isIssuing) {
+      site.isIssuing = isIssuing;
+    },
   };
 }
 
@@ -52,6 +60,7 @@ class Site {
   origin = '';
   refreshCount = 0;
   isPkceTold = true;
+  isIssuing = true;
   happens: () => void = () => {};
   readonly access = new Set<string>();
   readonly refresh = new Set<string>();
@@ -125,6 +134,7 @@ class Site {
 
   async #token(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = new URLSearchParams(await text(request));
+    if (!this.isIssuing) return send(response, 503, {});
     const isGranted =
       form.get('grant_type') === 'refresh_token'
         ? this.#isRefreshed(form)

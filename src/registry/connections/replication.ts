@@ -34,7 +34,7 @@ export function replicateConnections(options: ReplicationOptions): Replication {
   type News = TableNews<ConnectionRow, ConnectionState, Version>;
   const table = {
     what: 'connections',
-    hasUnheardWriters: hasUnheardWriters(bus, sql),
+    hasUnheardWriters: () => hasUnheardWriters(bus, sql),
     idOf: ({ id }: Pick<Version, 'id'>) => id,
     versionOf: ({ id, revision }: Version) => ({ id, revision }),
     held: () => directory.all(),

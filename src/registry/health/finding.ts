@@ -28,6 +28,7 @@ const sentences: Readonly<Record<string, string>> = {
   approval_required: 'nobody who may run commands has approved this one',
   authorization_required: 'the server asks for an authorization',
   insufficient_scope: 'the server asks for an authorization with a wider scope',
+  authorization_server_away: 'the authorization server could not be reached to renew the access',
   egress_blocked: 'the address is one that must not be called',
   // The same for a closed port and an unknown name, as `timeout` is for a filtered port and a silent one.
   unreachable: 'no MCP server answered there',

@@ -15,7 +15,7 @@ import { dropBody, sendHop, type WireAnswer } from './wire.ts';
 export interface Credentials {
   /** The access token to send, if there is one. */
   token(): Promise<string | undefined>;
-  /** Called when the server refused that token; undefined when there is no better one. */
+  /** Called when the server refused that token; undefined when there is no better one, a Fault when that cannot be told. */
   renew(refused: string | undefined): Promise<string | undefined>;
 }
 

@@ -219,7 +219,8 @@ export class FileCommits {
       }
     }
     const flaws = new Map<string, Promise<void>>();
-    await sideBySide(writes, atOnce, async (write) => {
+    const open = writes.filter((write) => !refusals.has(write));
+    await sideBySide(open, atOnce, async (write) => {
       const { path } = write;
       const folder = folderOf(path);
       const parents = flaws.get(folder) ?? place.folder.makeParents(path);

@@ -85,6 +85,24 @@ describe('A batch of changes', () => {
     expect(again.body).toMatchObject({ results: [{ outcome: 'applied' }], lastSeq: 5 });
   });
 
+  test('is refused by the name of what is in its way, a file and a folder too, and leaves no folder', async () => {
+    const { id, path } = await makeWorkspace();
+    const { body } = await send(id, [
+      { path: 'a/b.txt', operation: 'create', content: 'x' },
+      { path: 'a', operation: 'create', content: 'x' },
+      { path: 'a/b.txt/c', operation: 'create', content: 'x' },
+      { path: 'A/c.txt', operation: 'create', content: 'x' },
+    ]);
+    const other = 'a/b.txt';
+    expect(body.results).toMatchObject([
+      { outcome: 'applied' },
+      { error: { code: 'PATH_COLLISION', details: { path: 'a', other } } },
+      { error: { code: 'PATH_COLLISION', details: { path: 'a/b.txt/c', other } } },
+      { error: { code: 'PATH_COLLISION', details: { path: 'A/c.txt', other } } },
+    ]);
+    expect(await readdir(path)).toEqual(['.ennead', 'a']);
+  });
+
   test('refuses an item that says too little alone', async () => {
     const { id } = await makeWorkspace();
     const { status, body } = await send(id, [

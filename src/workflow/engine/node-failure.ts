@@ -8,6 +8,8 @@ export interface NodeFailure {
   readonly error: Omit<NodeError, 'nodeId' | 'attempt'>;
   /** Whether the same again may end better. */
   readonly isRetryable: boolean;
+  /** How long it asks to be left alone before another attempt. */
+  readonly askedMs?: number;
   /** What it cost all the same. */
   readonly usage?: Usage;
 }
@@ -17,7 +19,12 @@ export function failureOf(thrown: unknown, group?: ComponentGroup): NodeFailure 
   const fault = Fault.from(thrown);
   const isRetryable = codes[fault.code].retryable;
   const error = { message: fault.message, code: codeOf(fault, group) };
-  return { error, isRetryable, ...(fault instanceof SpentFault ? { usage: fault.usage } : {}) };
+  return {
+    error,
+    isRetryable,
+    ...(fault.retryAfter === undefined ? {} : { askedMs: fault.retryAfter * 1_000 }),
+    ...(fault instanceof SpentFault ? { usage: fault.usage } : {}),
+  };
 }
 
 function codeOf(fault: Fault, group: ComponentGroup | undefined): string {

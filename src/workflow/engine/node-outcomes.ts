@@ -245,7 +245,7 @@ export class NodeOutcomes {
       return this.#failOrContinue(step, failed);
     }
     const { clock, journal, walk } = this.#parts;
-    const delayMs = delayBefore(retry, attempt, clock.random());
+    const delayMs = delayBefore(retry, { attempt, random: clock.random() });
     journal.retrying(step, { error: failure.error, attempt, delayMs });
     const atMs = clock.nowMs() + delayMs;
     this.#further.set(step.key, { attempt: attempt + 1, atMs });

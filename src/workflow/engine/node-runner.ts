@@ -73,7 +73,8 @@ export async function runNode(work: NodeWork): Promise<NodeEnd> {
       const mayRetry = failure.isRetryable && attempt < attemptsOf(node.retry);
       if (!mayRetry) return { kind: 'failed', failure, attempt, spent };
       spent = sumUsage(spent, failure.usage);
-      const delayMs = delayBefore(node.retry, attempt, work.clock.random());
+      const { askedMs } = failure;
+      const delayMs = delayBefore(node.retry, { attempt, random: work.clock.random(), askedMs });
       const isTold = work.onRetry({ failure, attempt, delayMs, spent });
       await Promise.all([isTold, sleep(work, delayMs)]);
     }
@@ -85,15 +86,27 @@ export function attemptsOf(retry: Retry | undefined): number {
   return retry?.enabled ? Math.max(1, retry.maxAttempts) : 1;
 }
 
+interface FailedAttempt {
+  /** From 1. */
+  readonly attempt: number;
+  /** 0..1 */
+  readonly random: number;
+  /** What the failure itself asks for. */
+  readonly askedMs?: number | undefined;
+}
+
 /**
- * Milliseconds after a failed attempt: what the backoff says, never less, and by chance up to a quarter
- * more, so that nodes that failed together do not come back together.
+ * Milliseconds after a failed attempt: what the backoff says or the failure asks for, never less but for
+ * the limits, and by chance up to a quarter of the backoff more, so that nodes that failed together do not
+ * come back together.
  */
-export function delayBefore(retry: Retry | undefined, attempt: number, random: number): number {
+export function delayBefore(retry: Retry | undefined, failed: FailedAttempt): number {
+  const { attempt, random, askedMs = 0 } = failed;
   const { initialDelay = 0, backoff = 'exponential', maxDelay = delayMsMax } = retry ?? {};
   const factors = { exponential: 2 ** (attempt - 1), linear: attempt, fixed: 1 };
-  const wanted = initialDelay * factors[backoff];
-  return Math.round(Math.min(wanted + (wanted / 4) * random, maxDelay, delayMsMax));
+  const own = initialDelay * factors[backoff];
+  const wanted = Math.max(own, askedMs) + (own / 4) * random;
+  return Math.round(Math.min(wanted, maxDelay, delayMsMax));
 }
 
 async function runAttempt(work: NodeWork, attempt: number): Promise<NodeOutcome> {

@@ -116,7 +116,7 @@ describe('faults', () => {
     ]);
   });
 
-  it.each(['inputs', 'loop', 'nodes', 'execution'])('refuse a node called %s', (id) => {
+  it.each(['inputs', 'nodes', 'execution'])('refuse a node called %s', (id) => {
     expect(check(testFlow(['a'], [testNode(id)]))).toEqual([
       {
         code: 'BAD_ID',
@@ -281,6 +281,15 @@ describe('references', () => {
     ['to what lies beside', ['r > a', 'r > b'], '{{ a.x }}', ['UNKNOWN_REFERENCE']],
     ['to itself', ['a > b'], '{{ b.x }}', ['UNKNOWN_REFERENCE']],
     ['to a round outside of loops', ['a > b'], '{{ loop.item }}', ['UNKNOWN_REFERENCE']],
+    ['to a node called loop', ['loop > b'], '{{ loop.item }}{{ loop.text }}', []],
+    ['to one that comes later', ['b > loop'], '{{ loop.text }}', ['UNKNOWN_REFERENCE']],
+    ['to one within a Loop', ['loop > Loop > b > Loop'], '{{ nodes.loop.text }}', []],
+    [
+      'to a round as the node',
+      ['loop > Loop > b > Loop'],
+      '{{ loop.text }}',
+      ['UNKNOWN_REFERENCE'],
+    ],
     ['to a round', ['a > Loop > b > Loop'], '{{ loop.item.x }}{{ a.x }}', []],
     ['to what came before in the body', ['Loop > a > b > Loop'], '{{ a.x }}', []],
     [

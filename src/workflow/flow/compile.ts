@@ -1,10 +1,12 @@
 import { Fault } from '../../kit/errors.ts';
 import type { ComponentTable } from '../components/component.ts';
+import { idsReadBy } from './expressions/references.ts';
 import type { Flow } from './flow.ts';
 import { readWholeFlow, type FlowReading, type ReadEdge, type ReadNode } from './flow-reading.ts';
 import { leadsToTask } from './task-edges.ts';
 import type { GraphEdge } from './graph.ts';
 import type { Plan, PlannedEdge, PlannedNode } from './plan.ts';
+import type { Settings } from './settings.ts';
 
 /** The plan of a flow. Fault `invalid` (`invalid_flow`) with all `faults` when it has any. */
 export function compilePlan(flow: Flow, components: ComponentTable): Plan {
@@ -50,11 +52,8 @@ interface PlanGround {
   readonly leaving: ReadonlyMap<number, readonly GraphEdge[]>;
 }
 
-function planNode(
-  place: number,
-  read: ReadNode,
-  { reading, edgesOf, leaving }: PlanGround,
-): PlannedNode {
+function planNode(place: number, read: ReadNode, ground: PlanGround): PlannedNode {
+  const { reading, edgesOf, leaving } = ground;
   const { graph } = reading;
   const { node, component, settings } = read;
   const loop = graph.loopOf.get(place);
@@ -67,7 +66,7 @@ function planNode(
     ...(loop === undefined ? {} : { loopId: graph.ids[loop] ?? '' }),
     ...bodyOf(place, reading, edgesOf),
     ...(component.control === 'parallel' ? { tasks: tasksOf(place, reading) } : {}),
-    references: [...referencesOf(read, outgoing, reading)],
+    references: [...referencesOf(place, settings, ground)],
     render: (scope, inputs, how) => settings.render(scope, inputs, how),
   };
 }
@@ -91,16 +90,20 @@ function tasksOf(place: number, { graph, flow }: FlowReading): readonly string[]
 }
 
 function referencesOf(
-  { settings }: ReadNode,
-  outgoing: readonly GraphEdge[],
-  { edges, graph }: FlowReading,
+  place: number,
+  { expressions }: Settings,
+  { reading: { edges, graph }, leaving }: PlanGround,
 ): ReadonlySet<string> {
+  const isInLoop = graph.loopOf.has(place);
   const found = new Set(
-    settings.expressions.flatMap(({ references }) => [...(references?.nodes ?? [])]),
+    expressions.flatMap(({ references }) => (references ? idsReadBy(references, isInLoop) : [])),
   );
-  for (const { index, source } of outgoing) {
-    for (const id of edges.get(index)?.condition?.references.nodes ?? []) {
-      if (id !== graph.ids[source]) found.add(id);
+  for (const { index, target } of leaving.get(place) ?? []) {
+    const { condition } = edges.get(index) ?? {};
+    if (!condition) continue;
+    const isBodyEdge = graph.bodies.get(place)?.members.has(target) === true;
+    for (const id of idsReadBy(condition.references, isInLoop || isBodyEdge)) {
+      if (id !== graph.ids[place]) found.add(id);
     }
   }
   return found;

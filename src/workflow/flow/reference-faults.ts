@@ -1,4 +1,4 @@
-import type { References } from './expressions/references.ts';
+import { idsReadBy, type References } from './expressions/references.ts';
 import type { FlowReading } from './flow-reading.ts';
 import type { FlowFault } from './flow.ts';
 import type { GraphEdge } from './graph.ts';
@@ -70,16 +70,27 @@ class ReferenceCheck {
   }
 
   #check(references: References, place: Place): void {
-    if (references.usesLoop && place.loops.length === 0) {
-      const message = '`loop` is known within a Loop only';
-      this.#reading.faults.add({ code: 'UNKNOWN_REFERENCE', message, ...place.at });
+    const isInLoop = place.loops.length > 0;
+    if (isInLoop && references.usesLoopNode) {
+      this.#add('within a Loop loop has only item and index; the node is nodes["loop"]', place);
     }
-    for (const id of references.nodes) {
+    for (const id of idsReadBy(references, isInLoop)) {
       const named = this.#places.get(id);
-      const message = named === undefined ? undefined : this.#explain(named, place);
-      if (message === undefined) continue;
-      this.#reading.faults.add({ code: 'UNKNOWN_REFERENCE', message, ...place.at });
+      this.#add(
+        named === undefined ? this.#explainUnknown(id) : this.#explain(named, place),
+        place,
+      );
     }
+  }
+
+  #add(message: string | undefined, place: Place): void {
+    if (message === undefined) return;
+    this.#reading.faults.add({ code: 'UNKNOWN_REFERENCE', message, ...place.at });
+  }
+
+  /** Other names than this were looked up when the expression was read. */
+  #explainUnknown(id: string): string | undefined {
+    return id === 'loop' ? '`loop` is known within a Loop only' : undefined;
   }
 
   /** Why the node has no output at that place. */

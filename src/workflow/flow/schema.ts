@@ -18,7 +18,11 @@ const retrySchema = Type.Object({
       description: 'milliseconds before the second attempt at least; chance adds up to a quarter',
     }),
   ),
-  maxDelay: Type.Optional(Type.Integer({ description: 'milliseconds that no wait exceeds' })),
+  maxDelay: Type.Optional(
+    Type.Integer({
+      description: 'milliseconds that no wait exceeds, also where `Retry-After` asks for more',
+    }),
+  ),
 });
 
 /** A node as it is sent. */

@@ -7,8 +7,8 @@ const attemptsMax = 20;
 const delayMsMax = 60 * 60_000;
 const backoffs: ReadonlySet<string> = new Set(['exponential', 'linear', 'fixed']);
 const timeoutMsMax = 7 * 24 * 60 * 60_000;
-/** What expressions see beside the nodes. */
-const reservedIds: ReadonlySet<string> = new Set(['inputs', 'loop', 'nodes', 'execution']);
+/** What expressions see beside the nodes; `loop` is a node outside of Loops. */
+const reservedIds: ReadonlySet<string> = new Set(['inputs', 'nodes', 'execution']);
 const idPattern = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$/;
 
 /** Adds what is wrong with a node on its own, settings aside. */

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEgress, type Egress } from '../../../kit/egress/egress.ts';
 import { createResolver, startTarget, type Target } from '../../../kit/egress/testing.ts';
@@ -107,6 +110,23 @@ describe('An HttpRequest', () => {
     const failure = request({ url: `${target.origin}/status/${status}` });
     const thrown: unknown = await failure.catch((error: unknown) => error);
     expect(failureOf(thrown)).toMatchObject({ isRetryable, error: { code: `HTTP_${status}` } });
+  });
+
+  test.each([
+    ['7', 7_000],
+    [new Date(Date.now() + 60_000).toUTCString(), expect.closeTo(60_000, -4) as number],
+    ['soon', undefined],
+    ['-1', undefined],
+  ])('that is asked by Retry-After: %s to wait says so', async (header, askedMs) => {
+    const server = createServer((_request, response) => {
+      response.writeHead(503, { 'retry-after': header }).end();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const failure = request({ url: `http://127.0.0.1:${port}/` });
+    const thrown: unknown = await failure.catch((error: unknown) => error);
+    server.close();
+    expect(failureOf(thrown).askedMs).toEqual(askedMs);
   });
 
   test('follows redirects unless it is told not to', async () => {

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { Egress, EgressRequest, EgressResponse } from '../../../kit/egress/egress.ts';
 import { Fault, type Code } from '../../../kit/errors.ts';
 import type { Component, NodeContext } from '../component.ts';
+import { secondsAsked } from '../retry-after.ts';
 import { defineComponent } from '../schema.ts';
 import { AnyKey } from '../../../kit/any-key.ts';
 
@@ -182,12 +183,12 @@ function readBody(answer: EgressResponse, responseType: Settings['responseType']
 
 function statusFault({ status, headers, ...answer }: EgressResponse): Fault {
   const excerpt = answer.text().slice(0, excerptLengthMax).replaceAll(/\s+/g, ' ').trim();
-  const retryAfter = Number(headers.get('retry-after'));
+  const retryAfter = secondsAsked(headers.get('retry-after'));
   const message = `the address answered with status ${status}${excerpt && `: ${excerpt}`}`;
   return new Fault(codeOf(status), message, {
     reason: `http_${status}`,
     detail: { status },
-    ...(retryAfter > 0 && { retryAfter }),
+    ...(retryAfter !== undefined && { retryAfter }),
   });
 }
 

@@ -71,11 +71,14 @@ describe('a condition that is refused', () => {
     'nodes.gone.x == 1',
     'nodes[inputs.id].x == 1',
     'nodes == {}',
-    'loop.other == 1',
     'execution.secret == 1',
   ])('for a name that stands for nothing: %s', (text) => {
     expect(compile(text).references.problems).toHaveLength(1);
   });
+});
+
+it('loop is the node of that name in a condition outside of Loops', () => {
+  expect(holds('loop.results == [1]')).toBe(true);
 });
 
 describe('a condition that tries to get out', () => {

@@ -120,7 +120,7 @@ function variablesFor(scope: Scope, { nodes: ids }: ReferenceList): Record<strin
     nodes[id] = scope.nodes[id] ?? null;
     if (!isCelName(id)) variables[id] = nodes[id];
   }
-  const { inputs, loop, execution } = scope;
+  const { inputs, loop = scope.nodes['loop'], execution } = scope;
   return Object.assign(variables, { nodes, inputs, execution, [loopAlias]: loop ?? null });
 }
 

@@ -7,8 +7,10 @@ export interface References {
   readonly nodes: ReadonlySet<string>;
   /** Keys of the execution's inputs. */
   readonly inputs: ReadonlySet<string>;
-  /** Whether it reads the round of a loop. */
+  /** Whether it reads `loop`: the round of a Loop, and outside of Loops a node of that name. */
   readonly usesLoop: boolean;
+  /** Whether it reads of `loop` what only the node has. */
+  readonly usesLoopNode: boolean;
 }
 
 const rounds = ['item', 'index'];
@@ -19,6 +21,7 @@ export class ReferenceList implements References {
   readonly nodes = new Set<string>();
   readonly inputs = new Set<string>();
   usesLoop = false;
+  usesLoopNode = false;
   /** Sentences on names that stand for nothing. */
   readonly problems: string[] = [];
   readonly #isNode: (id: string) => boolean;
@@ -50,14 +53,20 @@ export class ReferenceList implements References {
 
   #addLoop(field: PathStep, hasField: boolean): void {
     this.usesLoop = true;
-    if (hasField) this.#requireField('loop', field, rounds);
+    if (!hasField) return;
+    if (!this.#isNode('loop')) this.#requireField('loop', field, rounds);
+    else if (field === undefined || !rounds.includes(field)) this.usesLoopNode = true;
   }
 
   #requireField(root: string, field: PathStep, known: readonly string[]): void {
     if (field !== undefined && known.includes(field)) return;
-    const isNode = this.#isNode(root) ? `; the node is nodes["${root}"]` : '';
-    this.problems.push(`${root} has only ${known.join(' and ')}${isNode}`);
+    this.problems.push(`${root} has only ${known.join(' and ')}`);
   }
+}
+
+/** The ids of all nodes that an expression reads, within a Loop or outside of all. */
+export function idsReadBy({ nodes, usesLoop }: References, isInLoop: boolean): readonly string[] {
+  return usesLoop && !isInLoop ? [...nodes, 'loop'] : [...nodes];
 }
 
 function clip(name: string): string {

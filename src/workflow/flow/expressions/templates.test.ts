@@ -177,6 +177,13 @@ describe('a template', () => {
     expect(render(text, scope)).toBe('2 2 why 3 1 exe_1');
   });
 
+  it('reads a node called loop where there is no round', () => {
+    const text = compileTemplate('{{ loop.results }}', (id) => id === 'loop');
+    expect(text.references).toMatchObject({ usesLoop: true, usesLoopNode: true, problems: [] });
+    const scope = testScope({ loop: { results: [1] } });
+    expect(text.render(scope, openRenderBudget())).toEqual([1]);
+  });
+
   it('says what it reads', () => {
     const { references } = compileTemplate(
       '{{ llm.text }}{% for t in nodes["a-b"].list %}{{ t.x }}{{ forloop.index }}{{ inputs.q }}{% endfor %}',

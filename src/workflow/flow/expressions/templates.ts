@@ -129,7 +129,7 @@ function variablesFor(scope: Scope, references: ReferenceList): Record<string, u
     nodes[id] = scope.nodes[id];
     variables[id] = scope.nodes[id];
   }
-  const { inputs, loop, execution } = scope;
+  const { inputs, loop = scope.nodes['loop'], execution } = scope;
   return Object.assign(variables, { nodes, inputs, loop, execution });
 }
 
