@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Egress } from '../../kit/egress/egress.ts';
+import { readRetryAfter } from '../../kit/retry-after.ts';
 import type { Agent } from '../agents/agent.ts';
-import { askAgent, jsonOf, retryAfterOf, tellAgent } from '../tasks/agent-http.ts';
+import { askAgent, jsonOf, tellAgent } from '../tasks/agent-http.ts';
 import {
   CallFailure,
   fieldOf,
@@ -117,7 +118,7 @@ export class A2aCaller implements AgentCaller {
     const { status } = answer;
     const detail = { agentStatus: status };
     if (status === 429 || status === 503) {
-      const retryAfter = retryAfterOf(answer.headers);
+      const retryAfter = readRetryAfter(answer.headers.get('retry-after'));
       throw notStarted(agent, 'agent_busy', { detail, ...(retryAfter && { retryAfter }) });
     }
     if (status >= 500) throw outcomeUnknown(agent, 'the agent failed', { detail });

@@ -60,14 +60,6 @@ export function jsonOf(agent: Agent, answer: EgressResponse): unknown {
   }
 }
 
-/** Seconds of a `Retry-After` header, whichever form it has. */
-export function retryAfterOf(headers: Headers): number | undefined {
-  const text = headers.get('retry-after');
-  if (text === null) return undefined;
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;
-}
-
 function failureOf(agent: Agent, error: unknown) {
   const fault = Fault.from(error);
   if (fault.code === 'forbidden' || fault.code === 'invalid' || hasCode(fault.cause, unconnected)) {

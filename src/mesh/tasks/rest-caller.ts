@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Egress, EgressResponse } from '../../kit/egress/egress.ts';
+import { readRetryAfter } from '../../kit/retry-after.ts';
 import type { Agent } from '../agents/agent.ts';
-import { askAgent, jsonOf, retryAfterOf, tellAgent } from './agent-http.ts';
+import { askAgent, jsonOf, tellAgent } from './agent-http.ts';
 import {
   agentErrorOf,
   fieldOf,
@@ -55,7 +56,7 @@ export class RestCaller implements AgentCaller {
     const url = pollUrl(call, jsonOf(call.agent, accepted));
     let answer = accepted;
     for (let waitMs = pollMsMin; answer.status === 202; waitMs = Math.min(waitMs * 2, pollMsMax)) {
-      const wished = retryAfterOf(answer.headers);
+      const wished = readRetryAfter(answer.headers.get('retry-after'));
       const pauseMs = wished === undefined ? waitMs : Math.max(wished * 1_000, pollMsMin);
       await pause(pauseMs, call.signal);
       answer = await askAgent(this.#egress, call, { url, headers: headersOf(call) });
@@ -100,7 +101,7 @@ function resultOf({ agent }: AgentCall, answer: EgressResponse): unknown {
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return unwrapped(jsonOf(agent, answer));
   if (status === 429 || status === 503) {
-    const retryAfter = retryAfterOf(headers);
+    const retryAfter = readRetryAfter(headers.get('retry-after'));
     throw notStarted(agent, 'agent_busy', retryAfter === undefined ? {} : { retryAfter });
   }
   const body = softJson(agent, answer);

@@ -1,5 +1,6 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import { codes, Fault } from '../../kit/errors.ts';
+import { readRetryAfter } from '../../kit/retry-after.ts';
 import type { Severity } from './alert.ts';
 import type { Message } from './message.ts';
 import type { Sending } from './sending.ts';
@@ -33,7 +34,7 @@ export async function postToSlack(egress: Egress, post: SlackPost): Promise<Send
       state: 'failed',
       reason: `the webhook answered ${status}${wordsOf(body)}`,
       isWorthRetrying: status >= 500 || passingStatuses.has(status),
-      retryAfterMs: retryAfterMs(headers.get('retry-after')),
+      retryAfterMs: (readRetryAfter(headers.get('retry-after')) ?? 0) * 1_000,
     };
   } catch (error) {
     const fault = Fault.from(error);
@@ -83,9 +84,4 @@ function escapeText(text: string): string {
 function wordsOf(body: Buffer): string {
   const word = body.toString('latin1').trim();
   return /^[a-z][a-z_]{1,60}$/.test(word) ? ` (${word})` : '';
-}
-
-function retryAfterMs(header: string | null): number | undefined {
-  const isSeconds = header !== null && /^\d{1,6}$/.test(header);
-  return isSeconds ? Number(header) * 1_000 : undefined;
 }

@@ -2,7 +2,7 @@ import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
-import { secondsAsked } from '../components/retry-after.ts';
+import { readRetryAfter } from '../../kit/retry-after.ts';
 import type { CallbackTarget } from './callback.ts';
 import {
   claimCallbacks,
@@ -201,7 +201,7 @@ function outcomeOfAnswer(
   const error = `the receiver answered ${status}`;
   // Gone for good (RFC 9110, section 15.5.11).
   if (status === 410) return { status: 'failed', answer: status, error };
-  const retryAfterMs = (secondsAsked(headers.get('retry-after')) ?? 0) * 1_000;
+  const retryAfterMs = (readRetryAfter(headers.get('retry-after')) ?? 0) * 1_000;
   return { ...again({ attempts, nowMs }, retryAfterMs, error), answer: status };
 }
 

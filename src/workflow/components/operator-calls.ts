@@ -2,7 +2,7 @@ import { request as send } from 'undici';
 import { Fault } from '../../kit/errors.ts';
 import type { Secret } from '../../kit/config.ts';
 import type { NodeContext } from './component.ts';
-import { secondsAsked } from './retry-after.ts';
+import { readRetryAfter } from '../../kit/retry-after.ts';
 
 /** A request to a system whose address the operator set, which may lie in a private network. */
 export interface OperatorRequest {
@@ -116,7 +116,7 @@ export function refusalOf(
   },
 ): Fault {
   const [code, end] = meanings.get(status) ?? (status >= 500 ? serverFailure : clientFailure);
-  const retryAfter = secondsAsked([headers['retry-after']].flat()[0]);
+  const retryAfter = readRetryAfter([headers['retry-after']].flat()[0]);
   const words = message === undefined || message === '' ? `answered ${status}` : message;
   return new Fault(code, `the ${name.toUpperCase()}: ${words.slice(0, 1_000)}`, {
     reason: `${name}_${end}`,

@@ -1,6 +1,7 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import type { Secret } from '../../../kit/config.ts';
 import { Fault } from '../../../kit/errors.ts';
+import { readRetryAfter } from '../../../kit/retry-after.ts';
 import { HiddenValues } from '../../../kit/secrets/hidden-values.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -90,7 +91,7 @@ export class Peer implements AsyncDisposable {
     throw refusalOf({
       name: this.#options.name,
       status: answer.statusCode,
-      retryAfter: Number(answer.headers['retry-after']),
+      retryAfter: readRetryAfter([answer.headers['retry-after']].flat()[0]),
       text: text.toString('utf8'),
       secrets: this.#secrets,
     });

@@ -6,8 +6,8 @@ export interface Refusal {
   /** The runtime's, for sentences. */
   readonly name: string;
   readonly status: number;
-  /** Seconds; no number where it does not say. */
-  readonly retryAfter: number;
+  /** Seconds; undefined where it does not say. */
+  readonly retryAfter: number | undefined;
   readonly text: string;
   /** What of the text nobody may read. */
   readonly secrets: HiddenValues;
@@ -21,7 +21,7 @@ export function refusalOf({ name, status, retryAfter, text, secrets }: Refusal):
   const { said, kinds } = read(text);
   const shown = said && secrets.cutFrom(said).slice(0, sayingMax);
   const message = shown ? `${name}: ${shown}` : `${name} answers with status ${status}`;
-  const wait = (seconds: number) => ({ retryAfter: retryAfter > 0 ? retryAfter : seconds });
+  const wait = (seconds: number) => ({ retryAfter: retryAfter || seconds });
   if (status === 404) return new Fault('not_found', message, { reason: 'model_not_found' });
   if (status === 400 || status === 422) return new Fault('invalid', message, reasonOf(kinds));
   if (status === 413) return new Fault('too_large', message);

@@ -3,6 +3,7 @@ import { get as getEncrypted } from 'node:https';
 import { findRedirect } from '../../../kit/egress/redirects.ts';
 import type { Egress } from '../../../kit/egress/egress.ts';
 import { Fault } from '../../../kit/errors.ts';
+import { readRetryAfter } from '../../../kit/retry-after.ts';
 import type { AllowList } from './allow-list.ts';
 
 /** An answer whose body is still to be read, or to be ended with `body.destroy()`. */
@@ -161,11 +162,11 @@ export function refusal(
     const message = `${host} does not give this model to us (status ${status}): it may not exist, or want an account that accepted its licence`;
     return new Fault('forbidden', message, { reason: 'pull_refused' });
   }
-  const retryAfter = Number(headers.get('retry-after'));
+  const retryAfter = readRetryAfter(headers.get('retry-after'));
   const isPassing = status >= 500 || passingStatuses.has(status);
   return new Fault('upstream', `${host} answers with status ${status}`, {
     reason: isPassing ? 'pull_cut' : 'bad_source',
-    ...(retryAfter > 0 && { retryAfter }),
+    ...(retryAfter ? { retryAfter } : {}),
   });
 }
 

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { Egress, EgressRequest, EgressResponse } from '../../../kit/egress/egress.ts';
 import { Fault, type Code } from '../../../kit/errors.ts';
 import type { Component, NodeContext } from '../component.ts';
-import { secondsAsked } from '../retry-after.ts';
+import { readRetryAfter } from '../../../kit/retry-after.ts';
 import { defineComponent } from '../schema.ts';
 import { AnyKey } from '../../../kit/any-key.ts';
 
@@ -183,7 +183,7 @@ function readBody(answer: EgressResponse, responseType: Settings['responseType']
 
 function statusFault({ status, headers, ...answer }: EgressResponse): Fault {
   const excerpt = answer.text().slice(0, excerptLengthMax).replaceAll(/\s+/g, ' ').trim();
-  const retryAfter = secondsAsked(headers.get('retry-after'));
+  const retryAfter = readRetryAfter(headers.get('retry-after'));
   const message = `the address answered with status ${status}${excerpt && `: ${excerpt}`}`;
   return new Fault(codeOf(status), message, {
     reason: `http_${status}`,
