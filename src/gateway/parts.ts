@@ -1,3 +1,4 @@
+import { hasUnheardWriters } from '../kit/bus/table-replica.ts';
 import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
 import { modelsContract } from '../models/contract.ts';
@@ -119,6 +120,7 @@ async function openProviders(host: Host<GatewaySettings>, stations: Stations): P
   const providers = await Providers.open({
     host,
     credentials: (dialect, apiKey) => dialects[dialect].credential(apiKey),
+    hasUnheardWriters: hasUnheardWriters(host.bus, host.database),
   });
   let before = new Set(providers.all());
   providers.onChange(() => {
@@ -146,7 +148,14 @@ async function openBooks(host: Host<GatewaySettings>, lifetime: Lifetime, source
   });
   lifetime.own('the cache', cache);
   const topic = bus.topic<BudgetChange>(budgetTopic);
-  const money = await openMoney({ sql: database, topic, config, dataFolder, log });
+  const money = await openMoney({
+    sql: database,
+    topic,
+    config,
+    dataFolder,
+    log,
+    hasUnheardWriters: hasUnheardWriters(bus, database),
+  });
   lifetime.own('the books', money);
   return { cache, money };
 }

@@ -218,6 +218,21 @@ test('other replicas follow a budget at once, and a deleted one holds nobody bac
   await expect(money.budgets.delete('usr_h')).rejects.toMatchObject({ code: 'not_found' });
 });
 
+test('a replica that no bus tells of a budget keeps to it within seconds', async () => {
+  await using other = await openBus({ log: silentLog });
+  const deaf = other.topic<BudgetChange>('gateway.budgets');
+  await using alone = await startMoney({
+    sql: database,
+    topic: deaf,
+    dataFolder,
+    hasUnheardWriters: true,
+  });
+  await money.budgets.put('usr_deaf', [limit('requests', 0)]);
+  await expect
+    .poll(() => tryReserve(alone, 'usr_deaf'), { timeout: 10_000 })
+    .toMatchObject({ reason: 'budget_exceeded' });
+});
+
 test('a replica that starts later knows the budgets', async () => {
   await money.budgets.put('usr_i', [limit('requests', 0)]);
   await using late = await startMoney({ sql: database, topic, dataFolder });

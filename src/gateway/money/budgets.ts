@@ -1,4 +1,5 @@
 import type { Subscription, Topic } from '../../kit/bus/bus.ts';
+import { rereadMs } from '../../kit/bus/table-replica.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import {
@@ -24,6 +25,8 @@ export interface BudgetsOptions {
   readonly topic: Topic<BudgetChange>;
   readonly ledger: Ledger;
   readonly log: Log;
+  /** Whether others put budgets of which the topic does not tell. */
+  readonly hasUnheardWriters?: boolean;
 }
 
 const reloadMs = 60_000;
@@ -39,7 +42,8 @@ export class Budgets implements AsyncDisposable {
 
   private constructor(options: BudgetsOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#reload(), reloadMs).unref();
+    const everyMs = options.hasUnheardWriters ? rereadMs : reloadMs;
+    this.#timer = setInterval(() => void this.#reload(), everyMs).unref();
   }
 
   /** Rejects when the budgets cannot be read: nobody may spend past one because it is not known. */

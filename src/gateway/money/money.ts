@@ -7,6 +7,8 @@ import { Ledger, type LedgerOptions } from './ledger.ts';
 export interface MoneyOptions extends LedgerOptions {
   /** The topic `budgetTopic`. */
   readonly topic: Topic<BudgetChange>;
+  /** Whether others put budgets of which the topic does not tell. */
+  readonly hasUnheardWriters?: boolean;
 }
 
 /** All about money, put together. */
@@ -18,10 +20,10 @@ export interface Money extends AsyncDisposable {
 
 /** Rejects when the journal's folder cannot be used or the budgets cannot be read. */
 export function openMoney(options: MoneyOptions): Promise<Money> {
-  const { sql, topic, log } = options;
+  const { sql, log } = options;
   return openTogether(log, async (lifetime) => {
     const ledger = lifetime.own('the ledger', await Ledger.open(options));
-    const budgets = lifetime.own('the budgets', await Budgets.open({ sql, topic, ledger, log }));
+    const budgets = lifetime.own('the budgets', await Budgets.open({ ...options, ledger }));
     const purse = lifetime.own('the purse', new BudgetPurse({ sql, budgets, ledger, log }));
     return { purse, budgets, ledger };
   });

@@ -132,6 +132,15 @@ test('a provider is there once it is put, on the other replica too, and gone onc
   expect(here.targetsOf('m-1')).toEqual([]);
 });
 
+test('a replica that no bus tells finds what another put or deleted, and what it offers', async () => {
+  const [here, alone] = [await open(), await open({ isAlone: true })];
+  lister.answers.set('/v1/models', { data: [{ id: 'm-listed' }] });
+  await here.put('p', { dialect: 'openai', baseUrl: `${lister.origin}/v1`, apiKey: 'sk-1' });
+  await expect.poll(() => alone.targetsOf('m-listed').length, { timeout: 10_000 }).toBe(1);
+  await here.delete('p');
+  await expect.poll(() => alone.find('p'), { timeout: 10_000 }).toBeUndefined();
+});
+
 test('a change puts a new object in place and leaves the one in use and all others as they are', async () => {
   const providers = await open();
   const { provider: before } = await providers.put('p', body);

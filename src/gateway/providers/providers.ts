@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Fault } from '../../kit/errors.ts';
+import { rereadMs } from '../../kit/bus/table-replica.ts';
 import { FreshReads } from '../../kit/identity/fresh-reads.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import type { Host } from '../../kit/service.ts';
@@ -27,6 +28,8 @@ export interface ProvidersOptions {
   readonly credentials: Credentials;
   /** Between two looks at the database and at what providers offer; a minute unless told. */
   readonly refreshMs?: number;
+  /** Whether others put providers of which the bus does not tell. */
+  readonly hasUnheardWriters?: boolean;
 }
 
 interface ProviderChanged {
@@ -157,7 +160,7 @@ export class Providers implements ProviderList, AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    const { host, refreshMs = minuteMs } = this.#options;
+    const { host, refreshMs = minuteMs, hasUnheardWriters } = this.#options;
     const { configFile: path } = host.config;
     // Subscribed before the first reading, so that no change falls between.
     const reread = () => void this.#reread();
@@ -166,8 +169,13 @@ export class Providers implements ProviderList, AsyncDisposable {
     if (path !== undefined) await this.#openFile(path);
     await this.#reads.now();
     void this.#discover(this.#effective());
-    const timer = setInterval(() => void this.refresh(), refreshMs).unref();
-    this.#lifetime.defer('the timer', () => clearInterval(timer));
+    this.#every(refreshMs, () => this.refresh());
+    if (hasUnheardWriters) this.#every(rereadMs, () => this.#look());
+  }
+
+  #every(intervalMs: number, work: () => Promise<void>): void {
+    const timer = setInterval(() => void work(), intervalMs).unref();
+    this.#lifetime.defer('a timer', () => clearInterval(timer));
   }
 
   async #openFile(path: string): Promise<void> {
@@ -207,6 +215,15 @@ export class Providers implements ProviderList, AsyncDisposable {
   async #reread(): Promise<void> {
     await this.#tryRead();
     await this.#discover(this.#offers.unknown(this.#effective()));
+  }
+
+  /** Takes over what others stored, and asks nobody but those who are new. */
+  async #look(): Promise<void> {
+    const known = new Set(this.#effective());
+    await this.#tryRead();
+    const changed = this.#effective().filter((one) => !known.has(one));
+    const unknown = this.#offers.unknown(changed);
+    if (unknown.length > 0) await this.#discover(unknown);
   }
 
   async #tryRead(): Promise<void> {

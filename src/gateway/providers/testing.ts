@@ -29,6 +29,8 @@ export interface ProviderGround extends AsyncDisposable {
 export interface ReplicaOptions {
   readonly environment?: Environment;
   readonly log?: Log;
+  /** With a bus of its own, so that nobody tells it of changes. */
+  readonly isAlone?: boolean;
 }
 
 /** An empty ground whose egress reaches loopback and nothing else. */
@@ -40,12 +42,22 @@ export async function openProviderGround(): Promise<ProviderGround> {
   const bus = lifetime.own('the bus', await openBus({ log: silentLog }));
   const policy = { allow: [], isLoopbackAllowed: true };
   const egress = lifetime.own('egress', createEgress(policy, { lookup: refuseNames }));
-  const open = async ({ environment = {}, log = silentLog }: ReplicaOptions = {}) => {
+  const openLonelyBus = async () =>
+    lifetime.own('a bus of its own', await openBus({ log: silentLog }));
+  const open = async ({ environment = {}, log = silentLog, isAlone }: ReplicaOptions = {}) => {
     const { own: config } = readConfig({ own: gatewaySettings }, environment);
     const options: ProvidersOptions = {
-      host: { config, egress, database, bus, dataFolder, log },
+      host: {
+        config,
+        egress,
+        database,
+        bus: isAlone ? await openLonelyBus() : bus,
+        dataFolder,
+        log,
+      },
       credentials: (_dialect, key) => ({ authorization: `Bearer ${key}` }),
       refreshMs: 3_600_000,
+      hasUnheardWriters: isAlone ?? false,
     };
     return lifetime.own('providers', await Providers.open(options));
   };

@@ -87,6 +87,21 @@ test('a faster span saves no more than its part of the path, and never makes a t
   }
 });
 
+test('what is faster never makes a trace longer, also where a span begins before its parent', () => {
+  const spans = [
+    draw({ id: 'early', in: 'other', from: 0, to: 1 }),
+    draw({ id: 'outlived', from: 10, to: 119 }),
+    draw({ id: 'first', from: 13, to: 141 }),
+    draw({ id: 'other', from: 34, to: 177 }),
+    draw({ id: 'work', in: 'first', from: 97, to: 127 }),
+    draw({ id: 'late', in: 'outlived', from: 198, to: 244 }),
+  ];
+  expect(project(spans, { spanId: idOf('work'), factor: 2, extent: 'whole' })).toMatchObject({
+    totalUs: 244_000,
+    projectedUs: 244_000,
+  });
+});
+
 test('everything twice as fast takes half as long', () => {
   for (const seed of seeds) {
     const spans = randomTrace(seed).map((span) => ({ ...span, service: 'shop' }));

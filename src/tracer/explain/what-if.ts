@@ -33,7 +33,7 @@ export interface Projection {
  * its parent's the factor is taken too. So what ran at once still does, and a span that nobody waited
  * for saves nothing. Nobody waits for what a queue delivers, nor does a parent for a child that
  * outlasts it: it begins as it did, and the trace lasts until the last of all has ended. No more is
- * saved than the critical path has of what is faster.
+ * saved than the critical path has of what is faster, and nothing that is faster makes it longer.
  */
 export function projectChanges(
   tree: SpanTree,
@@ -45,7 +45,9 @@ export function projectChanges(
   const projected = projectedTree(tree, steps);
   const totalUs = path.endUs - path.startUs;
   const lastsUs = totalUs + durationOf(projected) - durationOf(tree);
-  const projectedUs = Math.round(Math.max(lastsUs, totalUs - savedAtMost(steps, path)));
+  const shortestUs = totalUs - savedAtMost(steps, path);
+  const longestUs = steps.some(({ factor }) => factor < 1) ? Infinity : totalUs;
+  const projectedUs = Math.round(Math.min(Math.max(lastsUs, shortestUs), longestUs));
   const lasting = lastingPath(criticalPathOf(projected), projectedUs);
   return { totalUs, projectedUs, matches, onPath: pathTimes(lasting.sections) };
 }

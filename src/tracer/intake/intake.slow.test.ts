@@ -132,7 +132,8 @@ describe('after a time in which nobody was there', () => {
     // Who reads has its row written.
     expect((await before.call('GET', `/api/v1/traces/${traceId}`)).status).toBe(200);
     await database.query(
-      'update tracer.open_trace set day = day - 9, received_at = received_at - 9 * 86400000::bigint',
+      `update tracer.open_trace set day = day - 9, received_at = received_at - 9 * 86400000::bigint,
+         touched_at = touched_at - interval '9 days'`,
     );
     return traceId;
   }

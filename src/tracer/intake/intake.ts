@@ -43,6 +43,8 @@ export interface IntakeState {
 }
 
 const adoptMs = 60_000;
+/** How much longer than its own replica others wait for a trace: that one may be slow. */
+const forsakenMs = 30_000;
 
 /** Far above what open traces and waiting exports take by the settings. */
 const heapMegabytes = 2_048;
@@ -253,17 +255,18 @@ export class Intake implements AsyncDisposable {
     } catch (error) {
       this.#options.log.error({ err: error }, 'the rows of open traces could not be made');
     }
-    if (await this.#adopt(Number.MAX_SAFE_INTEGER)) this.#settling.noteTakenUp();
+    if (await this.#adopt(0)) this.#settling.noteTakenUp();
   }
 
   #adoptOthers(): void {
-    this.#track(this.#adopt(Date.now() - adoptMs));
+    const { quietMs, partialMs } = this.#options;
+    this.#track(this.#adopt(Math.max(quietMs, partialMs) + forsakenMs));
   }
 
   /** Whether the thread has been told of all. */
-  async #adopt(beforeMs: number): Promise<boolean> {
+  async #adopt(untouchedMs: number): Promise<boolean> {
     try {
-      for await (const traceIds of this.#writer.findForsaken(beforeMs)) {
+      for await (const traceIds of this.#writer.findForsaken(untouchedMs)) {
         this.#thread.post({ kind: 'adopt', traceIds });
       }
       return true;

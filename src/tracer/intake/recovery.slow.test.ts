@@ -29,7 +29,9 @@ const owesRows = () => database.dialect === 'pglite';
 
 /** Other replicas take up what nobody has added to for a minute. */
 async function letMinutePass(): Promise<void> {
-  await database.query('update tracer.open_trace set received_at = received_at - 61000');
+  await database.query(
+    `update tracer.open_trace set touched_at = touched_at - interval '61 seconds'`,
+  );
 }
 
 test('what was acknowledged and never read outlives the process, and is counted once', async () => {

@@ -96,11 +96,11 @@ export class SpanWriter {
     return { traces, chunks, gone: traceIds.filter((traceId) => !found.has(traceId)) };
   }
 
-  /** Ids of open traces that came before a time, page by page. */
-  async *findForsaken(beforeMs: number): AsyncGenerator<string[]> {
+  /** Ids of open traces that nobody has added to for so long, page by page. */
+  async *findForsaken(untouchedMs: number): AsyncGenerator<string[]> {
     let after: OpenPlace = { receivedAt: -1, traceId: '0'.repeat(32) };
     for (;;) {
-      const page = await findForsaken(this.#database, { beforeMs, after, limit: pageSize });
+      const page = await findForsaken(this.#database, { untouchedMs, after, limit: pageSize });
       const last = page.at(-1);
       if (!last) return;
       yield page.map(({ traceId }) => traceId);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
 import { openTracerDatabase, preparePartitions } from '../series/testing.ts';
 import { newTraceId } from '../testing.ts';
-import { completeTraces, writeSpans, type OpenRow } from './trace-store.ts';
+import { completeTraces, findForsaken, writeSpans, type OpenRow } from './trace-store.ts';
 
 let database: Database;
 
@@ -68,4 +68,24 @@ test('a new trace after midnight is none of yesterday’s', async () => {
   await complete(rowOf(newTraceId(), today - 1, 23));
   const traceId = newTraceId();
   expect(await write(rowOf(traceId, today, 0))).toEqual([{ traceId, revision: 1, isLate: false }]);
+});
+
+test('an open trace is forsaken once nobody has added to it for so long, however old it is', async () => {
+  const traceId = newTraceId();
+  const row = rowOf(traceId, today, 12);
+  const isForsaken = async () => {
+    const after = { receivedAt: row.received_at, traceId: '0'.repeat(32) };
+    const found = await findForsaken(database, { untouchedMs: 60_000, after, limit: 100 });
+    return found.some((place) => place.traceId === traceId);
+  };
+  await write(row);
+  expect(await isForsaken()).toBe(false);
+  await database.query(
+    `update tracer.open_trace set touched_at = touched_at - interval '61 seconds'
+     where trace_id = $1::uuid`,
+    [traceId],
+  );
+  expect(await isForsaken()).toBe(true);
+  await write(row);
+  expect(await isForsaken()).toBe(false);
 });

@@ -82,6 +82,7 @@ export const updateOpen = `
     error_count = t.error_count + excluded.error_count,
     is_partial = t.is_partial and excluded.is_partial,
     chunks = t.chunks || excluded.chunks,
+    touched_at = clock_timestamp(),
     revision = t.revision + 1`;
 
 const writeText = `
@@ -219,22 +220,23 @@ export interface OpenPlace {
   readonly traceId: string;
 }
 
-/** Open traces that came before a time, the oldest first, from behind a place on. */
+/** Open traces that nobody has added to for a while, the oldest first, from behind a place on. */
 export async function findForsaken(
   database: Database,
-  { beforeMs, after, limit }: ForsakenQuery,
+  { untouchedMs, after, limit }: ForsakenQuery,
 ): Promise<OpenPlace[]> {
   const rows = await database.query<{ trace_id: string; received_at: number }>(
     `select trace_id, received_at from tracer.open_trace
-     where received_at < $1 and (received_at, trace_id) > ($2::bigint, $3::uuid)
+     where touched_at <= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+       and (received_at, trace_id) > ($2::bigint, $3::uuid)
      order by received_at, trace_id limit $4`,
-    [beforeMs, after.receivedAt, after.traceId, limit],
+    [untouchedMs, after.receivedAt, after.traceId, limit],
   );
   return rows.map((row) => ({ receivedAt: row.received_at, traceId: fromUuid(row.trace_id) }));
 }
 
 export interface ForsakenQuery {
-  readonly beforeMs: number;
+  readonly untouchedMs: number;
   readonly after: OpenPlace;
   readonly limit: number;
 }
