@@ -28,6 +28,7 @@ function silence(bus: Bus): Bus {
   });
   return {
     kind: bus.kind,
+    isConnected: bus.isConnected,
     ping: () => bus.ping(),
     topic: <T>(name: string): Topic<T> => {
       const topic = bus.topic<T>(name);

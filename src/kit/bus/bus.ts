@@ -85,6 +85,8 @@ export interface Retention {
 
 export interface Bus extends AsyncDisposable {
   readonly kind: 'local' | 'nats';
+  /** Whether the server is there, as far as is known; in process always. */
+  readonly isConnected: boolean;
   /** Call once and keep the topic. The name is kebab-case parts, joined by dots. */
   topic<T>(name: string, options?: Retention): Topic<T>;
   /** Round trip to the server in milliseconds, 0 in process; `unavailable` when there is none. */

@@ -20,6 +20,7 @@ export interface LocalBusOptions {
 /** The bus of a suite that is one process. What it retains ends with the process. */
 export class LocalBus implements Bus {
   readonly kind = 'local';
+  readonly isConnected = true;
   readonly #options: LocalBusOptions;
   readonly #topics = new Map<string, LocalTopic<unknown>>();
   #isClosed = false;

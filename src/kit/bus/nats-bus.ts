@@ -82,6 +82,10 @@ class NatsBus implements Bus {
     void this.#watch();
   }
 
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
   topic<T>(name: string, retention: Retention = {}): Topic<T> {
     checkTopicName(name);
     checkRetention(retention);

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { silentLog } from '../testing.ts';
 import { LocalBus } from './local-bus.ts';
 import type { Bus, Topic } from './bus.ts';
-import { newsRetention, TableReplica, type TableNews } from './table-replica.ts';
+import { newsRetention, rereadMs, TableReplica, type TableNews } from './table-replica.ts';
 
 interface Version {
   readonly id: string;
@@ -53,7 +53,7 @@ async function open(ownBus = bus) {
   const replica = new TableReplica<Row, Version, Version>(
     {
       what: 'notes',
-      hasUnheardWriters: false,
+      mayMissNews: () => isBusAway,
       get size() {
         return memory.size;
       },
@@ -134,6 +134,27 @@ test('where no bus connects them replicas take over what changed and went, from 
   await two.replica.reread();
   expect(two.shown()).toEqual(['a2', 'c1', 'd3']);
   expect(two.shown()).toEqual(one.shown());
+});
+
+test('while the bus is away, and once after, replicas read from the table what nobody told', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  try {
+    const one = await open();
+    isBusAway = true;
+    write('a', 1);
+    vi.advanceTimersByTime(rereadMs);
+    await expect.poll(one.shown).toEqual(['a1']);
+    write('b', 2);
+    isBusAway = false;
+    vi.advanceTimersByTime(rereadMs);
+    await expect.poll(one.shown).toEqual(['a1', 'b2']);
+    write('c', 3);
+    vi.advanceTimersByTime(rereadMs);
+    await one.replica.catchUp();
+    expect(one.shown()).toEqual(['a1', 'b2']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a replica begins with what the table holds, page by page', async () => {

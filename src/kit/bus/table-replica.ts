@@ -24,8 +24,8 @@ export interface TableChanges<Row, State, Version> {
 export interface ReplicatedTable<Row extends Version, State, Version> {
   /** What its rows are, for the log: `agents`. */
   readonly what: string;
-  /** Whether others may write to it and the bus does not tell of it: then it is read every 2 s. */
-  readonly hasUnheardWriters: boolean;
+  /** Whether others may write to it now and the bus does not tell of it: then it is read every 2 s. */
+  mayMissNews(): boolean;
   idOf(item: State | Version): string;
   /** As it is now, apart from what may change. */
   versionOf(item: Version): Version;
@@ -62,6 +62,14 @@ export function hasUnheardWriters(
 /** How much of its news a topic has to keep: little, because who has missed more reads the table again. */
 export const newsRetention: Retention = { retainCount: 500, retainSeconds: 300 };
 
+/** Whether other processes may write to the tables now, and this one does not hear of it. */
+export function mayMissNews(
+  bus: Pick<Bus, 'kind' | 'isConnected'>,
+  database: Pick<Database, 'dialect'>,
+): boolean {
+  return hasUnheardWriters(bus, database) || !bus.isConnected;
+}
+
 /** Well below what an event may hold. */
 const eventLengthMax = 128 * 1024;
 /** So many rows are read at once; each may hold much. */
@@ -71,7 +79,7 @@ const removalsMax = 500;
 /**
  * Keeps a table's rows in memory like those of every other replica: it begins with what the table
  * holds, takes over what others tell, and tells again, from the table, what the bus had not taken.
- * Where no bus connects the replicas, `reread` brings what changed.
+ * Where no bus connects the replicas, or none does now, `reread` brings what changed.
  */
 export class TableReplica<Row extends Version, State, Version> implements AsyncDisposable {
   readonly #table: ReplicatedTable<Row, State, Version>;
@@ -82,6 +90,7 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
   readonly #untoldRemovals = new Map<string, Version>();
   readonly #marks = new RevisionMarks();
   #timer: NodeJS.Timeout | undefined;
+  #mayHaveMissed = false;
   #rereading: Promise<void> | undefined;
   #subscription: Subscription | undefined;
   #working: Promise<void> = Promise.resolve();
@@ -104,8 +113,7 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
       onGap: () => this.#queue(() => this.#reload()),
     });
     await this.#reload();
-    if (!this.#table.hasUnheardWriters) return;
-    this.#timer = setInterval(() => void this.reread(), rereadMs).unref();
+    this.#timer = setInterval(() => this.#look(), rereadMs).unref();
   }
 
   /** Takes news over here and tells the others; what they missed is told by the next `catchUp`. */
@@ -147,6 +155,13 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
     clearInterval(this.#timer);
     await this.#subscription?.close();
     await this.#working;
+  }
+
+  /** Reads once more when the bus is back: whoever could not tell may be gone. */
+  #look(): void {
+    const mayMiss = this.#table.mayMissNews();
+    if (mayMiss || this.#mayHaveMissed) void this.reread();
+    this.#mayHaveMissed = mayMiss;
   }
 
   /** One piece of work after the other; failures are logged. */

@@ -1,6 +1,6 @@
 import type { Bus } from '../../kit/bus/bus.ts';
 import {
-  hasUnheardWriters,
+  mayMissNews,
   newsRetention,
   TableReplica,
   type TableNews,
@@ -35,7 +35,7 @@ export function replicateAgents({ sql, bus, directory, log }: ReplicationOptions
   const topic = bus.topic<TableNews<AgentRow, AgentState, Removal>>(agentsTopic, newsRetention);
   const table = {
     what: 'agents',
-    hasUnheardWriters: hasUnheardWriters(bus, sql),
+    mayMissNews: () => mayMissNews(bus, sql),
     idOf: ({ agentId }: Pick<Removal, 'agentId'>) => agentId,
     versionOf: ({ agentId, revision }: Removal) => ({ agentId, revision }),
     held: () => directory.all(),

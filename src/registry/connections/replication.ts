@@ -1,6 +1,6 @@
 import type { Bus } from '../../kit/bus/bus.ts';
 import {
-  hasUnheardWriters,
+  mayMissNews,
   newsRetention,
   TableReplica,
   type TableNews,
@@ -34,7 +34,7 @@ export function replicateConnections(options: ReplicationOptions): Replication {
   type News = TableNews<ConnectionRow, ConnectionState, Version>;
   const table = {
     what: 'connections',
-    hasUnheardWriters: hasUnheardWriters(bus, sql),
+    mayMissNews: () => mayMissNews(bus, sql),
     idOf: ({ id }: Pick<Version, 'id'>) => id,
     versionOf: ({ id, revision }: Version) => ({ id, revision }),
     held: () => directory.all(),
