@@ -1,4 +1,4 @@
-import { hasUnheardWriters } from '../kit/bus/table-replica.ts';
+import { hasUnheardWriters } from '../kit/bus/unheard-writers.ts';
 import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
 import { modelsContract } from '../models/contract.ts';
@@ -120,7 +120,7 @@ async function openProviders(host: Host<GatewaySettings>, stations: Stations): P
   const providers = await Providers.open({
     host,
     credentials: (dialect, apiKey) => dialects[dialect].credential(apiKey),
-    hasUnheardWriters: hasUnheardWriters(host.bus, host.database),
+    hasUnheardWriters: () => hasUnheardWriters(host.bus, host.database),
   });
   let before = new Set(providers.all());
   providers.onChange(() => {
@@ -154,7 +154,7 @@ async function openBooks(host: Host<GatewaySettings>, lifetime: Lifetime, source
     config,
     dataFolder,
     log,
-    hasUnheardWriters: hasUnheardWriters(bus, database),
+    hasUnheardWriters: () => hasUnheardWriters(bus, database),
   });
   lifetime.own('the books', money);
   return { cache, money };

@@ -1,5 +1,5 @@
 import { gatewayContract } from '../gateway/contract.ts';
-import { hasUnheardWriters } from '../kit/bus/table-replica.ts';
+import { hasUnheardWriters } from '../kit/bus/unheard-writers.ts';
 import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
 import { ActivityFeed } from './activity/activity-feed.ts';
@@ -197,7 +197,7 @@ async function openCertificates(host: Host<MeshConfig>, lifetime: Lifetime) {
     await CertificateAuthority.open({
       sql,
       topic: bus.topic<RootChange>(rootTopic),
-      hasUnheardWriters: hasUnheardWriters(bus, sql),
+      hasUnheardWriters: () => hasUnheardWriters(bus, sql),
       dataFolder,
       log,
       hostNames: [new URL(url).hostname],

@@ -225,7 +225,7 @@ test('a replica that no bus tells of a budget keeps to it within seconds', async
     sql: database,
     topic: deaf,
     dataFolder,
-    hasUnheardWriters: true,
+    hasUnheardWriters: () => true,
   });
   await money.budgets.put('usr_deaf', [limit('requests', 0)]);
   await expect

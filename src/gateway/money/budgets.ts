@@ -1,5 +1,5 @@
 import type { Subscription, Topic } from '../../kit/bus/bus.ts';
-import { rereadMs } from '../../kit/bus/table-replica.ts';
+import { UnheardWritersWatch } from '../../kit/bus/unheard-writers.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import {
@@ -25,8 +25,8 @@ export interface BudgetsOptions {
   readonly topic: Topic<BudgetChange>;
   readonly ledger: Ledger;
   readonly log: Log;
-  /** Whether others put budgets of which the topic does not tell. */
-  readonly hasUnheardWriters?: boolean;
+  /** Whether others may put budgets now of which the topic does not tell. */
+  readonly hasUnheardWriters?: () => boolean;
 }
 
 const reloadMs = 60_000;
@@ -37,13 +37,15 @@ export class Budgets implements AsyncDisposable {
   /** Those who may have a budget, with when that was heard last; the database knows for sure. */
   readonly #subjects = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
+  readonly #watch: UnheardWritersWatch;
   #subscription: Subscription | undefined;
   #news = 0;
 
   private constructor(options: BudgetsOptions) {
     this.#options = options;
-    const everyMs = options.hasUnheardWriters ? rereadMs : reloadMs;
-    this.#timer = setInterval(() => void this.#reload(), everyMs).unref();
+    const reload = () => void this.#reload();
+    this.#timer = setInterval(reload, reloadMs).unref();
+    this.#watch = new UnheardWritersWatch(options.hasUnheardWriters ?? (() => false), reload);
   }
 
   /** Rejects when the budgets cannot be read: nobody may spend past one because it is not known. */
@@ -105,6 +107,7 @@ export class Budgets implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
+    this.#watch[Symbol.dispose]();
     await this.#subscription?.close();
   }
 

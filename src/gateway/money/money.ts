@@ -7,8 +7,8 @@ import { Ledger, type LedgerOptions } from './ledger.ts';
 export interface MoneyOptions extends LedgerOptions {
   /** The topic `budgetTopic`. */
   readonly topic: Topic<BudgetChange>;
-  /** Whether others put budgets of which the topic does not tell. */
-  readonly hasUnheardWriters?: boolean;
+  /** Whether others may put budgets now of which the topic does not tell. */
+  readonly hasUnheardWriters?: () => boolean;
 }
 
 /** All about money, put together. */

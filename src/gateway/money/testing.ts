@@ -12,7 +12,7 @@ export interface MoneyStart {
   readonly topic: Topic<BudgetChange>;
   readonly dataFolder: string;
   readonly environment?: Environment;
-  readonly hasUnheardWriters?: boolean;
+  readonly hasUnheardWriters?: () => boolean;
 }
 
 /** Opens money as a replica of the gateway does. */

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Fault } from '../../kit/errors.ts';
-import { rereadMs } from '../../kit/bus/table-replica.ts';
+import { UnheardWritersWatch } from '../../kit/bus/unheard-writers.ts';
 import { FreshReads } from '../../kit/identity/fresh-reads.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import type { Host } from '../../kit/service.ts';
@@ -28,8 +28,8 @@ export interface ProvidersOptions {
   readonly credentials: Credentials;
   /** Between two looks at the database and at what providers offer; a minute unless told. */
   readonly refreshMs?: number;
-  /** Whether others put providers of which the bus does not tell. */
-  readonly hasUnheardWriters?: boolean;
+  /** Whether others may put providers now of which the bus does not tell. */
+  readonly hasUnheardWriters?: () => boolean;
 }
 
 interface ProviderChanged {
@@ -160,7 +160,7 @@ export class Providers implements ProviderList, AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    const { host, refreshMs = minuteMs, hasUnheardWriters } = this.#options;
+    const { host, refreshMs = minuteMs, hasUnheardWriters = () => false } = this.#options;
     const { configFile: path } = host.config;
     // Subscribed before the first reading, so that no change falls between.
     const reread = () => void this.#reread();
@@ -169,13 +169,10 @@ export class Providers implements ProviderList, AsyncDisposable {
     if (path !== undefined) await this.#openFile(path);
     await this.#reads.now();
     void this.#discover(this.#effective());
-    this.#every(refreshMs, () => this.refresh());
-    if (hasUnheardWriters) this.#every(rereadMs, () => this.#look());
-  }
-
-  #every(intervalMs: number, work: () => Promise<void>): void {
-    const timer = setInterval(() => void work(), intervalMs).unref();
-    this.#lifetime.defer('a timer', () => clearInterval(timer));
+    const timer = setInterval(() => void this.refresh(), refreshMs).unref();
+    this.#lifetime.defer('the timer', () => clearInterval(timer));
+    const watch = new UnheardWritersWatch(hasUnheardWriters, () => void this.#look());
+    this.#lifetime.defer('the watch', () => watch[Symbol.dispose]());
   }
 
   async #openFile(path: string): Promise<void> {

@@ -57,7 +57,7 @@ export async function openProviderGround(): Promise<ProviderGround> {
       },
       credentials: (_dialect, key) => ({ authorization: `Bearer ${key}` }),
       refreshMs: 3_600_000,
-      hasUnheardWriters: isAlone ?? false,
+      hasUnheardWriters: () => isAlone ?? false,
     };
     return lifetime.own('providers', await Providers.open(options));
   };

@@ -59,6 +59,7 @@ export interface Topic<T> {
   /**
    * Resolves with the seq once the event is stored. Fails with `too_large` above 512 KiB of JSON,
    * and with `unavailable` when no answer came in time: then the event may or may not be stored.
+   * The events of one topic object are stored in the order of its calls, also behind a lost connection.
    */
   publish(data: T): Promise<number>;
   /**

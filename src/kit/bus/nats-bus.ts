@@ -30,6 +30,8 @@ export interface NatsLink {
   /** False while the server is away: nothing is sent then, because the client would hoard it. */
   readonly isConnected: () => boolean;
   readonly isClosed: () => boolean;
+  /** Counts the connections: another number means that what was sent before may be lost. */
+  readonly connectionCount: () => number;
 }
 
 export interface NatsBusOptions {
@@ -59,6 +61,7 @@ class NatsBus implements Bus {
   readonly #connection: NatsConnection;
   readonly #link: NatsLink;
   #isConnected = true;
+  #connectionCount = 1;
 
   constructor(
     connection: NatsConnection,
@@ -74,6 +77,7 @@ class NatsBus implements Bus {
       subscriptions: new Set(),
       isConnected: () => this.#isConnected,
       isClosed: () => connection.isClosed(),
+      connectionCount: () => this.#connectionCount,
     };
     void this.#watch();
   }
@@ -116,6 +120,7 @@ class NatsBus implements Bus {
         log.warn({ server: status.server }, 'the event bus lost its server');
       } else if (status.type === 'reconnect') {
         this.#isConnected = true;
+        this.#connectionCount += 1;
         log.info({ server: status.server }, 'the event bus has its server again');
         for (const subscription of subscriptions) subscription.resume();
       } else if (status.type === 'error') {

@@ -13,6 +13,7 @@ import { Fault } from '../errors.ts';
 import type { BusEvent, Retention, SubscribeOptions, Subscription, Topic } from './bus.ts';
 import { checkPlace, defaultRetention, encodeEvent } from './limits.ts';
 import type { NatsLink } from './nats-bus.ts';
+import { disconnected, NatsPublisher, pauseMs } from './nats-publisher.ts';
 import { NatsSubscription } from './nats-subscription.ts';
 import { Reader } from './reader.ts';
 
@@ -22,6 +23,7 @@ export class NatsTopic<T> implements Topic<T> {
   readonly #name: string;
   readonly #stream: string;
   readonly #retention: Retention;
+  readonly #publisher: NatsPublisher;
   #ready: Promise<void> | undefined;
 
   constructor(link: NatsLink, name: string, retention: Retention) {
@@ -30,16 +32,16 @@ export class NatsTopic<T> implements Topic<T> {
     // A stream's name cannot hold a dot, and a topic's cannot hold an underscore.
     this.#stream = `ennead-${name.replaceAll('.', '_')}`;
     this.#retention = retention;
+    this.#publisher = new NatsPublisher({
+      link,
+      send: (payload, id) => this.#attempt(() => this.#send(payload, id)),
+      newId: () => nuid.next(),
+      toFault: unavailableFault,
+    });
   }
 
   async publish(data: T): Promise<number> {
-    const payload = encodeEvent(data);
-    // A repetition with the same id within the stream's window is answered, but not stored again.
-    const options = { msgID: nuid.next(), timeout: attemptMs };
-    const ack = await this.#persist(() =>
-      this.#link.jetstream.publish(`ennead.${this.#name}`, payload, options),
-    );
-    return ack.seq;
+    return this.#publisher.publish(encodeEvent(data));
   }
 
   async subscribe(
@@ -72,7 +74,7 @@ export class NatsTopic<T> implements Topic<T> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       try {
-        if (!isConnected()) throw new Error('no connection to the NATS server');
+        if (!isConnected()) throw disconnected();
         return await this.#attempt(work);
       } catch (error) {
         const isHopeless = isClosed() || performance.now() + pauseMs > deadline;
@@ -92,6 +94,13 @@ export class NatsTopic<T> implements Topic<T> {
       this.#ready = undefined;
       throw error;
     }
+  }
+
+  /** A repetition with the same id within the stream's window is answered, but not stored again. */
+  async #send(payload: string, msgID: string): Promise<number> {
+    const options = { msgID, timeout: attemptMs };
+    const ack = await this.#link.jetstream.publish(`ennead.${this.#name}`, payload, options);
+    return ack.seq;
   }
 
   #inspect(): Promise<StreamInfo> {
@@ -122,7 +131,6 @@ export class NatsTopic<T> implements Topic<T> {
 }
 
 const attemptMs = 1000;
-const pauseMs = 100;
 const repetitionSeconds = 15;
 
 function toLimits({ retainCount, retainSeconds }: Retention): Partial<StreamConfig> {

@@ -1,7 +1,7 @@
-import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
-import type { Bus, Retention, Subscription, Topic } from './bus.ts';
+import type { Retention, Subscription, Topic } from './bus.ts';
 import { RevisionMarks } from './revision-marks.ts';
+import { UnheardWritersWatch } from './unheard-writers.ts';
 
 /** What a replica has written to a table, for the others to take over. */
 export interface TableNews<Row, State, Version> {
@@ -48,17 +48,6 @@ export interface ReplicatedTable<Row extends Version, State, Version> {
   readChanges(afterRevision: number): Promise<TableChanges<Row, State, Version>>;
 }
 
-/** How often memory is brought up to date with a table whose other writers no bus tells of. */
-export const rereadMs = 2_000;
-
-/** Whether other processes may write to the tables, and no bus connects this one with them now. */
-export function hasUnheardWriters(
-  bus: Pick<Bus, 'kind' | 'isConnected'>,
-  database: Pick<Database, 'dialect'>,
-): boolean {
-  return (bus.kind === 'local' || !bus.isConnected) && database.dialect === 'postgres';
-}
-
 /** How much of its news a topic has to keep: little, because who has missed more reads the table again. */
 export const newsRetention: Retention = { retainCount: 500, retainSeconds: 300 };
 
@@ -71,7 +60,7 @@ const removalsMax = 500;
 /**
  * Keeps a table's rows in memory like those of every other replica: it begins with what the table
  * holds, takes over what others tell, and tells again, from the table, what the bus had not taken.
- * While no bus connects the replicas, `reread` brings what changed.
+ * While no bus connects the replicas, and once when one does again, `reread` brings what changed.
  */
 export class TableReplica<Row extends Version, State, Version> implements AsyncDisposable {
   readonly #table: ReplicatedTable<Row, State, Version>;
@@ -81,7 +70,7 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
   readonly #untold = new Set<string>();
   readonly #untoldRemovals = new Map<string, Version>();
   readonly #marks = new RevisionMarks();
-  #timer: NodeJS.Timeout | undefined;
+  #watch: UnheardWritersWatch | undefined;
   #rereading: Promise<void> | undefined;
   #subscription: Subscription | undefined;
   #working: Promise<void> = Promise.resolve();
@@ -104,9 +93,10 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
       onGap: () => this.#queue(() => this.#reload()),
     });
     await this.#reload();
-    this.#timer = setInterval(() => {
-      if (this.#table.hasUnheardWriters()) void this.reread();
-    }, rereadMs).unref();
+    this.#watch = new UnheardWritersWatch(
+      () => this.#table.hasUnheardWriters(),
+      () => void this.reread(),
+    );
   }
 
   /** Takes news over here and tells the others; what they missed is told by the next `catchUp`. */
@@ -145,7 +135,7 @@ export class TableReplica<Row extends Version, State, Version> implements AsyncD
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    this.#watch?.[Symbol.dispose]();
     await this.#subscription?.close();
     await this.#working;
   }

@@ -1,10 +1,6 @@
 import type { Bus } from '../../kit/bus/bus.ts';
-import {
-  hasUnheardWriters,
-  newsRetention,
-  TableReplica,
-  type TableNews,
-} from '../../kit/bus/table-replica.ts';
+import { newsRetention, TableReplica, type TableNews } from '../../kit/bus/table-replica.ts';
+import { hasUnheardWriters } from '../../kit/bus/unheard-writers.ts';
 import type { Database } from '../../kit/database/database.ts';
 import type { Log } from '../../kit/log.ts';
 import type { AgentRow, AgentState, Removal } from './agent-row.ts';

@@ -1,4 +1,4 @@
-import { rereadMs } from '../../kit/bus/table-replica.ts';
+import { UnheardWritersWatch } from '../../kit/bus/unheard-writers.ts';
 import type { Subscription, Topic } from '../../kit/bus/bus.ts';
 import type { Log } from '../../kit/log.ts';
 import { validityMs, type Attestation, type AttestationEvent } from './attestation.ts';
@@ -22,8 +22,8 @@ export interface AttestationFeedOptions {
   readonly live: LiveAttestations;
   readonly lists: StatusLists;
   readonly keys: Pick<SigningKeys, 'read' | 'sweep'>;
-  /** Whether other replicas change keys and no bus tells of it: then they are read every 2 s. */
-  readonly hasUnheardWriters: boolean;
+  /** Whether other replicas may change keys now and no bus tells of it: then they are read every 2 s. */
+  readonly hasUnheardWriters: () => boolean;
   readonly log: Log;
   readonly now: () => number;
 }
@@ -40,7 +40,7 @@ export class AttestationFeed implements AsyncDisposable {
   readonly #options: AttestationFeedOptions;
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #keyTimer: NodeJS.Timeout | undefined;
+  #watch: UnheardWritersWatch | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #readFromMs: number;
 
@@ -59,8 +59,10 @@ export class AttestationFeed implements AsyncDisposable {
     live.noteIndex(await readNewestIndex(sql));
     await this.#read();
     this.#timer = setInterval(() => void this.sweep(), sweepMs);
-    if (!this.#options.hasUnheardWriters) return;
-    this.#keyTimer = setInterval(() => void this.readKeys(), rereadMs).unref();
+    this.#watch = new UnheardWritersWatch(
+      this.#options.hasUnheardWriters,
+      () => void this.readKeys(),
+    );
   }
 
   /** Takes in what this replica has written, and tells the others. */
@@ -84,7 +86,7 @@ export class AttestationFeed implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    clearInterval(this.#keyTimer);
+    this.#watch?.[Symbol.dispose]();
     await this.#subscription?.close();
     await this.#sweeping;
   }

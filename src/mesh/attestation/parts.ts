@@ -1,5 +1,5 @@
 import type { Bus } from '../../kit/bus/bus.ts';
-import { hasUnheardWriters } from '../../kit/bus/table-replica.ts';
+import { hasUnheardWriters } from '../../kit/bus/unheard-writers.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTogether } from '../../kit/lifecycle.ts';
 import type { Log } from '../../kit/log.ts';
@@ -60,7 +60,7 @@ export async function openAttestationParts(
       keys,
       log,
       now,
-      hasUnheardWriters: hasUnheardWriters(bus, sql),
+      hasUnheardWriters: () => hasUnheardWriters(bus, sql),
     });
     lifetime.own('the feed of attestations', feed);
     await feed.start();

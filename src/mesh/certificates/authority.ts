@@ -3,7 +3,7 @@ import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Subscription, Topic } from '../../kit/bus/bus.ts';
-import { rereadMs } from '../../kit/bus/table-replica.ts';
+import { UnheardWritersWatch } from '../../kit/bus/unheard-writers.ts';
 import type { Log } from '../../kit/log.ts';
 import { openSealer, type Sealer } from '../../kit/secrets/sealing.ts';
 import {
@@ -28,7 +28,7 @@ export interface AuthorityOptions {
   readonly sql: RootSql;
   readonly topic: Topic<RootChange>;
   /** Whether other replicas make roots and the topic does not tell of it: then they are read every 2 s. */
-  readonly hasUnheardWriters?: boolean;
+  readonly hasUnheardWriters?: () => boolean;
   /** The suite's data folder: the key that roots are sealed with lies there. */
   readonly dataFolder: string;
   readonly log: Log;
@@ -84,6 +84,7 @@ export class CertificateAuthority implements AsyncDisposable {
   #roots: readonly Root[] = [];
   #seen = '';
   #timer: NodeJS.Timeout | undefined;
+  #watch: UnheardWritersWatch | undefined;
   #subscription: Subscription | undefined;
   #maintaining: Promise<void> = Promise.resolve();
 
@@ -183,6 +184,7 @@ export class CertificateAuthority implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
+    this.#watch?.[Symbol.dispose]();
     this.#listeners.clear();
     await this.#subscription?.close();
     await this.#maintaining;
@@ -267,13 +269,13 @@ export class CertificateAuthority implements AsyncDisposable {
   }
 
   async #follow(): Promise<void> {
-    const { topic, log, hasUnheardWriters } = this.#options;
+    const { topic, log, hasUnheardWriters = () => false } = this.#options;
     const maintain = () => {
       this.maintain().catch((err: unknown) => log.warn({ err }, 'the roots could not be read'));
     };
     this.#subscription = await topic.subscribe(maintain);
-    const everyMs = hasUnheardWriters ? rereadMs : minuteMs;
-    this.#timer = setInterval(maintain, Math.min(everyMs, this.leafLifeMs / 10)).unref();
+    this.#watch = new UnheardWritersWatch(hasUnheardWriters, maintain);
+    this.#timer = setInterval(maintain, Math.min(minuteMs, this.leafLifeMs / 10)).unref();
   }
 }
 

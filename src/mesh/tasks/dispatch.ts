@@ -74,7 +74,7 @@ export class Dispatch {
   /** Nobody else asks for it from now on. */
   async #begin(run: TaskRun): Promise<void> {
     run.signal.throwIfAborted();
-    if (run.isDurable && !run.isBegun) await this.#options.journal.begin(run.taskId);
+    if (run.isDurable && !run.isBegun) await this.#options.journal.begin(run);
     // Ended meanwhile, it was not begun: its agent is not asked.
     run.signal.throwIfAborted();
     run.isBegun = true;

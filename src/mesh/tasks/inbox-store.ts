@@ -1,6 +1,6 @@
 import { priorities, type Priority } from './task.ts';
-import type { TaskFailure } from './task-record.ts';
-import { rankOf, type TaskSql } from './task-store.ts';
+import type { EndedTask, TaskFailure } from './task-record.ts';
+import { endedColumns, rankOf, toEnded, type EndedRow, type TaskSql } from './task-store.ts';
 
 /** A task that waits for its agent to come for it. */
 export interface InboxEntry {
@@ -149,16 +149,16 @@ export interface InboxEnd {
   readonly failure: TaskFailure;
 }
 
-/** Ends whatever waits for an agent or is taken; the ids of the tasks. */
-export async function endInbox(sql: TaskSql, end: InboxEnd): Promise<readonly string[]> {
+/** Ends whatever waits for an agent or is taken. */
+export async function endInbox(sql: TaskSql, end: InboxEnd): Promise<readonly EndedTask[]> {
   const { agentId, endedAt, failure } = end;
-  const rows = await sql.query<{ id: string }>(
+  const rows = await sql.query<EndedRow>(
     `update mesh.tasks set status = 'failed', failure = $3, finished_at = $2::timestamptz
      where agent_id = $1 and is_inbox and finished_at is null and created_at <= $2::timestamptz
-     returning id`,
+     returning ${endedColumns}`,
     [agentId, endedAt, JSON.stringify(failure)],
   );
-  return rows.map(({ id }) => id);
+  return rows.map(toEnded);
 }
 
 export interface InboxAnswer {
@@ -171,27 +171,35 @@ export interface InboxAnswer {
   readonly failure?: TaskFailure | undefined;
 }
 
-/** Stores an agent's answer, the first only; what it is now, undefined when not this owner's. */
+/** What has become of an answer. */
+export interface InboxAnswered {
+  /** Of the task, as it is now. */
+  readonly status: string;
+  /** Absent where it had ended before. */
+  readonly ended?: EndedTask;
+}
+
+/** Stores an agent's answer, the first only; undefined when the task is not this owner's. */
 export async function answerInbox(
   sql: TaskSql,
   answer: InboxAnswer,
-): Promise<{ readonly status: string; readonly isStored: boolean } | undefined> {
+): Promise<InboxAnswered | undefined> {
   const { taskId, agentId, ownerId, finishedAt, result, failure } = answer;
   const status = failure ? 'failed' : 'completed';
-  const stored = await sql.query(
+  const [stored] = await sql.query<EndedRow>(
     `update mesh.tasks set status = $3, result = $4, failure = $5, finished_at = $6::timestamptz
      where id = $1 and agent_id = $2 and owner_id = $7 and is_inbox and finished_at is null
        and deadline_at > $6::timestamptz
-     returning id`,
+     returning ${endedColumns}`,
     [taskId, agentId, status, result, failure && JSON.stringify(failure), finishedAt, ownerId],
   );
-  if (stored.length > 0) return { status, isStored: true };
+  if (stored) return { status, ended: toEnded(stored) };
   const [row] = await sql.query<{ status: string }>(
     `select case when finished_at is null then 'failed' else status end as status
      from mesh.tasks where id = $1 and agent_id = $2 and owner_id = $3 and is_inbox`,
     [taskId, agentId, ownerId],
   );
-  return row && { status: row.status, isStored: false };
+  return row && { status: row.status };
 }
 
 function toRow(entry: InboxEntry) {

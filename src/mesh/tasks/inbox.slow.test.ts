@@ -20,6 +20,7 @@ afterAll(async () => {
 beforeEach(() => {
   ground.directory.agents.clear();
   mesh.told.length = 0;
+  second.told.length = 0;
 });
 
 let last = 0;
@@ -226,6 +227,50 @@ test('what outlived its process ends too when the agent goes', async () => {
   await second.agentGone(agentId);
   const { body } = await reading;
   expect([body.status, body.error.code]).toEqual(['failed', 'AGENT_OFFLINE']);
+});
+
+/** What both replicas have told of a task, when it was asked of one of them and the other took the answer. */
+const toldOf = (taskId: string) =>
+  [mesh, second].flatMap(({ told }) => told.filter(({ data }) => data['taskId'] === taskId));
+
+test('the end of a task is told once, whichever replica took the answer or called it off', async () => {
+  const agentId = putAgent();
+  const inbox = `/api/v1/agents/${agentId}/inbox`;
+  const asked = mesh.execute({ targetAgent: agentId, task: taskOf() });
+  const [task] = (await second.call('GET', `${inbox}?wait=5`, owner)).body.tasks;
+  const given = { ...owner, body: { result: 1 } };
+  await second.call('POST', `${inbox}/${task.taskId}`, given);
+  expect((await asked).status).toBe(200);
+  const data = { status: 'completed', type: 'chat' };
+  expect(toldOf(task.taskId)).toMatchObject([{ type: 'task-executed', agentId, data }]);
+
+  const headers = { prefer: 'respond-async' };
+  const { body: off } = await mesh.execute({ targetAgent: agentId, task: taskOf() }, { headers });
+  await second.call('DELETE', `/api/v1/tasks/${off.taskId}`);
+  await expect
+    .poll(async () => (await mesh.call('GET', `/api/v1/tasks/${off.taskId}`)).body.status)
+    .toBe('cancelled');
+  expect(toldOf(off.taskId)).toMatchObject([{ type: 'task-cancelled', agentId }]);
+});
+
+test('a task that outlived its process is told when it ends: by its answer, or because its agent goes', async () => {
+  const agentId = putAgent();
+  const inbox = `/api/v1/agents/${agentId}/inbox`;
+  const first = await startTasks(ground);
+  const ask = async () => {
+    const headers = { prefer: 'respond-async' };
+    const asked = { targetAgent: agentId, task: taskOf({ timeout: 60_000 }) };
+    return String((await first.execute(asked, { headers })).body.taskId);
+  };
+  const answered = await ask();
+  const left = await ask();
+  await waiting(agentId, 2);
+  await first[Symbol.asyncDispose]();
+  await mesh.call('POST', `${inbox}/${answered}`, { ...owner, body: { result: 1 } });
+  expect(toldOf(answered)).toMatchObject([{ type: 'task-executed', agentId }]);
+  await second.agentGone(agentId);
+  expect(toldOf(left)).toMatchObject([{ type: 'task-failed', agentId }]);
+  expect(first.told).toEqual([]);
 });
 
 /** Takes with times that no request may name. */

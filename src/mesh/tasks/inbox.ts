@@ -1,4 +1,4 @@
-import { rereadMs } from '../../kit/bus/table-replica.ts';
+import { rereadMs } from '../../kit/bus/unheard-writers.ts';
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
@@ -20,6 +20,7 @@ import {
   failureOf as recordedFailureOf,
   isFinished,
   outcomeOf,
+  type EndedTask,
   type TaskRecord,
 } from './task-record.ts';
 import { Pause, type TaskSignals } from './task-signals.ts';
@@ -31,8 +32,10 @@ export interface InboxOptions {
   readonly signals: TaskSignals;
   readonly directory: Pick<AgentDirectory, 'find'>;
   readonly log: Log;
+  /** Hears of the tasks that end by an agent's answer, or because it has gone. */
+  readonly tell: (ended: EndedTask) => void;
   /** Whether tasks come from processes whose signals do not reach this one. */
-  readonly hasUnheardWriters?: boolean;
+  readonly hasUnheardWriters?: () => boolean;
   /** Tasks that may wait for one agent; 1,000 unless told. */
   readonly lengthMax?: number;
 }
@@ -144,7 +147,7 @@ export class Inbox implements AgentCaller, AsyncDisposable {
   /** Takes an agent's answer; throws `conflict` (`task_finished`) for all but the first. */
   async answer(agentId: string, taskId: string, answer: AgentAnswer): Promise<string> {
     this.#checkOwner(agentId, answer.subject);
-    const { sql, signals } = this.#options;
+    const { sql, signals, tell } = this.#options;
     const { result, error } = answer;
     const stored = await answerInbox(sql, {
       taskId,
@@ -156,23 +159,26 @@ export class Inbox implements AgentCaller, AsyncDisposable {
         : { result: JSON.stringify(result ?? null) }),
     });
     if (!stored) throw unknownTask(taskId);
-    if (!stored.isStored) {
+    if (!stored.ended) {
       throw new Fault('conflict', 'the task is finished', {
         reason: 'task_finished',
         detail: { taskId, status: stored.status },
       });
     }
     signals.tell({ kind: 'finished', taskId });
+    tell(stored.ended);
     return stored.status;
   }
 
   /** Ends what waits for an agent that has gone, and what it had taken; never rejects. */
   async end(agentId: string, atMs: number): Promise<void> {
-    const { sql, signals, log } = this.#options;
+    const { sql, signals, tell, log } = this.#options;
     const failure = recordedFailureOf(agentGoneFault(agentId));
     try {
-      const ended = await endInbox(sql, { agentId, endedAt: new Date(atMs), failure });
-      for (const taskId of ended) signals.tell({ kind: 'finished', taskId });
+      for (const ended of await endInbox(sql, { agentId, endedAt: new Date(atMs), failure })) {
+        signals.tell({ kind: 'finished', taskId: ended.taskId });
+        tell(ended);
+      }
     } catch (err) {
       log.warn({ err, agentId }, 'the inbox of an agent that has gone was not emptied');
     }
@@ -191,7 +197,7 @@ export class Inbox implements AgentCaller, AsyncDisposable {
   }
 
   get #recheckMs(): number {
-    return this.#options.hasUnheardWriters ? rereadMs : recheckMs;
+    return this.#options.hasUnheardWriters?.() ? rereadMs : recheckMs;
   }
 
   #claim(agentId: string, options: TakeOptions): Promise<ClaimedTask[]> {

@@ -1,43 +1,47 @@
 import type { Log } from '../../kit/log.ts';
 import type { AgentDirectory } from '../agents/agent.ts';
 import { leaseMs, type TaskJournal } from './task-journal.ts';
-import { agentGoneFault } from './task-record.ts';
+import { agentGoneFault, type EndedTask } from './task-record.ts';
 import type { TaskRun } from './task-run.ts';
 import type { WaitingTask } from './waiting-store.ts';
 
 export interface TaskCareOptions {
   /** What is under way here, by id. */
   readonly runs: ReadonlyMap<string, TaskRun>;
-  readonly journal: Pick<TaskJournal, 'renew' | 'adopt'>;
+  readonly journal: Pick<TaskJournal, 'renew' | 'adopt' | 'endAbandoned'>;
   readonly directory: Pick<AgentDirectory, 'find'>;
   readonly log: Log;
   /** Goes on with a task that another process left. */
   readonly takeUp: (task: WaitingTask) => void;
+  /** Hears of the end of a task that another process left. */
+  readonly tell: (ended: EndedTask) => void;
 }
 
 const everyMs = leaseMs / 3;
 
 /**
  * Every few seconds: says that this process works on its tasks, ends those whose agents have gone, and takes
- * over what processes left that have ended.
+ * over what processes left that have ended, or ends it where an agent was asked.
  */
 export class TaskCare implements Disposable {
   readonly #options: TaskCareOptions;
   readonly #timer: NodeJS.Timeout;
+  /** Whether the database answered the last time: then others could say that they work on their tasks. */
+  #wasAnswered = false;
 
   constructor(options: TaskCareOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#look(), everyMs).unref();
+    this.#timer = setInterval(() => void this.#look(), everyMs).unref();
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  async #look(): Promise<void> {
     this.#endOrphans();
-    void this.#renew();
-    void this.#takeOver();
+    await this.#renew();
+    await this.#takeOver();
   }
 
   /** Nobody may have told that an agent went. */
@@ -57,9 +61,13 @@ export class TaskCare implements Disposable {
   }
 
   async #takeOver(): Promise<void> {
-    const { journal, takeUp, log } = this.#options;
+    const { journal, takeUp, tell, log } = this.#options;
+    const wasAnswered = this.#wasAnswered;
+    this.#wasAnswered = false;
     try {
       for (const task of await journal.adopt()) takeUp(task);
+      if (wasAnswered) for (const ended of await journal.endAbandoned()) tell(ended);
+      this.#wasAnswered = true;
     } catch (err) {
       log.warn({ err }, 'tasks of processes that have ended could not be taken over');
     }

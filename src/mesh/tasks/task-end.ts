@@ -1,9 +1,11 @@
 import type { Activity } from '../activity/activity.ts';
 import { Fault } from '../../kit/errors.ts';
+import type { Log } from '../../kit/log.ts';
 import type { TaskOutcome } from './task.ts';
 import type { TaskJournal } from './task-journal.ts';
 import type { EndedTask, TaskRecord } from './task-record.ts';
 import type { TaskRun } from './task-run.ts';
+import type { TaskSignals } from './task-signals.ts';
 
 export interface EndWatchers {
   readonly activity: Activity;
@@ -17,24 +19,38 @@ const eventTypes = {
   cancelled: 'task-cancelled',
 } as const;
 
-/** Tells of the end of a task. */
-export function tellEnd(
-  { activity, onEnd }: EndWatchers,
-  { taskId, agentId, task }: TaskRun,
-  { status, durationMs }: Pick<EndedTask, 'status' | 'durationMs'>,
-): void {
-  activity.tell(eventTypes[status], agentId, {
-    taskId,
-    duration: durationMs,
-    status,
-    type: task.type,
-  });
-  onEnd?.({ agentId, status, durationMs });
+/** Tells of the end of a task; whoever writes it does, so that it is told once. */
+export function tellEnd({ activity, onEnd }: EndWatchers, ended: EndedTask): void {
+  const { taskId, agentId, type, status, durationMs } = ended;
+  activity.tell(eventTypes[status], agentId, { taskId, duration: durationMs, status, type });
+  onEnd?.(ended);
 }
 
-/** How a finished record ended; what is not known to be else has failed. */
-export function endOf({ status }: Pick<TaskRecord, 'status'>): EndedTask['status'] {
-  return status === 'completed' || status === 'cancelled' ? status : 'failed';
+export interface EndWriting {
+  readonly journal: Pick<TaskJournal, 'note' | 'store'>;
+  readonly signals: TaskSignals;
+  readonly log: Log;
+}
+
+/**
+ * Writes how a run has ended, unless somebody else has: then false. What others can ask for or end is
+ * durable before anybody knows; the rest soon is.
+ */
+export async function writeEnd(
+  { taskId, isDurable, isInbox }: TaskRun,
+  record: TaskRecord,
+  { journal, signals, log }: EndWriting,
+): Promise<boolean> {
+  if (!isDurable && !isInbox) {
+    journal.note(record);
+    return true;
+  }
+  const isEnd = await journal.store(record).catch((err: unknown) => {
+    log.error({ err, taskId }, 'the end of a task was not recorded');
+    return true;
+  });
+  if (isEnd) signals.tell({ kind: 'finished', taskId });
+  return isEnd;
 }
 
 /**

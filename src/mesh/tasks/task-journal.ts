@@ -4,10 +4,12 @@ import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import {
   deadlineFault,
+  endOf,
   failureOf,
   interruptedFault,
   isFinished,
   TaskTakenOver,
+  type EndedTask,
   type TaskRecord,
 } from './task-record.ts';
 import type { TaskRun } from './task-run.ts';
@@ -15,13 +17,20 @@ import {
   cancelTask,
   claimKey,
   deleteTasks,
+  readAbandoned,
   readTask,
   renewTasks,
   writeTasks,
   type TaskSql,
 } from './task-store.ts';
 import { Pause, type TaskSignals } from './task-signals.ts';
-import { adoptWaiting, beginTask, releaseWaiting, type WaitingTask } from './waiting-store.ts';
+import {
+  adoptWaiting,
+  beginTask,
+  releaseWaiting,
+  type BegunTask,
+  type WaitingTask,
+} from './waiting-store.ts';
 
 export interface JournalOptions {
   readonly sql: TaskSql;
@@ -40,11 +49,17 @@ export const leaseMs = 15_000;
 /** How late after its deadline the end of a task may still be written. */
 const staleMs = 1_000;
 const adoptedAtOnce = 100;
+const abandonedAtOnce = 100;
+
+interface Writing {
+  readonly record: TaskRecord;
+  isWritten: boolean;
+}
 
 /** What is known of tasks after they were asked, for a day. */
 export class TaskJournal implements AsyncDisposable {
   readonly #options: JournalOptions;
-  readonly #batch: Batch<TaskRecord>;
+  readonly #batch: Batch<Writing>;
   /** Noted, and not yet written. */
   readonly #noted = new Map<string, TaskRecord>();
   readonly #sweep: NodeJS.Timeout;
@@ -54,7 +69,7 @@ export class TaskJournal implements AsyncDisposable {
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#batch = createBatch({
-      flush: (records) => writeTasks(options.sql, lastOfEach(records)),
+      flush: (writings) => this.#write(writings),
       maxItems: 100,
       maxDelayMs: 5,
       maxPending: 20_000,
@@ -63,13 +78,13 @@ export class TaskJournal implements AsyncDisposable {
   }
 
   /** Stores a task before it begins; others take it over if this process ends before it asks an agent. */
-  open(run: TaskRun): Promise<void> {
-    return this.store(run.durableRecord(this.#holder));
+  async open(run: TaskRun): Promise<void> {
+    await this.store(run.durableRecord(this.#holder));
   }
 
   /** Says that an agent is about to be asked; throws TaskTakenOver when that is not this process's any more. */
-  async begin(taskId: string): Promise<void> {
-    if (!(await beginTask(this.#options.sql, taskId, this.#holder))) throw new TaskTakenOver();
+  async begin(run: BegunTask): Promise<void> {
+    if (!(await beginTask(this.#options.sql, run, this.#holder))) throw new TaskTakenOver();
   }
 
   /** Takes over tasks whose processes ended before they asked an agent. */
@@ -90,9 +105,11 @@ export class TaskJournal implements AsyncDisposable {
     );
   }
 
-  /** Resolves once the record is durable. */
-  store(record: TaskRecord): Promise<void> {
-    return this.#batch.add(record);
+  /** Resolves once the record is durable; false when the task had ended before, and stays so. */
+  async store(record: TaskRecord): Promise<boolean> {
+    const writing = { record, isWritten: false };
+    await this.#batch.add(writing);
+    return writing.isWritten;
   }
 
   /** Writes the record soon; it is read as written at once. */
@@ -101,8 +118,7 @@ export class TaskJournal implements AsyncDisposable {
     const isLong = result !== undefined && result.length > notedResultMax;
     const kept = isLong ? { ...record, result: undefined } : record;
     this.#noted.set(taskId, kept);
-    this.#batch
-      .add(kept)
+    this.store(kept)
       .catch((err: unknown) => this.#options.log.warn({ err, taskId }, 'a task was not recorded'))
       .finally(() => {
         if (this.#noted.get(taskId) === kept) this.#noted.delete(taskId);
@@ -117,11 +133,19 @@ export class TaskJournal implements AsyncDisposable {
   /** A task whose process ended without a word reads as failed. */
   async read(taskId: string): Promise<TaskRecord | undefined> {
     const record = this.#noted.get(taskId) ?? (await readTask(this.#options.sql, taskId));
-    if (!record || isFinished(record)) return record;
-    const { deadlineAtMs, leaseUntilMs = Infinity } = record;
-    const now = Date.now();
-    if (now >= deadlineAtMs + staleMs) return failedAt(record, deadlineFault(taskId), deadlineAtMs);
-    return leaseUntilMs < now ? failedAt(record, interruptedFault(taskId), leaseUntilMs) : record;
+    return record && asOfNow(record);
+  }
+
+  /**
+   * Ends what nobody works on any more and whose time is up: that nobody has said so for long shows that
+   * its process is gone. Of several replicas, one gets each.
+   */
+  async endAbandoned(): Promise<EndedTask[]> {
+    const before = new Date(Date.now() - leaseMs);
+    const found = await readAbandoned(this.#options.sql, { before, countMax: abandonedAtOnce });
+    const ends = found.map(asOfNow).filter(isFinished);
+    const written = await Promise.all(ends.map((record) => this.store(record)));
+    return ends.filter((_, at) => written[at]).map(endOf);
   }
 
   /** Says that this process works on the tasks. */
@@ -132,8 +156,8 @@ export class TaskJournal implements AsyncDisposable {
     );
   }
 
-  /** False when there is nothing to call off any more. */
-  cancel(taskId: string): Promise<boolean> {
+  /** Undefined when there is nothing to call off any more. */
+  cancel(taskId: string): Promise<EndedTask | undefined> {
     return cancelTask(this.#options.sql, taskId, new Date());
   }
 
@@ -164,6 +188,14 @@ export class TaskJournal implements AsyncDisposable {
     await this.#batch.close();
   }
 
+  /** A statement may write a row only once: of several records of a task the last. */
+  async #write(writings: readonly Writing[]): Promise<void> {
+    const last = new Map(writings.map((writing) => [writing.record.taskId, writing]));
+    const records = [...last.values()].map(({ record }) => record);
+    const written = await writeTasks(this.#options.sql, records);
+    for (const [taskId, writing] of last) writing.isWritten = written.has(taskId);
+  }
+
   async #forgetOld(): Promise<void> {
     try {
       while ((await deleteTasks(this.#options.sql, new Date(Date.now() - keptMs))) === 10_000);
@@ -173,11 +205,15 @@ export class TaskJournal implements AsyncDisposable {
   }
 }
 
-function failedAt(record: TaskRecord, fault: Fault, finishedAtMs: number): TaskRecord {
-  return { ...record, status: 'failed', failure: failureOf(fault), finishedAtMs };
+/** An open record as it stands now: past its deadline or its process's lease it has failed. */
+function asOfNow(record: TaskRecord): TaskRecord {
+  const { taskId, deadlineAtMs, leaseUntilMs = Infinity } = record;
+  const now = Date.now();
+  if (isFinished(record)) return record;
+  if (now >= deadlineAtMs + staleMs) return failedAt(record, deadlineFault(taskId), deadlineAtMs);
+  return leaseUntilMs < now ? failedAt(record, interruptedFault(taskId), leaseUntilMs) : record;
 }
 
-/** A statement may write a row only once. */
-function lastOfEach(records: readonly TaskRecord[]): TaskRecord[] {
-  return [...new Map(records.map((record) => [record.taskId, record])).values()];
+function failedAt(record: TaskRecord, fault: Fault, finishedAtMs: number): TaskRecord {
+  return { ...record, status: 'failed', failure: failureOf(fault), finishedAtMs };
 }

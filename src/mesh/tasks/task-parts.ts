@@ -1,5 +1,5 @@
 import type { Bus } from '../../kit/bus/bus.ts';
-import { hasUnheardWriters } from '../../kit/bus/table-replica.ts';
+import { hasUnheardWriters } from '../../kit/bus/unheard-writers.ts';
 import type { Database } from '../../kit/database/database.ts';
 import type { Egress } from '../../kit/egress/egress.ts';
 import { openTogether } from '../../kit/lifecycle.ts';
@@ -16,6 +16,7 @@ import { Inbox } from './inbox.ts';
 import { LocalAgents } from './local-agents.ts';
 import { RestCaller } from './rest-caller.ts';
 import { TaskAccess } from './task-access.ts';
+import { tellEnd } from './task-end.ts';
 import { TaskJournal } from './task-journal.ts';
 import { MeshTaskRunner } from './task-runner.ts';
 import type { EndedTask } from './task-record.ts';
@@ -61,6 +62,8 @@ const retention = { retainCount: 1_000, retainSeconds: 60 };
 export async function openTaskParts(options: TaskPartsOptions): Promise<TaskParts> {
   const { database: sql, bus, egress, tracer, log, directory, activity, onEnd } = options;
   const { queueLengthMax, concurrency, grpc } = options;
+  const watchers = { activity, ...(onEnd && { onEnd }) };
+  const tell = (ended: EndedTask) => tellEnd(watchers, ended);
   return openTogether(log, async (lifetime) => {
     const signals = new TaskSignals(bus.topic<TaskSignal | AgentGone>(taskTopic, retention), log);
     await signals.start();
@@ -74,7 +77,8 @@ export async function openTaskParts(options: TaskPartsOptions): Promise<TaskPart
         signals,
         directory,
         log,
-        hasUnheardWriters: hasUnheardWriters(bus, sql),
+        tell,
+        hasUnheardWriters: () => hasUnheardWriters(bus, sql),
       }),
     );
     const local = new LocalAgents();
@@ -87,7 +91,6 @@ export async function openTaskParts(options: TaskPartsOptions): Promise<TaskPart
     };
     const choice = new AgentChoice({ directory, queueLengthMax, concurrency });
     const dispatch = new Dispatch({ choice, callers, directory, journal });
-    const counted = onEnd && { onEnd };
     const runner = lifetime.own(
       'the tasks',
       new MeshTaskRunner({
@@ -96,9 +99,8 @@ export async function openTaskParts(options: TaskPartsOptions): Promise<TaskPart
         signals,
         directory,
         tracer,
-        activity,
         log,
-        ...counted,
+        tell,
       }),
     );
     const access = new TaskAccess({ tasks: runner, directory });

@@ -77,11 +77,25 @@ export function outcomeOf(record: TaskRecord): TaskOutcome {
   });
 }
 
-/** A task that has ended, for those who count. */
+/** A task that has ended, for those who tell of it or count. */
 export interface EndedTask {
+  readonly taskId: string;
   readonly agentId: string;
+  readonly type: string;
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly durationMs: number;
+}
+
+/** The end that a finished record states; what is not known to be else has failed. */
+export function endOf(record: TaskRecord): EndedTask {
+  const { taskId, agentId, type, status, createdAtMs, finishedAtMs = createdAtMs } = record;
+  return {
+    taskId,
+    agentId,
+    type,
+    status: status === 'completed' || status === 'cancelled' ? status : 'failed',
+    durationMs: Math.max(0, finishedAtMs - createdAtMs),
+  };
 }
 
 /** Somebody else has taken the task over and tells of its end. */

@@ -5,17 +5,19 @@ import { formatTraceparent } from '../../kit/trace-context.ts';
 import type { AgentDirectory } from '../agents/agent.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { RunOptions, Task, TaskOutcome, TaskRunner, TaskTarget } from './task.ts';
-import { answerBefore, endOf, tellEnd, wasCalledOff, type EndWatchers } from './task-end.ts';
+import { answerBefore, wasCalledOff, writeEnd } from './task-end.ts';
 import { TaskCare } from './task-care.ts';
 import type { TaskJournal } from './task-journal.ts';
 import {
   agentGoneFault,
   cancelledFault,
   deadlineFault,
+  endOf,
   isFinished,
   outcomeOf,
   stoppingFault,
   TaskTakenOver,
+  type EndedTask,
   type TaskRecord,
 } from './task-record.ts';
 import { TaskRun } from './task-run.ts';
@@ -25,13 +27,15 @@ import { untilAborted } from './waits.ts';
 import type { WaitingTask } from './waiting-store.ts';
 import { endOrLate } from '../../kit/time-limits.ts';
 
-export interface TaskRunnerOptions extends EndWatchers {
+export interface TaskRunnerOptions {
   readonly dispatch: Dispatch;
   readonly journal: TaskJournal;
   readonly signals: TaskSignals;
   readonly directory: Pick<AgentDirectory, 'find'>;
   readonly tracer: Tracer;
   readonly log: Log;
+  /** Hears of the tasks whose end is written here. */
+  readonly tell: (ended: EndedTask) => void;
 }
 
 /** A task that is under way. */
@@ -125,12 +129,13 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
       run.abort(cancelledFault(taskId));
       return wasCalledOff(run.outcome);
     }
-    const isOff = await this.#options.journal.cancel(taskId);
-    if (isOff) {
-      this.#options.signals.tell({ kind: 'cancelled', taskId });
-      this.#options.signals.tell({ kind: 'finished', taskId });
-    }
-    return isOff;
+    const { journal, signals, tell } = this.#options;
+    const ended = await journal.cancel(taskId);
+    if (!ended) return false;
+    signals.tell({ kind: 'cancelled', taskId });
+    signals.tell({ kind: 'finished', taskId });
+    tell(ended);
+    return true;
   }
 
   /**
@@ -262,8 +267,8 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
       durationMs,
       executedBy: agentId,
     };
-    await this.#record(run, run.completedRecord(outcome));
-    tellEnd(this.#options, run, { status: 'completed', durationMs });
+    // Whoever took the answer of an inbox has written and told it.
+    if (!run.isInbox) await this.#end(run, run.completedRecord(outcome));
     return outcome;
   }
 
@@ -274,25 +279,16 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
       await this.#options.journal.release(run.taskId);
       return undefined;
     }
-    const record = run.failedRecord(fault, isStarted);
-    await this.#record(run, record);
-    const answered = await answerBefore(run, this.#options.journal);
-    // A target that does not exist is no event of an agent.
-    if (fault.code === 'not_found') return undefined;
-    const status = endOf(answered ?? record);
-    tellEnd(this.#options, run, { status, durationMs: Date.now() - run.createdAtMs });
-    return answered;
+    const isEnd = await this.#end(run, run.failedRecord(fault, isStarted));
+    return isEnd ? undefined : answerBefore(run, this.#options.journal);
   }
 
-  /** What can be asked for by its key must be durable before anybody knows; the rest soon is. */
-  async #record(run: TaskRun, record: TaskRecord): Promise<void> {
-    const { journal, signals, log } = this.#options;
-    const { taskId } = run;
-    const isGivenUp = run.isInbox && run.signal.aborted;
-    if (!run.isDurable && !isGivenUp) return journal.note(record);
-    await journal
-      .store(record)
-      .catch((err: unknown) => log.error({ err, taskId }, 'the end of a task was not recorded'));
-    signals.tell({ kind: 'finished', taskId });
+  /** Writes and tells the end of a run; false when somebody else has. */
+  async #end(run: TaskRun, record: TaskRecord): Promise<boolean> {
+    const isEnd = await writeEnd(run, record, this.#options);
+    // A target that does not exist is no event of an agent.
+    const isEvent = record.failure?.code !== 'not_found';
+    if (isEnd && isEvent) this.#options.tell(endOf(record));
+    return isEnd;
   }
 }

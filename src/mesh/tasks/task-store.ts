@@ -1,6 +1,6 @@
 import type { Database } from '../../kit/database/database.ts';
 import { priorities } from './task.ts';
-import type { TaskFailure, TaskRecord, TaskStatus } from './task-record.ts';
+import type { EndedTask, TaskFailure, TaskRecord, TaskStatus } from './task-record.ts';
 
 export type TaskSql = Pick<Database, 'query'>;
 
@@ -38,9 +38,15 @@ const columnTypes = `id text, asked_by text, idempotency_key text, request_hash 
   deadline_at timestamptz, finished_at timestamptz, lease_until timestamptz, input text, traceparent text,
   capability text, held_by text`;
 
-/** Writes records as they are now; what was finished before stays as it was. No id stands twice. */
-export async function writeTasks(sql: TaskSql, records: readonly TaskRecord[]): Promise<void> {
-  await sql.query(
+/**
+ * Writes records as they are now; what was finished before stays as it was. No id stands twice. The ids of
+ * those that were written.
+ */
+export async function writeTasks(
+  sql: TaskSql,
+  records: readonly TaskRecord[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ id: string }>(
     `insert into mesh.tasks as kept (${columns})
      select ${columns} from json_to_recordset($1::json) as given(${columnTypes})
      on conflict (id) do update set agent_id = excluded.agent_id,
@@ -48,9 +54,11 @@ export async function writeTasks(sql: TaskSql, records: readonly TaskRecord[]): 
        result = excluded.result, failure = excluded.failure, finished_at = excluded.finished_at,
        idempotency_key = excluded.idempotency_key,
        input = case when excluded.finished_at is null then kept.input end
-     where kept.finished_at is null`,
+     where kept.finished_at is null
+     returning id`,
     [JSON.stringify(records.map(toRow))],
   );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Takes a subject's key for a record; the record that has it already, if one has. */
@@ -77,6 +85,27 @@ export async function readTask(sql: TaskSql, taskId: string): Promise<TaskRecord
   return row && toRecord(row);
 }
 
+export interface AbandonedOptions {
+  /** Tasks whose deadline or whose process's lease ended before. */
+  readonly before: Date;
+  readonly countMax: number;
+}
+
+/** Tasks that have not ended, though their time is up or whoever worked on them is gone. */
+export async function readAbandoned(
+  sql: TaskSql,
+  { before, countMax }: AbandonedOptions,
+): Promise<TaskRecord[]> {
+  const rows = await sql.query<TaskRow>(
+    `select ${readColumns} from mesh.tasks
+     where finished_at is null and (deadline_at < $1::timestamptz
+       or (not is_inbox and (held_by is null or begun_at is not null) and lease_until < $1::timestamptz))
+     limit $2`,
+    [before, countMax],
+  );
+  return rows.map(toRecord);
+}
+
 /** Says that this process still works on tasks; those in inboxes have leases of their takers. */
 export async function renewTasks(
   sql: TaskSql,
@@ -90,14 +119,36 @@ export async function renewTasks(
   );
 }
 
-/** Calls a task off unless it is finished; false when it is, or was never there. */
-export async function cancelTask(sql: TaskSql, taskId: string, now: Date): Promise<boolean> {
-  const rows = await sql.query(
+/** Calls a task off unless it is finished; undefined when it is, or was never there. */
+export async function cancelTask(
+  sql: TaskSql,
+  taskId: string,
+  now: Date,
+): Promise<EndedTask | undefined> {
+  const [row] = await sql.query<EndedRow>(
     `update mesh.tasks set status = 'cancelled', finished_at = $2::timestamptz
-     where id = $1 and finished_at is null returning id`,
+     where id = $1 and finished_at is null returning ${endedColumns}`,
     [taskId, now],
   );
-  return rows.length > 0;
+  return row && toEnded(row);
+}
+
+/** What a statement that ends a task returns of it. */
+export const endedColumns = `id, agent_id, type, status, created_at, finished_at`;
+
+export interface EndedRow {
+  readonly id: string;
+  readonly agent_id: string;
+  readonly type: string;
+  readonly status: EndedTask['status'];
+  readonly created_at: Date;
+  readonly finished_at: Date;
+}
+
+export function toEnded(row: EndedRow): EndedTask {
+  const { id, agent_id, type, status, created_at, finished_at } = row;
+  const durationMs = Math.max(0, finished_at.getTime() - created_at.getTime());
+  return { taskId: id, agentId: agent_id, type, status, durationMs };
 }
 
 /** Forgets tasks that were asked before a time, at most 10,000 at once; how many. */

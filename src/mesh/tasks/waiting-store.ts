@@ -27,12 +27,18 @@ interface WaitingRow extends AskedRow {
 
 const isWaiting = `held_by is not null and begun_at is null and finished_at is null and not is_inbox`;
 
-/** Says that an agent is about to be asked; false when the task is finished or somebody else's by now. */
-export async function beginTask(sql: TaskSql, taskId: string, holder: string): Promise<boolean> {
+export type BegunTask = Pick<WaitingTask, 'taskId' | 'agentId' | 'ownerId'>;
+
+/** Says which agent is about to be asked; false when the task is finished or somebody else's by now. */
+export async function beginTask(
+  sql: TaskSql,
+  { taskId, agentId, ownerId }: BegunTask,
+  holder: string,
+): Promise<boolean> {
   const rows = await sql.query(
-    `update mesh.tasks set begun_at = now() where id = $1 and held_by = $2 and ${isWaiting}
-     returning id`,
-    [taskId, holder],
+    `update mesh.tasks set begun_at = now(), agent_id = $3, owner_id = $4
+     where id = $1 and held_by = $2 and ${isWaiting} returning id`,
+    [taskId, holder, agentId, ownerId],
   );
   return rows.length > 0;
 }

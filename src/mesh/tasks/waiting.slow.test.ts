@@ -192,3 +192,34 @@ test('what waits can be called off at any process', async () => {
   expect((await second.call('DELETE', `/api/v1/tasks/${waits}`)).status).toBeLessThan(300);
   expect((await statusOf(second, waits))[0]).toBe('cancelled');
 });
+
+test.each([
+  ['its agent had been asked', 'lease_until', 'TASK_INTERRUPTED'],
+  ['its deadline had passed', 'deadline_at', 'TASK_DEADLINE'],
+])('a task whose process died when %s ends, and that is told once', async (_name, column, code) => {
+  const third = await startTasks(ground);
+  const replicas = [second, third];
+  const taskId = `tsk_${column}`;
+  await ground.database.query(
+    `insert into mesh.tasks (id, asked_by, agent_id, type, priority, status, created_at, deadline_at, lease_until,
+       held_by, begun_at)
+     values ($1, 'usr_asker', 'gone', 'chat', 1, 'running', now(), now() + interval '1 hour',
+       now() + interval '1 hour', 'msh_gone', now())`,
+    [taskId],
+  );
+  await ground.database.query(
+    `update mesh.tasks set ${column} = now() - interval '1 minute' where id = $1`,
+    [taskId],
+  );
+  const told = () =>
+    replicas.flatMap((replica) => replica.told.filter(({ data }) => data['taskId'] === taskId));
+  await expect.poll(told, patience).toMatchObject([{ type: 'task-failed', agentId: 'gone' }]);
+  const rows = await ground.database.query<{ status: string }>(
+    `select status from mesh.tasks where id = $1 and finished_at is not null`,
+    [taskId],
+  );
+  expect(rows).toEqual([{ status: 'failed' }]);
+  expect(await statusOf(second, taskId)).toEqual(['failed', code]);
+  await third[Symbol.asyncDispose]();
+  expect(told()).toHaveLength(1);
+});

@@ -1,5 +1,5 @@
 import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
-import { hasUnheardWriters, rereadMs } from '../../kit/bus/table-replica.ts';
+import { hasUnheardWriters, UnheardWritersWatch } from '../../kit/bus/unheard-writers.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
@@ -48,7 +48,7 @@ export class VirtualServers implements AsyncDisposable {
     string,
     { readonly server: VirtualServer; readonly view: VirtualView }
   >();
-  #timer: NodeJS.Timeout | undefined;
+  #watch: UnheardWritersWatch | undefined;
   #subscription: Subscription | undefined;
   #reading: Promise<void> = Promise.resolve();
 
@@ -66,9 +66,10 @@ export class VirtualServers implements AsyncDisposable {
     this.#subscription = await this.#topic.subscribe(reread, { onGap: reread });
     await this.#reread();
     const { bus, sql } = this.#parts;
-    this.#timer = setInterval(() => {
-      if (hasUnheardWriters(bus, sql)) void this.look();
-    }, rereadMs).unref();
+    this.#watch = new UnheardWritersWatch(
+      () => hasUnheardWriters(bus, sql),
+      () => void this.look(),
+    );
   }
 
   /** Takes over what changed in the table; resolves also when it cannot be read. */
@@ -152,7 +153,7 @@ export class VirtualServers implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    this.#watch?.[Symbol.dispose]();
     await this.#subscription?.close();
     await this.#reading.catch(() => {});
     this.#listeners.clear();

@@ -1,6 +1,7 @@
 import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
 import { Outlet } from '../../kit/bus/outlet.ts';
-import { hasUnheardWriters, newsRetention, rereadMs } from '../../kit/bus/table-replica.ts';
+import { newsRetention } from '../../kit/bus/table-replica.ts';
+import { hasUnheardWriters, UnheardWritersWatch } from '../../kit/bus/unheard-writers.ts';
 import type { Database } from '../../kit/database/database.ts';
 import type { Log } from '../../kit/log.ts';
 import { recentEntries } from '../../kit/recent-entries.ts';
@@ -33,6 +34,7 @@ export class AgentDirectory implements AsyncDisposable {
   readonly #waiters = new Map<string, Set<() => void>>();
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #watch: UnheardWritersWatch | undefined;
   #reading: Promise<void> = Promise.resolve();
 
   constructor(options: AgentDirectoryOptions) {
@@ -50,8 +52,9 @@ export class AgentDirectory implements AsyncDisposable {
     await this.#read();
     const { sql, bus } = this.#options;
     if (sql.dialect === 'pglite') return;
-    const everyMs = hasUnheardWriters(bus, sql) ? rereadMs : compareMs;
-    this.#timer = setInterval(() => void this.reload(), everyMs).unref();
+    const reload = () => void this.reload();
+    this.#timer = setInterval(reload, compareMs).unref();
+    this.#watch = new UnheardWritersWatch(() => hasUnheardWriters(bus, sql), reload);
   }
 
   /** Those that have not ended, in no order. */
@@ -113,6 +116,7 @@ export class AgentDirectory implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
+    this.#watch?.[Symbol.dispose]();
     await this.#subscription?.close();
     await this.#reading;
     await this.#outlet[Symbol.asyncDispose]();
