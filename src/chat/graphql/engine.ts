@@ -1,5 +1,6 @@
 import { EnvelopArmorPlugin } from '@escape.tech/graphql-armor';
 import {
+  execute,
   getOperationAST,
   GraphQLError,
   OperationTypeNode,
@@ -99,9 +100,9 @@ export class GraphqlEngine {
       const operation = getOperationAST(document, params.operationName);
       if (!operation) throw unknownOperation();
       const contextValue: unknown = await enveloped.contextFactory();
-      const { execute, subscribe } = enveloped;
+      const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
       return {
-        run: operation.operation === OperationTypeNode.SUBSCRIPTION ? subscribe : execute,
+        run: isSubscription ? enveloped.subscribe : enveloped.execute,
         args: {
           schema: enveloped.schema,
           document,
@@ -147,6 +148,7 @@ function openYoga(parts: GraphqlParts, { introspection, log }: EngineOptions) {
     parserAndValidationCache: { documentCache: textCache(), errorCache: textCache() },
     plugins: [
       takingParams,
+      keepingOrder,
       EnvelopArmorPlugin(armor(introspection)),
       guardingSchema(introspection),
       refusingInHttp,
@@ -189,6 +191,11 @@ const takingParams: Plugin<object, ServerContext> = {
     // Each is checked by yoga before anything is done with it.
     if (sent) setRequestParser(() => sent as GraphQLParams | GraphQLParams[]);
   },
+};
+
+/** Yoga's own executor has the fields of an answer in the order in which they became known. */
+const keepingOrder: Plugin = {
+  onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
 };
 
 function guardingSchema(introspection: EngineOptions['introspection']): Plugin<OperationContext> {

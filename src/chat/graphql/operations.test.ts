@@ -30,6 +30,21 @@ function codesOf({ errors = [] }: { errors?: { extensions: { code: string } }[] 
   return errors.map(({ extensions }) => extensions.code);
 }
 
+test('an answer has its fields in the order in which they were asked for', async () => {
+  const ask = await askerAs('usr_order');
+  const { data } = await ask('mutation { createConversation(title: "T") { id } }');
+  const { id } = data.createConversation;
+  // What comes first takes longest.
+  const answer = await ask(`{
+    found: searchConversations(query: "T") { id }
+    list: conversations { title messages { id } id }
+    one: conversation(id: "${id}") { id }
+    __typename
+  }`);
+  expect(Object.keys(answer.data)).toEqual(['found', 'list', 'one', '__typename']);
+  expect(Object.keys(answer.data.list[0])).toEqual(['title', 'messages', 'id']);
+});
+
 describe('the schema', () => {
   test('holds what the interface names, to the letter', () => {
     const schema = buildSchema(chatSchemaText);
