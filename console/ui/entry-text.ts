@@ -48,7 +48,11 @@ export function readNested(text: string): unknown {
 
 /** A JSON object from a text; throws a sentence that names `what` otherwise. */
 export function readObject(text: string, what: string): Record<string, unknown> {
-  const value = readJson(text, what);
+  return requireObject(readJson(text, what), what);
+}
+
+/** A value that is to be a JSON object; throws a sentence that names `what` otherwise. */
+export function requireObject(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new TypeError(`${what} must be a JSON object, such as {"name": "value"}`);
   }

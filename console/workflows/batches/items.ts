@@ -1,4 +1,4 @@
-import { linesIn, readJson, readObject } from '../../ui/entry-text.ts';
+import { linesIn, readJson, requireObject } from '../../ui/entry-text.ts';
 
 type Inputs = Record<string, unknown>;
 
@@ -11,5 +11,5 @@ export function readItems(text: string): Inputs[] {
     ? (readJson(text, 'The list of items') as unknown[])
     : linesIn(text).map((line, at) => readJson(line, `Item ${at + 1}`));
   if (values.length === 0) throw new TypeError('A batch needs at least one item');
-  return values.map((value, at) => readObject(JSON.stringify(value), `Item ${at + 1}`));
+  return values.map((value, at) => requireObject(value, `Item ${at + 1}`));
 }
