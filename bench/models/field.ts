@@ -31,11 +31,15 @@ export class Field implements AsyncDisposable {
     this.#started = started;
   }
 
-  /** Starts the ways; llama.cpp takes part where somebody says where it is. */
-  static async start({ path }: BenchModel): Promise<Field> {
+  /**
+   * Starts the ways; llama.cpp takes part where somebody says where it is. Those that answer whole over HTTP
+   * stay out where they have nothing to show: each is a process that works beside the others.
+   */
+  static async start({ path }: BenchModel, { hasHttp = true } = {}): Promise<Field> {
     const entrants: Entrant[] = [];
     const started: Contestant[] = [];
-    for (const [way, name, role] of ways) {
+    for (const { way, name, role, isHttp } of ways) {
+      if (isHttp && !hasHttp) continue;
       if (way === 'llama-server' && !llamaCppProgram(way)) continue;
       const contestant = await Contestant.start(way, path);
       started.push(contestant);
@@ -74,11 +78,18 @@ export class Field implements AsyncDisposable {
 }
 
 const llamaBenchName = 'llama-bench';
-const ways: readonly (readonly [way: string, name: string, role: Role])[] = [
-  ['runtime', runtimeName, 'ours'],
-  ['bare', 'node-llama-cpp alone', 'limit'],
-  ['http', 'models behind HTTP', 'ours'],
-  ['llama-server', 'llama-server, HTTP', 'peer'],
+
+interface WayEntry extends Omit<Entrant, 'contestant'> {
+  /** As `way-child.ts` knows it. */
+  readonly way: string;
+  readonly isHttp?: boolean;
+}
+
+const ways: readonly WayEntry[] = [
+  { way: 'runtime', name: runtimeName, role: 'ours' },
+  { way: 'bare', name: 'node-llama-cpp alone', role: 'limit' },
+  { way: 'http', name: 'models behind HTTP', role: 'ours', isHttp: true },
+  { way: 'llama-server', name: 'llama-server, HTTP', role: 'peer', isHttp: true },
 ];
 
 interface FigureOptions {

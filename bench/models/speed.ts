@@ -40,14 +40,13 @@ export async function measureWriting(file: BenchModel, depth: Depth): Promise<Fi
  * tell much on a machine that does other things, too.
  */
 export async function measureFirstText(file: BenchModel, depth: Depth): Promise<Figure[]> {
-  await using field = await Field.start(file);
+  await using field = await Field.start(file, { hasHttp: false });
   const figures: Figure[] = [];
   for (const parallel of parallels) {
     const order = { parallel, requests: parallel, promptWords, answerTokens: firstTokens };
     const results = await field.compare(order, { rounds: depth.rounds * 8, warmUps: 10 });
-    const streaming = results.filter(({ name }) => !/HTTP/.test(name));
     figures.push(
-      figureOf(`Time to the first text, ${parallel} at once: ${file.title}`, streaming, {
+      figureOf(`Time to the first text, ${parallel} at once: ${file.title}`, results, {
         unit: 'ms',
         figureOf: ({ firstMs }) => median(firstMs),
         goal: nearlyBareTime,
