@@ -1,34 +1,13 @@
+import type { PricedUsage } from '../../kit/prices/prices.ts';
 import type { AssistantPart, Citation } from './request.ts';
 
 /** Why an answer ended. */
 export type Finish = 'stop' | 'length' | 'tool-calls' | 'content-filter';
 
-/** Tokens that an answer took, as its provider counted them. */
-export interface Usage {
-  /** All of the prompt, what was read from or written to the provider's cache included. */
-  readonly inputTokens: number;
-  /** All that was written, reasoning included. */
-  readonly outputTokens: number;
-  /** Of the input, read from the provider's cache. */
-  readonly cachedInputTokens?: number | undefined;
-  /** Of the input, written to the provider's cache. */
-  readonly cacheWriteTokens?: number | undefined;
-  /** Of `cacheWriteTokens`, those kept for an hour. */
-  readonly longCacheWriteTokens?: number | undefined;
-  /** Of the input, sound. */
-  readonly audioInputTokens?: number | undefined;
-  /** Of `audioInputTokens`, read from the provider's cache. */
-  readonly cachedAudioInputTokens?: number | undefined;
+/** What an answer took, as its provider counted it. */
+export interface Usage extends PricedUsage {
   /** Of the output. */
   readonly reasoningTokens?: number | undefined;
-  /** Of the output, sound. */
-  readonly audioOutputTokens?: number | undefined;
-  /** Of the output, pictures. */
-  readonly imageTokens?: number | undefined;
-  /** Pictures that were made. */
-  readonly images?: number | undefined;
-  /** Counted here from the text, because the provider did not get to say. */
-  readonly isEstimated?: boolean | undefined;
 }
 
 export interface Choice {

@@ -1,6 +1,6 @@
 import type { CachedAnswer } from '../cache/answer-cache.ts';
 import type { Usage } from '../conversation/answer.ts';
-import { priceOf } from '../catalogue/prices.ts';
+import { priceOf } from '../../kit/prices/pricing.ts';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
 import type { Estimate, Purse, Reservation, Spend } from '../money/purse.ts';
 import type { Target } from '../providers/provider.ts';
@@ -117,11 +117,18 @@ export class Bill {
       seconds: secondsAt(performance.now()),
       firstTokenSeconds: firstTokenAt === undefined ? undefined : secondsAt(firstTokenAt),
     });
-    span.setAttribute('gen_ai.provider.name', provider);
-    span.setAttribute('gen_ai.response.model', model);
-    span.setAttribute('gen_ai.usage.input_tokens', usage.inputTokens);
-    span.setAttribute('gen_ai.usage.output_tokens', usage.outputTokens);
-    span.setAttribute('ennead.cost', dollars);
+    const facts = {
+      'gen_ai.provider.name': provider,
+      'gen_ai.response.model': model,
+      'gen_ai.usage.input_tokens': usage.inputTokens,
+      'gen_ai.usage.output_tokens': usage.outputTokens,
+      'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
+      'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens,
+      'ennead.cost': dollars,
+    };
+    for (const [name, value] of Object.entries(facts)) {
+      if (value !== undefined) span.setAttribute(name, value);
+    }
     return dollars;
   }
 

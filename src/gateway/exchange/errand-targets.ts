@@ -1,5 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
-import { priceOf } from '../catalogue/prices.ts';
+import { priceOf } from '../../kit/prices/pricing.ts';
 import { targetId, type ProviderList, type Target } from '../providers/provider.ts';
 import type { Candidate } from '../routing/plan.ts';
 import { automaticModel } from '../routing/router.ts';

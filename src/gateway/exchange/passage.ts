@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { AnswerSink } from '../../kit/pushed-answer.ts';
-import { dollarsOf, picodollarsOf } from '../catalogue/prices.ts';
+import { dollarsOf, picodollarsOf } from '../../kit/prices/pricing.ts';
 import type { Answer, AnswerEvent, Usage } from '../conversation/answer.ts';
 import { collectAnswer } from '../conversation/collect.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';

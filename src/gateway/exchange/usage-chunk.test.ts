@@ -47,6 +47,27 @@ test.each(['\n', '\r\n'])(
   },
 );
 
+test('the span of a request says what its provider read from and wrote to its cache', async () => {
+  const usage = { input_tokens: 1, cache_read_input_tokens: 20, cache_creation_input_tokens: 300 };
+  upstream.script(
+    json({ content: [], stop_reason: 'end_turn', usage: { ...usage, output_tokens: 4 } }),
+  );
+  await gateway.put('maker', {
+    dialect: 'anthropic',
+    baseUrl: upstream.url,
+    models: [{ name: 'c' }],
+  });
+  gateway.spans.length = 0;
+  await ask('/v1/chat/completions', { model: 'c', stream: false });
+  const request = gateway.spans.find(({ name }) => name.includes('/v1/chat/completions'));
+  expect(request?.attributes).toMatchObject({
+    'gen_ai.usage.input_tokens': 321,
+    'gen_ai.usage.output_tokens': 4,
+    'gen_ai.usage.cache_read.input_tokens': 20,
+    'gen_ai.usage.cache_creation.input_tokens': 300,
+  });
+});
+
 test('usage that comes beside words stays, and so does every chunk that has some', async () => {
   const withUsage = (content: string) =>
     openAiChunk({ content }).replace(

@@ -1,4 +1,4 @@
-import { priceOf } from '../catalogue/prices.ts';
+import { priceOf } from '../../kit/prices/pricing.ts';
 import type { Answer, Usage } from '../conversation/answer.ts';
 import { writeExact } from '../dialects/exact-json.ts';
 import type { Target } from '../providers/provider.ts';

@@ -1,10 +1,10 @@
 import type { Catalogue, CatalogueEntry } from '../catalogue/catalogue.ts';
 import { capabilitiesOf, defaultCapabilities, isForSound } from '../catalogue/capabilities.ts';
 import { defaultContextWindow, roomOf } from '../catalogue/context-windows.ts';
-import { freePrices } from '../catalogue/prices.ts';
+import { freePrices, type Prices } from '../../kit/prices/prices.ts';
 import { qualityOf } from '../catalogue/quality.ts';
 import type { DialectName } from '../dialects/dialect.ts';
-import type { Model, Prices } from './provider.ts';
+import type { Model } from './provider.ts';
 import type { ModelSettings } from './settings.ts';
 
 /** A model that a provider said it has. */

@@ -2,7 +2,7 @@ import type { Client } from '../../kit/client.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Host } from '../../kit/service.ts';
 import { modelsContract } from '../../models/contract.ts';
-import { freePrices } from '../catalogue/prices.ts';
+import { freePrices } from '../../kit/prices/prices.ts';
 import { qualityOf } from '../catalogue/quality.ts';
 import { failureOfCall, type Probe } from '../measure/probes.ts';
 import type { Capability, Model, Provider, ProviderKey } from './provider.ts';

@@ -1,3 +1,4 @@
+import type { Prices } from '../../kit/prices/prices.ts';
 import type { DialectName } from '../dialects/dialect.ts';
 
 /** What a model can do, by the names that the interface uses. */
@@ -13,30 +14,6 @@ export const capabilityNames = [
   'image',
 ] as const;
 export type Capability = (typeof capabilityNames)[number];
-
-/** What a million tokens cost, in US dollars. */
-export interface Prices {
-  readonly input: number;
-  readonly output: number;
-  /** Read from the provider's cache; the input price when absent. */
-  readonly cachedInput?: number | undefined;
-  /** Written to the provider's cache; the input price when absent. */
-  readonly cacheWrite?: number | undefined;
-  /** Written to it for an hour; `cacheWrite` when absent. */
-  readonly longCacheWrite?: number | undefined;
-  /** Heard; the input price when absent. */
-  readonly audioInput?: number | undefined;
-  /** Heard, and read from the provider's cache; `cachedInput` when absent. */
-  readonly cachedAudioInput?: number | undefined;
-  /** Spoken; the output price when absent. */
-  readonly audioOutput?: number | undefined;
-  /** Written as pictures; the output price when absent. */
-  readonly imageOutput?: number | undefined;
-  /** One picture, where no tokens are counted or none have a price. */
-  readonly perImage?: number | undefined;
-  /** Prices of requests whose input has at least so many tokens, in ascending order. */
-  readonly tiers?: readonly ({ readonly fromInputTokens: number } & Omit<Prices, 'tiers'>)[];
-}
 
 /** A model as a provider offers it. */
 export interface Model {

@@ -1,5 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
-import { priceOf } from '../catalogue/prices.ts';
+import { priceOf } from '../../kit/prices/pricing.ts';
 import type { Standings } from '../measure/standing.ts';
 import type { ProviderList, Target } from '../providers/provider.ts';
 import { expectTimes, orderProspects, putBelowLast } from './ordering.ts';

@@ -1,4 +1,4 @@
-import { picodollarsOf } from '../catalogue/prices.ts';
+import { picodollarsOf } from '../../kit/prices/pricing.ts';
 import type { Usage } from '../conversation/answer.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Screen, TaskWish } from './screening.ts';

@@ -7,23 +7,24 @@ export const slots = {
   inputTokens: 0,
   outputTokens: 1,
   cachedInputTokens: 2,
-  costUsd: 3,
-  provider: 4,
-  model: 5,
-  operation: 6,
-  tool: 7,
-  usageDetails: 8,
-  costDetails: 9,
-  agent: 10,
-  error: 11,
-  database: 12,
-  queue: 13,
-  peer: 14,
-  service: 15,
-  host: 16,
+  cacheWriteTokens: 3,
+  costUsd: 4,
+  provider: 5,
+  model: 6,
+  operation: 7,
+  tool: 8,
+  usageDetails: 9,
+  costDetails: 10,
+  agent: 11,
+  error: 12,
+  database: 13,
+  queue: 14,
+  peer: 15,
+  service: 16,
+  host: 17,
 } as const;
 
-const slotCount = 17;
+const slotCount = 18;
 const genAiBits = (1 << slots.agent) - 1;
 const calleeBits =
   (1 << slots.provider) | (1 << slots.database) | (1 << slots.queue) | (1 << slots.peer);
@@ -118,6 +119,7 @@ export class Facts {
       inputTokens: tokensOf(this.#scalar(slots.inputTokens)) ?? tokensOf(usage?.['input']),
       outputTokens: tokensOf(this.#scalar(slots.outputTokens)) ?? tokensOf(usage?.['output']),
       cachedInputTokens: tokensOf(this.#scalar(slots.cachedInputTokens)),
+      cacheWriteTokens: tokensOf(this.#scalar(slots.cacheWriteTokens)),
       costUsd: amountOf(this.#scalar(slots.costUsd)) ?? amountOf(cost?.['total']),
     };
     return Object.values(facts).some((fact) => fact !== undefined) ? facts : undefined;

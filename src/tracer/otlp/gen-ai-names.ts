@@ -38,6 +38,11 @@ export const genAiNames = {
     'gen_ai.usage.cache_read_input_tokens',
     'llm.token_count.prompt_details.cache_read',
   ],
+  cacheWriteTokens: [
+    'gen_ai.usage.cache_creation.input_tokens',
+    'gen_ai.usage.cache_creation_input_tokens',
+    'llm.token_count.prompt_details.cache_write',
+  ],
   costUsd: ['ennead.cost', 'gen_ai.usage.cost', 'llm.cost.total', 'operation.cost'],
   /** A JSON text with `input` and `output`. */
   usageDetails: ['langfuse.observation.usage_details'],

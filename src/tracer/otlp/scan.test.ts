@@ -329,6 +329,7 @@ describe('what the attributes of a model call mean', () => {
         ['gen_ai.usage.input_tokens', 1_200n],
         ['gen_ai.usage.output_tokens', 30n],
         ['gen_ai.usage.cache_read.input_tokens', 1_000n],
+        ['gen_ai.usage.cache_creation.input_tokens', 100n],
         ['ennead.cost', 0.0125],
       ],
       {
@@ -338,6 +339,7 @@ describe('what the attributes of a model call mean', () => {
         inputTokens: 1_200,
         outputTokens: 30,
         cachedInputTokens: 1_000,
+        cacheWriteTokens: 100,
         costUsd: 0.0125,
       },
     ],

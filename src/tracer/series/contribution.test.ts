@@ -136,6 +136,13 @@ function nested(...facts: (GenAiFacts | undefined)[]): AnalysedSpan[] {
   return spans;
 }
 
+const claude: GenAiFacts = {
+  operation: 'chat',
+  provider: 'anthropic',
+  model: 'claude-sonnet-4-5',
+  inputTokens: 100_000,
+};
+
 const silent: GenAiFacts = { operation: 'chat', model: 'gpt-4o' };
 const agent: GenAiFacts = { ...chat, operation: 'invoke_agent', model: undefined };
 const tool: GenAiFacts = { ...chat, operation: 'execute_tool', tool: 'search' };
@@ -166,6 +173,8 @@ test.each([
   ['its span says', { ...chat, costUsd: 0.25 }, 0.25],
   ['the price list says', chat, 3.5],
   ['cached tokens cost less', { ...chat, cachedInputTokens: 1_000_000 }, 2.25],
+  ['tokens written to the cache cost more', { ...claude, cacheWriteTokens: 100_000 }, 0.375],
+  ['more are written than there are', { ...claude, cacheWriteTokens: 1e9 }, 0.375],
   ['more are cached than there are', { ...chat, inputTokens: 0, cachedInputTokens: 9 }, 1],
   ['its provider is not named', { ...chat, provider: undefined }, 3.5],
   ['its span says what no cost can be', { ...chat, costUsd: Number.NaN }, 3.5],

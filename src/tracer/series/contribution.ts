@@ -1,7 +1,7 @@
+import { PriceList } from '../../kit/prices/price-list.ts';
 import type { AnalysedSpan, TraceAnalysis, TraceSummary } from '../trace/analysis.ts';
 import { findModelCalls, type ModelCall } from './model-calls.ts';
 import { operationLabels } from './operation.ts';
-import { PriceList } from './price.ts';
 import type { Sample, SeriesKind, SeriesLabels } from './series.ts';
 
 /** What a trace adds to the series, and what its calls of models took. */

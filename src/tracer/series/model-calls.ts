@@ -1,6 +1,7 @@
+import type { PriceList } from '../../kit/prices/price-list.ts';
+import { priceOf } from '../../kit/prices/pricing.ts';
 import type { AnalysedSpan } from '../trace/analysis.ts';
 import type { GenAiFacts, SpanHead } from '../trace/span.ts';
-import type { PriceList } from './price.ts';
 
 /** A call of a model, once, however many spans tell of it. */
 export interface ModelCall {
@@ -103,22 +104,31 @@ function usageOf({ genAi }: SpanHead) {
   return { isEmbedding: operation === 'embeddings', input, output };
 }
 
-function callOf(
-  head: SpanHead,
-  { facts, prices }: { readonly facts: GenAiFacts; readonly prices: PriceList },
-): ModelCall {
+interface CallFacts {
+  readonly facts: GenAiFacts;
+  readonly prices: PriceList;
+}
+
+function callOf(head: SpanHead, { facts, prices }: CallFacts): ModelCall {
+  const { provider = 'unknown', model = 'unknown' } = facts;
+  const inputTokens = figure(facts.inputTokens) ?? 0;
+  const outputTokens = figure(facts.outputTokens) ?? 0;
+  const costUsd = figure(facts.costUsd) ?? listedCost(head, { facts, prices });
+  return { head, provider, model, inputTokens, outputTokens, costUsd };
+}
+
+/** What the price list says; of what is told of a cache there is never more than of the prompt. */
+function listedCost(head: SpanHead, { facts, prices }: CallFacts): number | undefined {
   const { provider, model } = facts;
-  const tokens = {
-    inputTokens: figure(facts.inputTokens) ?? 0,
-    outputTokens: figure(facts.outputTokens) ?? 0,
-  };
-  const cachedInputTokens = figure(facts.cachedInputTokens) ?? 0;
-  const told = figure(facts.costUsd);
-  const costUsd =
-    told === undefined && model !== undefined && hasUsage(head)
-      ? prices.priceOf({ provider, model, ...tokens, cachedInputTokens, atUs: head.startUs })
-      : told;
-  return { head, provider: provider ?? 'unknown', model: model ?? 'unknown', ...tokens, costUsd };
+  if (model === undefined || !hasUsage(head)) return undefined;
+  const listed = prices.find({ provider, model, atMs: head.startUs / 1_000 });
+  if (listed?.prices === undefined) return undefined;
+  const inputTokens = figure(facts.inputTokens) ?? 0;
+  const cachedInputTokens = Math.min(figure(facts.cachedInputTokens) ?? 0, inputTokens);
+  const uncachedTokens = inputTokens - cachedInputTokens;
+  const cacheWriteTokens = Math.min(figure(facts.cacheWriteTokens) ?? 0, uncachedTokens);
+  const outputTokens = figure(facts.outputTokens) ?? 0;
+  return priceOf({ inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens }, listed.prices);
 }
 
 const figureMax = 1e12;

@@ -17,7 +17,10 @@ export interface GenAiFacts {
   readonly tool?: string | undefined;
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
+  /** Of the input, read from the provider's cache. */
   readonly cachedInputTokens?: number | undefined;
+  /** Of the input, written to the provider's cache. */
+  readonly cacheWriteTokens?: number | undefined;
   /** US dollars, where the span itself says so. */
   readonly costUsd?: number | undefined;
 }

@@ -1,7 +1,7 @@
+import { PriceList } from '../../../kit/prices/price-list.ts';
 import type { View } from '../../reading/view.ts';
 import type { GenAiUsage, TraceDetail, TraceSpan } from '../../schemas/trace-answers.ts';
 import { findModelCalls, spentOn } from '../../series/model-calls.ts';
-import { PriceList } from '../../series/price.ts';
 import { analysedSpansOf } from '../analyse.ts';
 import { selfTimeOf } from '../self-time.ts';
 import { shareOut, toMs } from '../shares.ts';
@@ -122,9 +122,12 @@ function genAiUsageOf(tree: SpanTree<Span>): GenAiUsage | undefined {
   return { ...usageOf(tree), models: [...models], tools: [...tools] };
 }
 
+/** Remembers the models it was asked for, as long as the thread lives. */
+const priceList = new PriceList();
+
 /** Counted and priced as in the series, so that the two agree. */
 function usageOf(
   tree: SpanTree<Span>,
 ): Pick<GenAiUsage, 'inputTokens' | 'outputTokens' | 'costUsd'> {
-  return spentOn(findModelCalls(analysedSpansOf(tree, tree), new PriceList()));
+  return spentOn(findModelCalls(analysedSpansOf(tree, tree), priceList));
 }

@@ -1,14 +1,10 @@
-import type { Usage } from '../conversation/answer.ts';
-import type { Prices } from '../providers/provider.ts';
-
-/** What an embedding or a local answer costs where nobody asks for money. */
-export const freePrices: Prices = { input: 0, output: 0 };
+import type { PricedUsage, Prices } from './prices.ts';
 
 /**
  * What an answer costs, in US dollars: the number nearest to the exact decimal figure, for prices
  * of up to six decimals and up to 15 million tokens at 600 dollars a million.
  */
-export function priceOf(usage: Usage, prices: Prices): number {
+export function priceOf(usage: PricedUsage, prices: Prices): number {
   return dollarsOf(picodollarsOf(usage, prices));
 }
 
@@ -21,7 +17,7 @@ export function dollarsOf(money: number): number {
  * The same in millionths of millionths of a dollar, which are whole: sums of them are exact, where
  * sums of dollars gather what binary fractions cannot hold.
  */
-export function picodollarsOf(usage: Usage, prices: Prices): number {
+export function picodollarsOf(usage: PricedUsage, prices: Prices): number {
   const { inputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
   if (usage.images !== undefined && isPaidByImage(usage, prices)) {
     return usage.images * wholePrice((prices.perImage ?? 0) * tokensOfPrice);
@@ -47,7 +43,7 @@ export function picodollarsOf(usage: Usage, prices: Prices): number {
  * What sound costs beyond text, in picodollars: read from the cache, and not. Where the provider does
  * not say how much of its cache was sound, none was; more sound than there is of the prompt is none.
  */
-function surchargeOfHearing(usage: Usage, plainTokens: number, prices: TierPrices): number {
+function surchargeOfHearing(usage: PricedUsage, plainTokens: number, prices: TierPrices): number {
   const { audioInputTokens = 0, cachedInputTokens = 0, cachedAudioInputTokens = 0 } = usage;
   const { input, cachedInput = input, audioInput = input } = prices;
   const { cachedAudioInput = prices.cachedInput ?? audioInput } = prices;
@@ -60,12 +56,12 @@ function surchargeOfHearing(usage: Usage, plainTokens: number, prices: TierPrice
 }
 
 /** By the picture is what was not counted in tokens, or whose tokens have no price. */
-function isPaidByImage({ isEstimated }: Usage, { perImage, input, output }: Prices): boolean {
+function isPaidByImage({ isEstimated }: PricedUsage, { perImage, input, output }: Prices): boolean {
   if (perImage === undefined) return false;
   return isEstimated === true || (input === 0 && output === 0);
 }
 
-function picodollarsOfOutput(usage: Usage, prices: TierPrices): number {
+function picodollarsOfOutput(usage: PricedUsage, prices: TierPrices): number {
   const { outputTokens, imageTokens, audioOutputTokens } = usage;
   const { output, imageOutput, audioOutput } = prices;
   const images = imageOutput === undefined ? 0 : (imageTokens ?? 0);
