@@ -49,6 +49,11 @@ export interface SubscribeOptions {
   readonly onGap?: ((gap: Gap) => void) | undefined;
 }
 
+export interface PublishOptions {
+  /** How long the event may wait for a server that is away; 5,000 unless told, `Infinity` takes all it takes. */
+  readonly patienceMs?: number | undefined;
+}
+
 export interface Subscription {
   /** After this call the handler is never entered again. May be called inside the handler. */
   close(): Promise<void>;
@@ -58,10 +63,11 @@ export interface Subscription {
 export interface Topic<T> {
   /**
    * Resolves with the seq once the event is stored. Fails with `too_large` above 512 KiB of JSON,
-   * and with `unavailable` when no answer came in time: then the event may or may not be stored.
+   * and with `unavailable` when no answer came in time, or too much waits for the server already: then
+   * the event may or may not be stored.
    * The events of one topic object are stored in the order of its calls, also behind a lost connection.
    */
-  publish(data: T): Promise<number>;
+  publish(data: T, options?: PublishOptions): Promise<number>;
   /**
    * With `after`: every retained event with a higher seq first, then the new ones; in order, none
    * twice. Events may arrive before the promise resolves. A handler that throws is logged, and its

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openBus, type Bus, type BusEvent, type Gap, type Topic } from './bus.ts';
 import { openNatsBus } from './nats-bus.ts';
+import { Outlet } from './outlet.ts';
 import { findNatsServer, openSlowPath, startNatsServer, type NatsServer } from './testing.ts';
 
 const log = pino({ level: 'silent' });
@@ -121,6 +122,40 @@ describe.skipIf(!program)('with a nats-server (skipped when there is none)', () 
     await Promise.all(published);
     await vi.waitFor(() => expect(events.length).toBeGreaterThanOrEqual(200), { timeout: 30_000 });
     expect(events.map(({ data }) => data)).toEqual(range(1, 200));
+  });
+
+  test('who is patient is served when the server is back, in order, after those who are not failed', async () => {
+    const server = await startServer();
+    const bus = await openNatsBus({ url: server.url, log, timeoutMs: 300 });
+    owned.push(bus);
+    const topic = bus.topic<number>('t');
+    const { events } = await record(topic);
+    await topic.publish(1);
+    await server.kill();
+    const outlet = new Outlet({ topic, what: 'numbers', log, patienceMs: Infinity });
+    outlet.tell(2);
+    await expect(topic.publish(3)).rejects.toMatchObject({ code: 'unavailable' });
+    for (const value of [4, 5]) outlet.tell(value);
+    await delay(600);
+    await server.restart();
+    await vi.waitFor(() => expect(events).toHaveLength(4), 10_000);
+    expect(events.map(({ data }) => data)).toEqual([1, 2, 4, 5]);
+  });
+
+  test('what waits for a server that is away is bounded, and fails when the bus is closed', async () => {
+    const server = await startServer();
+    const bus = await openNatsBus({ url: server.url, log });
+    owned.push(bus);
+    const topic = bus.topic<string>('t');
+    await topic.publish('first');
+    await server.kill();
+    const large = 'x'.repeat(500_000);
+    const publish = () => topic.publish(large, { patienceMs: Infinity });
+    const waiting = range(1, 33).map(publish);
+    await expect(publish()).rejects.toMatchObject({ code: 'unavailable' });
+    const ends = Promise.allSettled(waiting);
+    await bus[Symbol.asyncDispose]();
+    expect(new Set((await ends).map(({ status }) => status))).toEqual(new Set(['rejected']));
   });
 
   test('an event whose answer comes too late is tried again, but stored once', async () => {

@@ -32,6 +32,8 @@ export const disconnected = () => new Error('no connection to the NATS server');
 
 /** Between two attempts. */
 export const pauseMs = 100;
+/** Of payloads that wait; in characters, of which hardly any takes more than a byte. */
+const waitingLengthMax = 16 * 1024 * 1024;
 /** So many of those that wait are sent without an answer to the first. */
 const chunkSize = 100;
 
@@ -44,6 +46,8 @@ export class NatsPublisher {
   /** Sent and not answered, the first first. */
   readonly #underWay = new Set<Outgoing>();
   #waiting: Outgoing[] = [];
+  /** Of the payloads that wait. */
+  #waitingLength = 0;
   #count = 0;
   #isCatchingUp = false;
 
@@ -51,16 +55,16 @@ export class NatsPublisher {
     this.#options = options;
   }
 
-  /** Resolves with the seq. */
-  publish(payload: string): Promise<number> {
-    const { link, newId } = this.#options;
+  /** Resolves with the seq; rejects once the event has waited for so long, or too many wait already. */
+  publish(payload: string, patienceMs = this.#options.link.timeoutMs): Promise<number> {
+    const { newId } = this.#options;
     this.#count += 1;
     return new Promise((succeed, fail) => {
       const event: Outgoing = {
         payload,
         id: newId(),
         place: this.#count,
-        deadline: performance.now() + link.timeoutMs,
+        deadline: performance.now() + patienceMs,
         succeed,
         fail,
         connection: 0,
@@ -101,7 +105,11 @@ export class NatsPublisher {
   }
 
   #wait(event: Outgoing): void {
+    if (this.#waitingLength + event.payload.length > waitingLengthMax) {
+      return event.fail(this.#options.toFault(new Error('too many events wait for the server')));
+    }
     this.#waiting.push(event);
+    this.#waitingLength += event.payload.length;
     if (!this.#isCatchingUp) void this.#catchUp();
   }
 
@@ -126,7 +134,10 @@ export class NatsPublisher {
     if (!this.#options.link.isConnected()) return false;
     this.#waiting.sort((a, b) => a.place - b.place);
     const next = this.#waiting.splice(0, chunkSize);
-    for (const event of next) this.#send(event);
+    for (const event of next) {
+      this.#waitingLength -= event.payload.length;
+      this.#send(event);
+    }
     const taken = await Promise.all(next.map(({ attempt }) => attempt));
     return taken.every(Boolean);
   }
@@ -136,11 +147,12 @@ export class NatsPublisher {
     const { link, toFault } = this.#options;
     const isHopeless = ({ deadline }: Outgoing) =>
       link.isClosed() || performance.now() + pauseMs > deadline;
-    const left = this.#waiting.filter((event) => !isHopeless(event));
-    if (left.length === this.#waiting.length) return;
-    for (const event of this.#waiting) {
-      if (isHopeless(event)) event.fail(toFault(event.error ?? disconnected()));
+    const hopeless = this.#waiting.filter(isHopeless);
+    if (hopeless.length === 0) return;
+    this.#waiting = this.#waiting.filter((event) => !isHopeless(event));
+    for (const event of hopeless) {
+      this.#waitingLength -= event.payload.length;
+      event.fail(toFault(event.error ?? disconnected()));
     }
-    this.#waiting = left;
   }
 }

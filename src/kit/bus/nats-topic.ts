@@ -10,7 +10,14 @@ import {
 } from '@nats-io/jetstream';
 import { nanos, nuid } from '@nats-io/transport-node';
 import { Fault } from '../errors.ts';
-import type { BusEvent, Retention, SubscribeOptions, Subscription, Topic } from './bus.ts';
+import type {
+  BusEvent,
+  PublishOptions,
+  Retention,
+  SubscribeOptions,
+  Subscription,
+  Topic,
+} from './bus.ts';
 import { checkPlace, defaultRetention, encodeEvent } from './limits.ts';
 import type { NatsLink } from './nats-bus.ts';
 import { disconnected, NatsPublisher, pauseMs } from './nats-publisher.ts';
@@ -40,8 +47,8 @@ export class NatsTopic<T> implements Topic<T> {
     });
   }
 
-  async publish(data: T): Promise<number> {
-    return this.#publisher.publish(encodeEvent(data));
+  async publish(data: T, { patienceMs }: PublishOptions = {}): Promise<number> {
+    return this.#publisher.publish(encodeEvent(data), patienceMs);
   }
 
   async subscribe(

@@ -8,9 +8,13 @@ export interface OutletOptions<T> {
   readonly log: Log;
   /** While the bus takes nothing, more than this many are not kept for it; 10,000 unless told. */
   readonly waitingMax?: number;
+  /** How long each may wait for a bus that is away; see `PublishOptions`. */
+  readonly patienceMs?: number;
 }
 
 const waitingMaxDefault = 10_000;
+/** What the bus has not taken by then when its teller leaves is lost. */
+const leavingMs = 5_000;
 
 /**
  * Publishes what nobody waits for: never throws and never holds up its caller. What the bus does not
@@ -36,13 +40,19 @@ export class Outlet<T> implements AsyncDisposable {
       return;
     }
     this.#waiting += 1;
-    this.topic.publish(data).then(this.#noteTaken, this.#noteRefused);
+    const { patienceMs } = this.#options;
+    this.topic.publish(data, { patienceMs }).then(this.#noteTaken, this.#noteRefused);
   }
 
-  /** Resolves when what was told is on its way. */
+  /** Resolves when what was told is on its way, at the latest after five seconds. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#waiting === 0) return;
-    await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#onIdle.push(resolve);
+      timer = setTimeout(resolve, leavingMs);
+    });
+    clearTimeout(timer);
   }
 
   // Made once, not for each event.

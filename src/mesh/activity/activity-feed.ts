@@ -23,7 +23,8 @@ export class ActivityFeed implements Activity, AsyncDisposable {
   constructor({ bus, log, onEvent }: ActivityFeedOptions) {
     this.#onEvent = onEvent;
     this.topic = bus.topic<ActivityEvent>(activityTopic);
-    this.#outlet = new Outlet({ topic: this.topic, what: 'events of the mesh', log });
+    const { topic } = this;
+    this.#outlet = new Outlet({ topic, what: 'events of the mesh', log, patienceMs: Infinity });
   }
 
   tell(type: string, agentId: string, data: Readonly<Record<string, unknown>>): void {

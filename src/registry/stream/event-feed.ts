@@ -19,7 +19,8 @@ export class EventFeed implements EventSink, AsyncDisposable {
   constructor({ bus, log, onEvent }: EventFeedOptions) {
     this.#onEvent = onEvent;
     this.topic = bus.topic<RegistryEvent>(registryTopic);
-    this.#outlet = new Outlet({ topic: this.topic, what: 'events of the registry', log });
+    const { topic } = this;
+    this.#outlet = new Outlet({ topic, what: 'events of the registry', log, patienceMs: Infinity });
   }
 
   tell(event: RegistryEvent): void {
