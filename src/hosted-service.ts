@@ -37,7 +37,8 @@ export async function openService(
   const parts = createParts(service, hosting);
   const { http } = parts;
   try {
-    lifetime.own(contract.name, await service.start(hostOf(service, hosting, parts)));
+    const program = await service.load();
+    lifetime.own(contract.name, await program.start(hostOf(service, hosting, parts)));
     lifetime.defer(`the server of ${contract.name}`, () => http.close(graceMs()));
     await http.listen(config.suite.host, addresses.portOf(contract.name));
     return lifetime;

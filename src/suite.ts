@@ -67,6 +67,7 @@ export class Suite implements AsyncDisposable {
     const { hasConsole } = this.#options;
     const { suite: config } = this.#config;
     await requireFreePorts(config.host, this.addresses.portsHere(hasConsole));
+    this.#preload();
     const ground = await openGround({
       config,
       addresses: this.addresses,
@@ -77,6 +78,11 @@ export class Suite implements AsyncDisposable {
     });
     await this.#startServices(ground);
     if (hasConsole) await this.#startConsole(ground);
+  }
+
+  /** While the database opens, in a thread or elsewhere; what fails to load fails again at its start. */
+  #preload(): void {
+    for (const service of this.hosted) service.load().catch(() => {});
   }
 
   async #startServices(ground: Ground): Promise<void> {

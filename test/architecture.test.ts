@@ -79,6 +79,27 @@ test('the kit imports the kit', () => {
   );
 });
 
+test('to know of a service loads nothing of what runs it', () => {
+  const breaches = [...serviceNames].flatMap((name) =>
+    [...loadedBy(`${name}/service.ts`)].filter((file) => isOfRunning(file, name)),
+  );
+  expectNone('What runs a service is loaded while the database opens, or not at all.', breaches);
+});
+
+/** All files that are loaded with one, itself included. */
+function loadedBy(file: string, loaded = new Set<string>()): ReadonlySet<string> {
+  if (loaded.has(file)) return loaded;
+  loaded.add(file);
+  const imported = textOf(file).matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']+)'/gm);
+  for (const [, target = ''] of imported) loadedBy(normalize(join(dirname(file), target)), loaded);
+  return loaded;
+}
+
+function isOfRunning(file: string, service: string): boolean {
+  const [area, ...rest] = file.split('/');
+  return area === service && /^(start|parts|routes)\b/.test(rest.join('/'));
+}
+
 test('the kit names no service', () => {
   const words = new RegExp(`'(${[...serviceNames].join('|')})'`);
   const breaches = product.filter((file) => areaOf(file) === 'kit' && words.test(textOf(file)));
@@ -87,7 +108,7 @@ test('the kit names no service', () => {
 
 test('inside a service, the domain and the store import no route and no HTTP', () => {
   const isEdge = (file: string) =>
-    /\/(routes|service)\.ts$/.test(file) || file.includes('/routes/');
+    /\/(routes|service|start)\.ts$/.test(file) || file.includes('/routes/');
   const breaches = imports.filter(({ from, to }) => {
     if (!serviceNames.has(areaOf(from)) || isEdge(from)) return false;
     return isEdge(to) && areaOf(from) === areaOf(to);

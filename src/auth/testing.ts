@@ -130,7 +130,7 @@ export async function startAuth(ground: Ground, options: StartOptions = {}): Pro
     announce: options.announce ?? (() => {}),
   };
   try {
-    lifetime.own('auth', await auth.start(host));
+    lifetime.own('auth', await (await auth.load()).start(host));
   } catch (error) {
     await lifetime[Symbol.asyncDispose]();
     throw error;

@@ -1,9 +1,7 @@
-import type { Host, Service } from '../kit/service.ts';
-import { gatewaySettings, type GatewaySettings } from './config.ts';
+import type { Service } from '../kit/service.ts';
+import { gatewaySettings } from './config.ts';
 import { gatewayContract } from './contract.ts';
 import { gatewayEnvelope } from './envelope.ts';
-import { openParts } from './parts.ts';
-import { gatewayHandlers } from './routes/routes.ts';
 
 /** The gateway takes chats to the models that answer them. */
 export const gateway = {
@@ -13,11 +11,5 @@ export const gateway = {
   settings: gatewaySettings,
   migrations: new URL('./migrations/', import.meta.url),
   grants: [],
-  start,
+  load: () => import('./start.ts'),
 } satisfies Service<typeof gatewayContract, typeof gatewaySettings>;
-
-async function start(host: Host<GatewaySettings>): Promise<AsyncDisposable> {
-  const parts = await openParts(host);
-  host.http.serve(gatewayContract, gatewayHandlers(parts));
-  return parts;
-}

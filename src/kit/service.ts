@@ -101,7 +101,13 @@ export interface Host<Config> {
   announce(line: string): void;
 }
 
-/** A service: what it promises, what it needs, and how it starts. */
+/** What runs a service. */
+export interface Program<Config> {
+  /** Registers its routes and starts its work; the answer ends both. */
+  start(host: Host<Config>): Promise<AsyncDisposable>;
+}
+
+/** A service as it is known before it runs: what it promises and what it needs. */
 export interface Service<C extends Contract = Contract, S extends Settings = Settings> {
   readonly contract: C;
   readonly envelope: Envelope;
@@ -114,6 +120,6 @@ export interface Service<C extends Contract = Contract, S extends Settings = Set
   readonly migrations?: URL;
   /** What its own identity may do on other services: as little as it can work with. */
   readonly grants: readonly string[];
-  /** Registers its routes and starts its work; the answer ends both. */
-  start(host: Host<ConfigOf<S>>): Promise<AsyncDisposable>;
+  /** Loads what runs it: that takes longer than to know of it. */
+  load(): Promise<Program<ConfigOf<S>>>;
 }

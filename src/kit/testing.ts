@@ -179,7 +179,8 @@ export async function startService<C extends Contract, S extends Settings>(
     health: () => ({ status: 'healthy', version: contract.version, uptime: 0 }),
     announce: () => {},
   };
-  lifetime.own(contract.name, await service.start(host));
+  const program = await service.load();
+  lifetime.own(contract.name, await program.start(host));
   return {
     app: http.app,
     host,

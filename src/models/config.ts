@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { secretSetting, setting, settingOr, type Settings } from '../kit/config.ts';
+import { secretSetting, setting, settingOr, type ConfigOf, type Settings } from '../kit/config.ts';
 import { allowedHostsDefault } from './library/pull/allow-list.ts';
 
 const HttpUrl = Type.String({ pattern: '^https?://[^\\s/]+[^\\s]*$' });
@@ -93,3 +93,5 @@ export const modelsSettings = {
   ),
   openAiApiKey: secretSetting('MODELS_OPENAI_API_KEY', 'API key for `MODELS_OPENAI_URL`'),
 } satisfies Settings;
+
+export type ModelsConfig = ConfigOf<typeof modelsSettings>;

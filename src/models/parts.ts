@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import type { ConfigOf } from '../kit/config.ts';
 import type { Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
-import type { modelsSettings } from './config.ts';
+import type { ModelsConfig } from './config.ts';
 import { Embedders } from './embedding/embedders.ts';
 import { WithEmbedder } from './embedding/with-embedder.ts';
 import { Backends } from './inference/backends.ts';
@@ -14,8 +13,6 @@ import { ModelLibrary } from './library/library.ts';
 import { createPuller } from './library/pull/download-puller.ts';
 import type { Puller } from './library/pull/puller.ts';
 import { createRuntime, type Runtime } from './runtime/runtime.ts';
-
-export type ModelsConfig = ConfigOf<typeof modelsSettings>;
 
 /** What the routes of models work with. */
 export interface ModelsParts {

@@ -1,10 +1,7 @@
 import { plainEnvelope } from '../kit/envelope.ts';
-import type { Host, Service } from '../kit/service.ts';
-import { studioSettings, type StudioConfig } from './config.ts';
+import type { Service } from '../kit/service.ts';
+import { studioSettings } from './config.ts';
 import { studioContract } from './contract.ts';
-import { openParts } from './parts.ts';
-import { studioHandlers } from './routes/routes.ts';
-import { syncSocketHandlers } from './routes/sync.ts';
 
 /** Studio keeps workspaces, runs agents in them, and gives them work. */
 export const studio = {
@@ -21,12 +18,5 @@ export const studio = {
     'workflow:read',
     'workflow:execute',
   ],
-  start,
+  load: () => import('./start.ts'),
 } satisfies Service<typeof studioContract, typeof studioSettings>;
-
-async function start(host: Host<StudioConfig>): Promise<AsyncDisposable> {
-  const parts = await openParts(host);
-  host.http.serve(studioContract, studioHandlers(parts));
-  host.http.serveSockets(studioContract, syncSocketHandlers(parts));
-  return parts;
-}

@@ -27,11 +27,13 @@ async function open() {
     rate: { perMinute: 60_000, burst: 60_000 },
     settings: {},
     grants: [],
-    start: async (host) => {
-      const swarms = ground.open(host.database);
-      host.http.serve(contract, swarmHandlers({ swarms }));
-      return swarms;
-    },
+    load: async () => ({
+      start: async (host) => {
+        const swarms = ground.open(host.database);
+        host.http.serve(contract, swarmHandlers({ swarms }));
+        return swarms;
+      },
+    }),
   } satisfies Service<typeof contract>;
   const started = await startService(service, { database });
   return { ...started, database };

@@ -41,14 +41,16 @@ export async function startDialects(inference: ScriptedInference) {
     rate: { perMinute: 1000, burst: 1500 },
     settings: {},
     grants: [],
-    start: (host) => {
-      host.http.serve(contract, {
-        ...openAiHandlers({ inference, contextTokensMax: 1024 }),
-        ...ollamaHandlers({ host, inference, library, puller }),
-        health: () => host.health(),
-      });
-      return Promise.resolve(library);
-    },
+    load: async () => ({
+      start: async (host) => {
+        host.http.serve(contract, {
+          ...openAiHandlers({ inference, contextTokensMax: 1024 }),
+          ...ollamaHandlers({ host, inference, library, puller }),
+          health: () => host.health(),
+        });
+        return library;
+      },
+    }),
   } satisfies Service<typeof contract>;
   const started = await startService(service);
   const url = await listenAnywhere(started.host.http);

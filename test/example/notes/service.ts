@@ -1,8 +1,6 @@
 import { plainEnvelope } from '../../../src/kit/envelope.ts';
 import type { Service } from '../../../src/kit/service.ts';
 import { notesContract } from './contract.ts';
-import { notesRoutes } from './routes.ts';
-import type { NoteRow } from './store.ts';
 
 /** Notes keeps short texts for their owners. */
 export const notes = {
@@ -12,9 +10,5 @@ export const notes = {
   settings: {},
   migrations: new URL('./migrations/', import.meta.url),
   grants: [],
-  start: async (host) => {
-    const sql = host.database.kysely<{ notes: NoteRow }>('notes');
-    host.http.serve(notesContract, notesRoutes(host, sql));
-    return { [Symbol.asyncDispose]: async () => {} };
-  },
+  load: () => import('./start.ts'),
 } satisfies Service<typeof notesContract>;
