@@ -1,20 +1,20 @@
 #!/usr/bin/env -S node --max-semi-space-size=32
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { apiKeysCommand } from './commands/api-keys.ts';
-import { auditCommand } from './commands/audit.ts';
-import { certsCommand } from './commands/certs.ts';
-import { connectionsCommand } from './commands/connections.ts';
-import { mappingsCommand } from './commands/group-mappings.ts';
-import { modelsCommand } from './commands/models.ts';
-import { providersCommand } from './commands/providers.ts';
-import { sessionsCommand } from './commands/sessions.ts';
-import { keysCommand } from './commands/signing-keys.ts';
-import { syncCommand } from './commands/sync.ts';
-import { tokensCommand } from './commands/tokens.ts';
-import { tracesCommand } from './commands/traces.ts';
-import { usersCommand } from './commands/users.ts';
-import { workflowCommand } from './commands/workflow.ts';
+import { apiKeysCommand } from './commands/access/api-keys.ts';
+import { auditCommand } from './commands/access/audit.ts';
+import { certsCommand } from './commands/certificates/certs.ts';
+import { connectionsCommand } from './commands/connections/connections.ts';
+import { mappingsCommand } from './commands/access/group-mappings.ts';
+import { modelsCommand } from './commands/models/models.ts';
+import { providersCommand } from './commands/access/providers.ts';
+import { sessionsCommand } from './commands/access/sessions.ts';
+import { keysCommand } from './commands/access/signing-keys.ts';
+import { syncCommand } from './commands/sync/sync.ts';
+import { tokensCommand } from './commands/access/tokens.ts';
+import { tracesCommand } from './commands/traces/traces.ts';
+import { usersCommand } from './commands/access/users.ts';
+import { workflowCommand } from './commands/workflow/workflow.ts';
 import { Fault } from './kit/errors.ts';
 import { serviceNames } from './service-names.ts';
 
@@ -41,7 +41,7 @@ const program = new Command('ennead')
 program
   .command('up')
   .description('start all nine services and the console in this process')
-  .action(async () => finish(await (await import('./commands/run.ts')).up()));
+  .action(async () => finish(await (await import('./commands/suite/run.ts')).up()));
 
 program
   .command('run')
@@ -53,7 +53,7 @@ program
       'with the keys in ENNEAD_SERVICE_KEYS_DIR.',
   )
   .action(async (wanted: string[]) =>
-    finish(await (await import('./commands/run.ts')).run(wanted)),
+    finish(await (await import('./commands/suite/run.ts')).run(wanted)),
   );
 
 program
@@ -61,18 +61,18 @@ program
   .description('ask all nine services how they are; exit code 1 unless all are healthy')
   .option('--json', 'print the answer as JSON, for programs')
   .action(async (options: { json?: boolean }) =>
-    finish(await (await import('./commands/status.ts')).status(options)),
+    finish(await (await import('./commands/suite/status.ts')).status(options)),
   );
 
 program
   .command('migrate')
   .description('bring the tables of all services up to date, without starting anything')
-  .action(async () => finish(await (await import('./commands/migrate.ts')).migrateCommand()));
+  .action(async () => finish(await (await import('./commands/suite/migrate.ts')).migrateCommand()));
 
 program
   .command('doctor')
   .description('check this machine and its settings, and say what to do about what is wrong')
-  .action(async () => finish(await (await import('./commands/doctor.ts')).doctor()));
+  .action(async () => finish(await (await import('./commands/suite/doctor.ts')).doctor()));
 
 const administration = [
   usersCommand,

@@ -4,7 +4,7 @@ import { Value } from 'typebox/value';
 import { authContract } from '../auth/contract.ts';
 import { Fault } from '../kit/errors.ts';
 import { findFlaws } from '../kit/schema-flaws.ts';
-import { readInput } from './secret-input.ts';
+import { readInput } from './operator/secret-input.ts';
 
 /** The content of a JSON file, or of standard input when the path is `-`; throws `invalid`. */
 export async function readJson(

@@ -17,7 +17,7 @@ import { WorkflowEngine } from './engine/engine.ts';
 import type { EngineOptions } from './engine/engine-options.ts';
 import { statusOf } from './engine/execution-answers.ts';
 import type { Execution } from './engine/execution.ts';
-import { readExecution } from './engine/executions-store.ts';
+import { readExecution } from './engine/journal/executions-store.ts';
 import { callbacksOf } from './engine/requests.ts';
 import { FlowTests } from './definitions/flow-tests.ts';
 import { MeasuredTimes } from './definitions/measured-times.ts';

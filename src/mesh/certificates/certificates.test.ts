@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { issueFiles } from '../../commands/certificate-access.ts';
+import { issueFiles } from '../../commands/certificates/certificate-access.ts';
 import type { Contract } from '../../kit/contract.ts';
 import { plainEnvelope } from '../../kit/envelope.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';

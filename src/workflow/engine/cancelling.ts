@@ -1,6 +1,6 @@
 import { isUniqueViolation } from '../../kit/database/sql-errors.ts';
-import { cancelExecution } from './executions-store.ts';
-import type { EngineSql } from './journal-store.ts';
+import { cancelExecution } from './journal/executions-store.ts';
+import type { EngineSql } from './journal/journal-store.ts';
 
 const tellAgainMs = 30_000;
 /** A run that only computes writes without a pause. */

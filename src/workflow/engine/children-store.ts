@@ -3,8 +3,8 @@ import {
   toStored,
   type ExecutionRow,
   type StoredExecution,
-} from './execution-row.ts';
-import type { EngineSql } from './journal-store.ts';
+} from './journal/execution-row.ts';
+import type { EngineSql } from './journal/journal-store.ts';
 
 /** What executions started from within another came to, the newest first. */
 export async function readChildren(sql: EngineSql, parentId: string): Promise<StoredExecution[]> {

@@ -3,8 +3,8 @@ import type { Log } from '../../kit/log.ts';
 import { readAbandonedChildren, readChildren, type ChildrenOf } from './children-store.ts';
 import { answerOf } from './ends.ts';
 import type { Engine } from './execution.ts';
-import type { SignalPlace } from './executions-store.ts';
-import type { EngineSql } from './journal-store.ts';
+import type { SignalPlace } from './journal/executions-store.ts';
+import type { EngineSql } from './journal/journal-store.ts';
 
 export interface ChildrenParts {
   readonly sql: EngineSql;

@@ -1,4 +1,4 @@
-import type { StoredExecution } from './execution-row.ts';
+import type { StoredExecution } from './journal/execution-row.ts';
 
 type Waiter = (stored?: StoredExecution) => void;
 

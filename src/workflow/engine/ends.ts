@@ -1,9 +1,9 @@
 import type { Log } from '../../kit/log.ts';
-import { toExecution, type StoredExecution } from './execution-row.ts';
+import { toExecution, type StoredExecution } from './journal/execution-row.ts';
 import type { Callbacks, Execution, NodeError, SignalAnswer } from './execution.ts';
-import type { SignalPlace } from './executions-store.ts';
-import type { EngineSql } from './journal-store.ts';
-import { markTold, takeUntold } from './replicas-store.ts';
+import type { SignalPlace } from './journal/executions-store.ts';
+import type { EngineSql } from './journal/journal-store.ts';
+import { markTold, takeUntold } from './replicas/replicas-store.ts';
 
 export interface EndsOptions {
   readonly sql: EngineSql;

@@ -4,7 +4,7 @@ import type { Metrics } from '../../kit/metrics.ts';
 import type { Tracer } from '../../kit/trace.ts';
 import type { Clock } from './clock.ts';
 import type { PlanSource } from './execution.ts';
-import type { EngineSql } from './journal-store.ts';
+import type { EngineSql } from './journal/journal-store.ts';
 import type { EngineSealer } from './requests.ts';
 
 export interface EngineOptions {

@@ -6,7 +6,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { Ends } from './ends.ts';
 import { engineMetrics, type EngineMetrics } from './engine-metrics.ts';
 import { EventHub } from './events.ts';
-import { toExecution, type StoredExecution } from './execution-row.ts';
+import { toExecution, type StoredExecution } from './journal/execution-row.ts';
 import type {
   Engine,
   Execution,
@@ -21,18 +21,18 @@ import {
   signalNode,
   type ExecutionFilter,
   type SignalPlace,
-} from './executions-store.ts';
-import { copyNodes } from './node-runs-store.ts';
+} from './journal/executions-store.ts';
+import { copyNodes } from './journal/node-runs-store.ts';
 import { readFirstStart } from './first-start.ts';
 import { executionNotFound, followExecution } from './follow.ts';
-import { Journal } from './journal.ts';
-import { readNodePage, type NodePage, type NodeWindow } from './node-pages.ts';
+import { Journal } from './journal/journal.ts';
+import { readNodePage, type NodePage, type NodeWindow } from './journal/node-pages.ts';
 import { callbacksOf, openInputs, toNewExecution } from './requests.ts';
 import { Reopening } from './reopening.ts';
 import { nodesKept, requireReached, rerunRequest } from './rerun.ts';
-import { Notices, type Notice } from './notices.ts';
+import { Notices, type Notice } from './replicas/notices.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { Runs } from './runs.ts';
+import { Runs } from './replicas/runs.ts';
 import { EndWaiters } from './end-waiters.ts';
 
 const waitPollMs = 500;

@@ -1,5 +1,5 @@
 import type { Engine, Execution, NodeRun } from './execution.ts';
-import type { NodeFilter, NodePage } from './node-pages.ts';
+import type { NodeFilter, NodePage } from './journal/node-pages.ts';
 
 /** As listings show it: `running` as long as it has not ended. */
 export function toSummary(execution: Execution) {

@@ -1,6 +1,6 @@
 import type { Rest, Usage } from '../components/component.ts';
 import type { Plan } from '../flow/plan.ts';
-import type { NodePage, NodeWindow } from './node-pages.ts';
+import type { NodePage, NodeWindow } from './journal/node-pages.ts';
 
 export const executionStatuses = [
   'queued',

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Fault } from '../../kit/errors.ts';
-import type { StoredExecution } from './execution-row.ts';
-import { readExecutionByKey } from './executions-store.ts';
+import type { StoredExecution } from './journal/execution-row.ts';
+import { readExecutionByKey } from './journal/executions-store.ts';
 import { openInputs, type EngineSealer } from './requests.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { Fault } from '../../kit/errors.ts';
 import type { EventHub, Following } from './events.ts';
-import { readEvents, readExecution } from './executions-store.ts';
-import { readOutputs } from './node-runs-store.ts';
+import { readEvents, readExecution } from './journal/executions-store.ts';
+import { readOutputs } from './journal/node-runs-store.ts';
 import type { ExecutionEvent } from './execution.ts';
-import type { EngineSql } from './journal-store.ts';
-import { nodeKey } from './journal-row.ts';
-import { readShownOutput } from './output-secrets.ts';
+import type { EngineSql } from './journal/journal-store.ts';
+import { nodeKey } from './journal/journal-row.ts';
+import { readShownOutput } from './run/output-secrets.ts';
 
 /** How often an execution that may run elsewhere is looked at. */
 const pollMs = 500;

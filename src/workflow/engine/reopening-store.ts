@@ -3,9 +3,9 @@ import {
   toStored,
   type ExecutionRow,
   type StoredExecution,
-} from './execution-row.ts';
-import type { NodeBody } from './journal-row.ts';
-import type { EngineSql } from './journal-store.ts';
+} from './journal/execution-row.ts';
+import type { NodeBody } from './journal/journal-row.ts';
+import type { EngineSql } from './journal/journal-store.ts';
 
 /** A node that goes on waiting; with a body its row tells of what came of it before, and is set back to that. */
 export interface KeptNode {

@@ -3,16 +3,16 @@ import type { Rest } from '../components/component.ts';
 import type { Plan } from '../flow/plan.ts';
 import { readChildren } from './children-store.ts';
 import type { Clock } from './clock.ts';
-import type { StoredExecution, StoredRequest } from './execution-row.ts';
+import type { StoredExecution, StoredRequest } from './journal/execution-row.ts';
 import type { GoingOn, PlanSource, Resumption } from './execution.ts';
-import { readExecution } from './executions-store.ts';
+import { readExecution } from './journal/executions-store.ts';
 import { executionNotFound } from './follow.ts';
-import { nodeKey, type NodeEntry } from './journal-row.ts';
-import type { EngineSql } from './journal-store.ts';
-import { readNodesAt } from './node-runs-store.ts';
+import { nodeKey, type NodeEntry } from './journal/journal-row.ts';
+import type { EngineSql } from './journal/journal-store.ts';
+import { readNodesAt } from './journal/node-runs-store.ts';
 import { reopenExecution, type KeptNode } from './reopening-store.ts';
 import { deadlineOf, keepToken, type EngineSealer } from './requests.ts';
-import { requireBudget, restOfBudget } from './run-limits.ts';
+import { requireBudget, restOfBudget } from './run/run-limits.ts';
 
 export interface ReopeningOptions {
   readonly sql: EngineSql;

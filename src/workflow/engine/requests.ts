@@ -4,9 +4,9 @@ import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { heldForComponents } from '../components/component-permissions.ts';
 import { hasSecrets } from '../components/secret-fields.ts';
 import type { Plan } from '../flow/plan.ts';
-import type { StoredExecution, StoredRequest } from './execution-row.ts';
+import type { StoredExecution, StoredRequest } from './journal/execution-row.ts';
 import type { Callbacks, StartRequest } from './execution.ts';
-import { refuseClosedInputs } from './given-inputs.ts';
+import { refuseClosedInputs } from './walk/given-inputs.ts';
 
 export type EngineSealer = Pick<Sealer, 'seal' | 'unseal'>;
 

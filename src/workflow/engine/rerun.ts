@@ -1,9 +1,9 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Plan, PlannedEdge } from '../flow/plan.ts';
-import type { StoredExecution } from './execution-row.ts';
+import type { StoredExecution } from './journal/execution-row.ts';
 import type { StartRequest } from './execution.ts';
-import type { NodeFilter, NodePage } from './node-pages.ts';
-import { isErrorEdge } from './walk-edges.ts';
+import type { NodeFilter, NodePage } from './journal/node-pages.ts';
+import { isErrorEdge } from './walk/walk-edges.ts';
 
 /** The nodes whose outputs do not depend on a node, so that a re-run from there takes them over. */
 export function nodesKept(plan: Plan, fromNode: string): string[] {

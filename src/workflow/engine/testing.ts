@@ -12,7 +12,7 @@ import type { Plan, PlannedEdge, PlannedNode } from '../flow/plan.ts';
 import { openEngine } from './engine.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { StartRequest } from './execution.ts';
-import { isErrorEdge } from './walk-edges.ts';
+import { isErrorEdge } from './walk/walk-edges.ts';
 
 const tables = new URL('../migrations/', import.meta.url);
 

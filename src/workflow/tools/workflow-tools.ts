@@ -12,7 +12,7 @@ import type { Catalog } from '../definitions/catalog.ts';
 import { findTemplate } from '../definitions/templates/templates.ts';
 import type { Workflow } from '../definitions/workflow.ts';
 import type { Engine, Execution, ExecutionEvent, PlanSource } from '../engine/execution.ts';
-import { allInputs } from '../engine/given-inputs.ts';
+import { allInputs } from '../engine/walk/given-inputs.ts';
 import type { Plan } from '../flow/plan.ts';
 import { findTool, nameTools, type NamedWorkflow } from './tool-names.ts';
 

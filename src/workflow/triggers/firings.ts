@@ -2,7 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Engine, Execution } from '../engine/execution.ts';
-import { allInputs } from '../engine/given-inputs.ts';
+import { allInputs } from '../engine/walk/given-inputs.ts';
 import * as store from './firing-store.ts';
 import { readTrigger, type TriggerSql } from './trigger-store.ts';
 import type { Firing, Trigger } from './trigger.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEgress, type Egress } from '../../../kit/egress/egress.ts';
 import { createResolver, startTarget, type Target } from '../../../kit/egress/testing.ts';
-import { failureOf } from '../../engine/node-failure.ts';
+import { failureOf } from '../../engine/run/node-failure.ts';
 import { createContext } from '../testing.ts';
 import { createHttpRequest } from './http-request.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Fault } from '../../../kit/errors.ts';
 import { formatTraceparent } from '../../../kit/trace-context.ts';
-import { allInputs } from '../../engine/given-inputs.ts';
+import { allInputs } from '../../engine/walk/given-inputs.ts';
 import type { Engine } from '../../engine/execution.ts';
 import type { WorkflowEngine } from '../../engine/engine.ts';
 import type { Component, NodeContext, Rest } from '../component.ts';

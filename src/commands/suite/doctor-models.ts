@@ -1,0 +1,94 @@
+import { join, resolve } from 'node:path';
+import type { ConfigOf } from '../../kit/config.ts';
+import { createLog } from '../../kit/log.ts';
+import type { modelsSettings } from '../../models/config.ts';
+import { modelsContract } from '../../models/contract.ts';
+import { findFlaw } from '../../models/library/gguf/soundness.ts';
+import type { ExternalRuntime } from '../../models/inference/external/external-runtime.ts';
+import { openRuntimes } from '../../models/inference/external/open-runtimes.ts';
+import { builtInFolder } from '../../models/library/built-in.ts';
+import { recommendFor } from '../../models/library/catalogue.ts';
+import { ModelLibrary, type InstalledModel } from '../../models/library/library.ts';
+import { availableMemoryBytes, defaultBudgetBytes } from '../../models/runtime/memory.ts';
+import type { Configuration } from '../../settings.ts';
+import { good, warning, type Finding } from './finding.ts';
+import { formatBytes } from '../output.ts';
+
+const timeoutMs = 3_000;
+
+/** What models there are, which one would suit this machine, and whether external runtimes answer. */
+export async function checkModels(config: Configuration): Promise<Finding[]> {
+  const folder = join(resolve(config.suite.dataFolder), 'models');
+  const log = createLog({ level: 'silent', isPretty: false });
+  await using library = new ModelLibrary({ folder, builtInFolder, log });
+  const models = await library.list();
+  // Each service's settings are read by its own schema.
+  const own = config.ownOf(modelsContract.name) as ConfigOf<typeof modelsSettings>;
+  const budgetBytes = own.memoryMb === undefined ? defaultBudgetBytes() : own.memoryMb * 2 ** 20;
+  return [
+    describeInstalled(models, folder),
+    ...unusable(models),
+    ...(await unlisted(library)),
+    ...recommend(models, budgetBytes),
+    ...(await checkRuntimes(own)),
+  ];
+}
+
+function describeInstalled(models: readonly InstalledModel[], folder: string): Finding {
+  const names = models.filter((model) => flawOf(model) === undefined).map(({ name }) => name);
+  if (names.length > 0) {
+    return good(`models: ${names.join(', ')} (by what their headers say: none was loaded)`);
+  }
+  return warning(`no usable model in ${folder}`);
+}
+
+function unusable(models: readonly InstalledModel[]): Finding[] {
+  return models.flatMap((model) => {
+    const flaw = flawOf(model);
+    return flaw === undefined
+      ? []
+      : [warning(`${model.path} ${flaw}: delete it or fetch it again`)];
+  });
+}
+
+function flawOf({ header }: InstalledModel): string | undefined {
+  return header ? findFlaw(header) : 'is no usable GGUF model';
+}
+
+async function unlisted(library: ModelLibrary): Promise<Finding[]> {
+  const strays = await library.strays();
+  return strays.map(({ file, reason }) =>
+    warning(`${join(library.folder, file)} is not listed: ${reason}; rename or delete it`),
+  );
+}
+
+/** Only while there is nothing but what came with Ennead. */
+function recommend(models: readonly InstalledModel[], budgetBytes: number): Finding[] {
+  const isServed = models.some(
+    ({ isBuiltIn, capabilities }) => !isBuiltIn && capabilities.includes('completion'),
+  );
+  const entry = recommendFor(budgetBytes);
+  if (isServed || !entry) return [];
+  const memory = formatBytes(availableMemoryBytes());
+  return [
+    good(
+      `for ${memory} of memory: ennead models pull ${entry.name} ` +
+        `(${entry.title}, ${formatBytes(entry.bytes)}, ${entry.licence})`,
+    ),
+  ];
+}
+
+async function checkRuntimes(config: ConfigOf<typeof modelsSettings>): Promise<Finding[]> {
+  await using external = openRuntimes(config);
+  // Awaited here: what is returned as a promise outlives the runtimes it asks.
+  return await Promise.all(external.runtimes.map(checkRuntime));
+}
+
+async function checkRuntime(runtime: ExternalRuntime): Promise<Finding> {
+  try {
+    const models = await runtime.list(AbortSignal.timeout(timeoutMs));
+    return good(`${runtime.name} answers and has ${models.length} models`);
+  } catch (error) {
+    return warning(`the models of ${runtime.name} are left out: ${(error as Error).message}`);
+  }
+}
