@@ -13,7 +13,7 @@ import {
   type Token,
 } from 'node-llama-cpp';
 import type { Prompt } from '../../src/models/inference/request.ts';
-import { preparePrompt } from '../../src/models/runtime/prompt.ts';
+import { preparePrompt } from '../../src/models/runtime/child/prompt.ts';
 import { resolveRequest } from '../../src/models/runtime/request.ts';
 
 interface Question {

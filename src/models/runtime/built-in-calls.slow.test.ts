@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { ChatMessage, Tool } from '../inference/request.ts';
 import { builtInFolder } from '../library/built-in.ts';
-import { writeToolsAsText } from './plain-tools.ts';
+import { writeToolsAsText } from './child/plain-tools.ts';
 import type { RuntimeRequest } from './request.ts';
 import { createRuntime, type Runtime } from './runtime.ts';
 

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../kit/errors.ts';
 import { ofVectorText, toVectorText } from '../embedding/vector-text.ts';
 import type { Embeddings } from '../inference/request.ts';
-import type { EmbeddingModel } from './engine.ts';
+import type { EmbeddingModel } from './child/engine.ts';
 import type { EmbedEnd } from './protocol.ts';
-import { countBeyond } from './token-count.ts';
+import { countBeyond } from './child/token-count.ts';
 
 export interface EmbeddingOptions {
   readonly signal: AbortSignal;

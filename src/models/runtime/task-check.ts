@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { ModelFile } from './model-file.ts';
-import { textsOf } from './prompt-texts.ts';
+import { textsOf } from './child/prompt-texts.ts';
 import type { Task } from './protocol.ts';
 
 /** No usual tokenizer makes fewer tokens of a text: words and runs of blanks are shorter. */

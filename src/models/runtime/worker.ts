@@ -87,7 +87,7 @@ const errorTailLength = 2000;
 function start(settings: ChildSettings): ChildProcess {
   const here = fileURLToPath(import.meta.url);
   const extension = extname(here);
-  const child = fileURLToPath(new URL(`./child${extension}`, import.meta.url));
+  const child = fileURLToPath(new URL(`./child/child${extension}`, import.meta.url));
   return fork(child, [JSON.stringify(settings)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: extension === '.ts' ? ['--import', resolveTypeScriptLoader()] : [],

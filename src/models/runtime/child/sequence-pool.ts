@@ -1,5 +1,5 @@
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
-import { Fault } from '../../kit/errors.ts';
+import { Fault } from '../../../kit/errors.ts';
 
 /** A sequence that a request holds. */
 export interface Place {

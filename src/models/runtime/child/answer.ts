@@ -1,9 +1,9 @@
 import type { Llama, LlamaGrammarEvaluationState, LlamaModel, Token } from 'node-llama-cpp';
-import type { SpokenEvent } from '../inference/request.ts';
+import type { SpokenEvent } from '../../inference/request.ts';
 import { CallingAnswer } from './calling-answer.ts';
 import { startGrammar } from './grammar-state.ts';
 import type { PreparedPrompt } from './prompt.ts';
-import type { Work } from './request.ts';
+import type { Work } from '../request.ts';
 import { TextStream } from './text-stream.ts';
 
 export type AnswerEvent = Exclude<SpokenEvent, { readonly type: 'end' }>;

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LlamaContextSequence, SequenceEvaluateOptions, Token } from 'node-llama-cpp';
-import { Fault } from '../../kit/errors.ts';
-import type { GenerateEnd } from '../inference/request.ts';
+import { Fault } from '../../../kit/errors.ts';
+import type { GenerateEnd } from '../../inference/request.ts';
 import { openAnswer, type Answer, type AnswerEvent } from './answer.ts';
 import type { GenerativeModel } from './engine.ts';
 import { preparePrompt, type PreparedPrompt } from './prompt.ts';
 import { promptTexts } from './prompt-texts.ts';
-import type { Penalties, Work } from './request.ts';
+import type { Penalties, Work } from '../request.ts';
 import type { Place } from './sequence-pool.ts';
 import { countBeyond } from './token-count.ts';
 

@@ -1,4 +1,4 @@
-import { Fault } from '../../kit/errors.ts';
+import { Fault } from '../../../kit/errors.ts';
 
 export interface CallOpening {
   /** What shows that a call begins. */

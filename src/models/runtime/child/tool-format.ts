@@ -9,7 +9,7 @@ import {
 } from 'node-llama-cpp';
 import type { CallOpening, CallSyntax } from './call-reader.ts';
 import { plainCallSyntax, plainOpening } from './plain-tools.ts';
-import type { CallableTool } from './request.ts';
+import type { CallableTool } from '../request.ts';
 
 /** How a model is told of tools and how it writes calls, by its own chat format. */
 export interface ToolFormat {

@@ -1,5 +1,5 @@
 import { LlamaGrammarEvaluationState, type Llama, type LlamaModel } from 'node-llama-cpp';
-import { Fault } from '../../kit/errors.ts';
+import { Fault } from '../../../kit/errors.ts';
 
 export interface GrammarOwner {
   readonly llama: Llama;

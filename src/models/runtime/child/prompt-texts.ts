@@ -1,5 +1,5 @@
-import type { ChatMessage, Prompt } from '../inference/request.ts';
-import type { CallableTool, Work } from './request.ts';
+import type { ChatMessage, Prompt } from '../../inference/request.ts';
+import type { CallableTool, Work } from '../request.ts';
 
 /** All texts of a request that the model is to read. */
 export function textsOf({ prompt, tools }: Pick<Work, 'prompt' | 'tools'>): readonly string[] {

@@ -7,12 +7,12 @@ import {
   type LlamaModel,
   type Token,
 } from 'node-llama-cpp';
-import { Fault } from '../../kit/errors.ts';
-import type { ChatMessage } from '../inference/request.ts';
+import { Fault } from '../../../kit/errors.ts';
+import type { ChatMessage } from '../../inference/request.ts';
 import { beginMarkOf } from './begin-mark.ts';
-import { runBounded, templateMsDefault } from './bounded.ts';
-import { toHistory } from './history.ts';
-import type { Work } from './request.ts';
+import { runBounded, templateMsDefault } from '../bounded.ts';
+import { toHistory } from '../history.ts';
+import type { Work } from '../request.ts';
 import { writeToolsAsText } from './plain-tools.ts';
 import {
   describeTools,

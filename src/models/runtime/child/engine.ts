@@ -11,13 +11,13 @@ import {
   type LlamaModel,
   type Token,
 } from 'node-llama-cpp';
-import { Fault } from '../../kit/errors.ts';
+import { Fault } from '../../../kit/errors.ts';
 import { Beat } from './beat.ts';
 import { beginMarkOf } from './begin-mark.ts';
-import { isOutOfTime, runBounded } from './bounded.ts';
+import { isOutOfTime, runBounded } from '../bounded.ts';
 import { readChatFormat } from './chat-format.ts';
 import { Gate } from './gate.ts';
-import type { ChildSettings, LoadedModel, ModelKey } from './protocol.ts';
+import type { ChildSettings, LoadedModel, ModelKey } from '../protocol.ts';
 import { SequencePool } from './sequence-pool.ts';
 
 /** A loaded model that writes. */

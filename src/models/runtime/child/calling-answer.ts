@@ -1,10 +1,10 @@
 import type { LlamaGrammarEvaluationState, Token } from 'node-llama-cpp';
-import { newId } from '../../kit/ids.ts';
+import { newId } from '../../../kit/ids.ts';
 import type { Answer, AnswerOptions } from './answer.ts';
 import { CallReader } from './call-reader.ts';
 import { startGrammar } from './grammar-state.ts';
-import { literal } from './grammar/primitives.ts';
-import { toGrammarText } from './grammar/schema-grammar.ts';
+import { literal } from '../grammar/primitives.ts';
+import { toGrammarText } from '../grammar/schema-grammar.ts';
 import { TextStream } from './text-stream.ts';
 import type { ToolFormat } from './tool-format.ts';
 

@@ -1,4 +1,4 @@
-import type { ChatMessage, Tool, ToolCall } from '../inference/request.ts';
+import type { ChatMessage, Tool, ToolCall } from '../../inference/request.ts';
 import type { CallSyntax } from './call-reader.ts';
 
 /**

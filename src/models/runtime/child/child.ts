@@ -3,10 +3,10 @@
  * holds no secret and nothing that must outlive it. It is started by worker.ts.
  */
 import { complete } from './completion.ts';
-import { embed } from './embedding.ts';
+import { embed } from '../embedding.ts';
 import { Engine, type OpenModel } from './engine.ts';
-import { Fault } from '../../kit/errors.ts';
-import type { ChildSettings, RunMessage, TaskEnd, ToChild, ToParent } from './protocol.ts';
+import { Fault } from '../../../kit/errors.ts';
+import type { ChildSettings, RunMessage, TaskEnd, ToChild, ToParent } from '../protocol.ts';
 
 const logLengthMax = 500;
 const textIntervalMs = 20;
