@@ -99,6 +99,8 @@ function boundBodies(app: FastifyInstance, timeoutMs: number): void {
 
 function addParser(app: FastifyInstance, type: string, parse: (text: string) => unknown): void {
   app.addContentTypeParser(type, { parseAs: 'string' }, (request, body, done) => {
+    // What is not there takes no body of any form: that it is not there is the answer.
+    if (request.is404) return done(null, undefined);
     try {
       if (type === formMediaType) requireFormRoute(request);
       requireUtf8(request);

@@ -91,3 +91,15 @@ test('a refused path names its request', async () => {
   expect(answer.status).toBe(404);
   expect(answer.headers.get('x-request-id')).toBe('mine');
 });
+
+test.each(['', '{'])(
+  'what is not there is told as that, whatever the body is: %j',
+  async (body) => {
+    const request = { headers: { 'content-type': 'application/json' }, body };
+    const nowhere = await fetch(`${url}/nowhere`, { method: 'POST', ...request });
+    expect(nowhere.status).toBe(404);
+    const wrong = await fetch(`${url}/headers`, { method: 'DELETE', ...request });
+    expect(wrong.status).toBe(405);
+    expect(wrong.headers.get('allow')).toBe('GET, HEAD');
+  },
+);

@@ -160,13 +160,14 @@ class Dialling {
 
   #finish(client: Client, { pid }: Wire): Dialled {
     const { connection, request } = this.#target;
-    const failure = () => this.#failure;
+    // Over HTTP each exchange fails by itself and says why: the link goes on.
+    const failure = () => (connection.protocol === 'http' ? undefined : this.#failure);
     const server = identityOf(client, connection);
     const link = new McpLink({ client, server, pid, tools: connection.offer?.tools, failure });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener
     client.onclose = () => {
       link.markClosed();
-      request.onClosed(this.#failure);
+      request.onClosed(failure());
     };
     watchLists(client, request.onOfferChanged);
     if (connection.protocol !== 'http') void listen(client);

@@ -30,8 +30,8 @@ export type ListName = (typeof listNames)[number];
 export interface ListFlaw {
   readonly list: ListName;
   /**
-   * `malformed`: this `count` of items are left out. `too_many`: the first are kept. Any other is why it
-   * could not be read: the reason of a Fault of `Link`.
+   * `malformed`, `repeated`: this `count` of items are left out. `too_many`: the first are kept. Any other
+   * is why it could not be read: the reason of a Fault of `Link`.
    */
   readonly reason: string;
   /** Of JSON-RPC, with the reason `server_error`. */
@@ -39,7 +39,7 @@ export interface ListFlaw {
   readonly count?: number;
 }
 
-const partialReasons: ReadonlySet<string> = new Set(['malformed', 'too_many']);
+const partialReasons: ReadonlySet<string> = new Set(['malformed', 'repeated', 'too_many']);
 
 /** Why a list could not be read; undefined when it was, even if not all of it. */
 export function unreadBecause({ flaws = [] }: Offer, list: ListName): string | undefined {

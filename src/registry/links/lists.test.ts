@@ -148,6 +148,26 @@ test.each<[string, Lists, object, readonly object[]]>([
     {},
     [{ list: 'tools', reason: 'malformed', count: 2 }],
   ],
+  [
+    'repeated-pages',
+    {
+      'tools/list': (cursor) => ({
+        tools: [add, { ...add, name: `more${cursor % 2}` }],
+        nextCursor: String((cursor % 2) + 1),
+      }),
+      'resources/list': () => ({
+        resources: [
+          { uri: 'demo://one', name: 'one' },
+          { uri: 'demo://one', name: 'two' },
+        ],
+      }),
+    },
+    { tools: 3 },
+    [
+      { list: 'tools', reason: 'repeated', count: 3 },
+      { list: 'resources', reason: 'repeated', count: 1 },
+    ],
+  ],
   ['no-templates', { 'resources/templates/list': refusing(-32_601) }, {}, []],
 ])('a list that fails costs no other: %s', async (name, lists, offers, flaws) => {
   const id = await register(name, { ...good, ...lists });

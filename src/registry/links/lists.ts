@@ -43,10 +43,12 @@ export async function listOffer(client: Client, options: RequestOptions): Promis
   const has = client.getServerCapabilities() ?? {};
   const reader = new ListReader(client, options);
   const [tools, prompts, resources, resourceTemplates] = await Promise.all([
-    has.tools ? reader.read('tools', callable(schemas.Tool)) : unread,
-    has.prompts ? reader.read('prompts', schemas.Prompt) : unread,
-    has.resources ? reader.read('resources', schemas.Resource) : unread,
-    has.resources ? reader.read('resourceTemplates', schemas.ResourceTemplate) : unread,
+    has.tools ? reader.read('tools', callable(schemas.Tool), nameOf) : unread,
+    has.prompts ? reader.read('prompts', schemas.Prompt, nameOf) : unread,
+    has.resources ? reader.read('resources', schemas.Resource, ({ uri }) => uri) : unread,
+    has.resources
+      ? reader.read('resourceTemplates', schemas.ResourceTemplate, ({ uriTemplate }) => uriTemplate)
+      : unread,
   ]);
   const reads = [tools, prompts, resources, resourceTemplates].filter((read) => read !== unread);
   const [first] = reads;
@@ -59,6 +61,10 @@ export async function listOffer(client: Client, options: RequestOptions): Promis
     resourceTemplates: resourceTemplates.items,
     ...(flaws.length > 0 ? { flaws } : {}),
   };
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
 }
 
 /** What has a name that no call can say is malformed. */
@@ -88,8 +94,12 @@ class ListReader {
     this.#endsAtMs = Date.now() + (options.timeout ?? 60_000) * timeShare;
   }
 
-  async read<T>(list: ListName, schema: StandardSchemaV1Sync<unknown, T>): Promise<Read<T>> {
-    const taken = new TakenItems(schema, (bytes) => this.#spend(bytes));
+  async read<T>(
+    list: ListName,
+    schema: StandardSchemaV1Sync<unknown, T>,
+    keyOf: (item: T) => string,
+  ): Promise<Read<T>> {
+    const taken = new TakenItems({ schema, keyOf, spend: (bytes) => this.#spend(bytes) });
     try {
       const isWhole = await this.#walk(list, taken);
       const flaws = isWhole ? [] : [{ list, reason: 'too_many' }];
@@ -104,14 +114,17 @@ class ListReader {
   }
 
   /** False when it goes on beyond what is taken. */
-  async #walk(list: ListName, taken: TakenItems<unknown>): Promise<boolean> {
+  async #walk(list: ListName, taken: Pick<TakenItems<unknown>, 'take'>): Promise<boolean> {
     let cursor: string | undefined;
+    const cursors = new Set<string>();
     for (let count = 0; count < pagesMax; count += 1) {
       const page = await this.#ask(list, cursor);
       const { [list]: items, nextCursor } = page;
       if (!Array.isArray(items)) throw notMcp();
       for (const item of items) if (!taken.take(item)) return false;
-      if (typeof nextCursor !== 'string' || nextCursor === '' || nextCursor === cursor) return true;
+      if (typeof nextCursor !== 'string' || nextCursor === '' || cursors.has(nextCursor))
+        return true;
+      cursors.add(nextCursor);
       cursor = nextCursor;
     }
     return false;
@@ -132,30 +145,46 @@ class ListReader {
   }
 }
 
-/** Items of one list that are what they should be. */
-class TakenItems<T> {
-  readonly items: T[] = [];
-  readonly #schema: StandardSchemaV1Sync<unknown, T>;
-  readonly #spend: (bytes: number) => boolean;
-  #malformed = 0;
+interface Taking<T> {
+  readonly schema: StandardSchemaV1Sync<unknown, T>;
+  /** What no two items of a list have in common. */
+  readonly keyOf: (item: T) => string;
+  /** False when so many bytes are too many. */
+  readonly spend: (bytes: number) => boolean;
+}
 
-  constructor(schema: StandardSchemaV1Sync<unknown, T>, spend: (bytes: number) => boolean) {
-    this.#schema = schema;
-    this.#spend = spend;
+/** Items of one list that are what they should be, each once. */
+class TakenItems<T> {
+  readonly #taking: Taking<T>;
+  readonly #items = new Map<string, T>();
+  readonly #leftOut = { malformed: 0, repeated: 0 };
+
+  constructor(taking: Taking<T>) {
+    this.#taking = taking;
+  }
+
+  get items(): readonly T[] {
+    return [...this.#items.values()];
   }
 
   /** False when there is no room for it. */
   take(item: unknown): boolean {
-    if (this.items.length + this.#malformed >= itemsMax) return false;
-    if (!this.#spend(JSON.stringify(item).length)) return false;
-    const found = this.#schema['~standard'].validate(item);
-    if (found.issues) this.#malformed += 1;
-    else this.items.push(found.value);
+    const { schema, keyOf, spend } = this.#taking;
+    if (this.#items.size + this.#leftOut.malformed >= itemsMax) return false;
+    if (!spend(JSON.stringify(item).length)) return false;
+    const found = schema['~standard'].validate(item);
+    if (found.issues) this.#leftOut.malformed += 1;
+    else if (this.#items.has(keyOf(found.value))) this.#leftOut.repeated += 1;
+    else this.#items.set(keyOf(found.value), found.value);
     return true;
   }
 
   flawsOf(list: ListName): ListFlaw[] {
-    return this.#malformed > 0 ? [{ list, reason: 'malformed', count: this.#malformed }] : [];
+    const { malformed, repeated } = this.#leftOut;
+    return [
+      ...(malformed > 0 ? [{ list, reason: 'malformed', count: malformed }] : []),
+      ...(repeated > 0 ? [{ list, reason: 'repeated', count: repeated }] : []),
+    ];
   }
 }
 

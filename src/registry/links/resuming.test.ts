@@ -31,7 +31,7 @@ beforeEach(async () => {
       calls += 1;
       const result = { content: [{ type: 'text', text: 'resumed' }] };
       answer = `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`;
-      return onCall(response.writeHead(200, { 'content-type': 'text/event-stream' }), answer);
+      return onCall(response.setHeader('content-type', 'text/event-stream'), answer);
     };
     take().catch(() => response.destroy());
   });
@@ -125,6 +125,14 @@ test('a result is passed on as it came, also without the structure that its tool
   const offer = { tools, prompts: [], resources: [], resourceTemplates: [] };
   links.directory.put({ ...remote('con_a', server.url), offer });
   expect(await call()).toMatchObject(resumed);
+});
+
+test('a call that fails is told why, and not why one before it did', async () => {
+  const location = 'http://169.254.169.254/mcp';
+  onCall = (response) => void response.writeHead(307, { location }).end();
+  await expect(call()).rejects.toMatchObject({ reason: 'egress_blocked' });
+  onCall = (response) => void response.end('data: \n\n');
+  await expect(call()).rejects.toMatchObject({ reason: 'answer_cut_off' });
 });
 
 test('who gives up is not held by a server that has itself waited for', async () => {

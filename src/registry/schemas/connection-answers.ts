@@ -106,7 +106,7 @@ export const flaws = Type.Array(
     list: Type.Enum([...listNames]),
     reason: Type.String({
       description:
-        '`malformed`: so many are left out; `too_many`: the first are kept; else why the list could not be read, such as `server_error` or `timeout`',
+        '`malformed`, `repeated`: so many are left out; `too_many`: the first are kept; else why the list could not be read, such as `server_error` or `timeout`',
     }),
     code: Type.Optional(Type.Integer({ description: 'of JSON-RPC, as the server said it' })),
     count: Type.Optional(Type.Integer()),

@@ -5,7 +5,7 @@ import type { ExecutionEvent, ExecutionStatus, NodeError, NodeRun } from '../exe
 export type NodeStatus =
   | 'waiting'
   | 'signalled'
-  /** A Loop or a Parallel with a timeout that has begun. */
+  /** A Loop or a Parallel that has begun. */
   | 'open'
   | 'completed'
   | 'failed'

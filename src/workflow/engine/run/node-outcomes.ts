@@ -78,9 +78,9 @@ export class NodeOutcomes {
   open(step: Step): void {
     const { clock, history, journal } = this.#parts;
     const { timeout } = step.shape.planned.node;
-    if (timeout === undefined) return journal.started(step);
     const before = history.entries.get(step.key)?.body;
-    const wakeAtMs = before?.wakeAtMs ?? clock.nowMs() + timeout;
+    const dueAtMs = timeout === undefined ? undefined : clock.nowMs() + timeout;
+    const wakeAtMs = before?.wakeAtMs ?? dueAtMs;
     if (before) journal.remember(step, before);
     else journal.opened(step, wakeAtMs);
     this.parked.add({ step, reason: 'inner', wakeAtMs, output: 'null', attempt: 1 });

@@ -6,7 +6,7 @@ import type { Step } from '../walk/walk-frame.ts';
 /** A node that waits while its execution is in memory. */
 export interface ParkedNode {
   readonly step: Step;
-  /** `inner`: a Loop or a Parallel that has to be over then. */
+  /** `inner`: a Loop or a Parallel, which has to be over then. */
   readonly reason: NodeParked['reason'] | 'inner';
   readonly wakeAtMs: number | undefined;
   /** JSON with which a wait ends. */

@@ -75,8 +75,8 @@ export class RunJournal {
     this.#begins.set(step.key, { step, begin: { place: this.#place, startedAtMs } });
   }
 
-  /** A Loop or a Parallel that has to be over at this time. */
-  opened(step: Step, wakeAtMs: number): void {
+  /** A Loop or a Parallel began, which has to be over at the given time if there is one. */
+  opened(step: Step, wakeAtMs: number | undefined): void {
     this.started(step);
     const body = this.#bodyOf(step, { wakeAtMs });
     this.#keep(step, { status: 'open', output: undefined, body });
