@@ -83,7 +83,8 @@ function checkSize(text: string, path: string): void {
   throw flaw(path, `must be at most ${textBytesMax} bytes`);
 }
 
-function flaw(param: string, message: string): Fault {
+/** The refusal of a field of the request. */
+export function flaw(param: string, message: string): Fault {
   return new Fault('invalid', `${param} ${message}`, {
     reason: 'validation_error',
     detail: { param, errors: [{ path: param, message }] },
