@@ -40,10 +40,13 @@ beforeAll(async () => {
   const endpoint = { url: everything.url };
   const body = { name: 'every', type: 'server', protocol: 'http', endpoint };
   expect(await admin('POST', '/connections', { body })).toMatchObject({ status: 201 });
-  await vi.waitFor(async () => {
-    const listed = await admin('GET', '/connections');
-    expect(listed.body.connections[0].capabilities).toContain('echo');
-  });
+  await vi.waitFor(
+    async () => {
+      const listed = await admin('GET', '/connections');
+      expect(listed.body.connections[0].capabilities).toContain('echo');
+    },
+    { timeout: 20_000 },
+  );
   ask = await chat.callAs('usr_one', ['registry:call']);
 });
 

@@ -28,6 +28,17 @@ export interface NewTurn {
   readonly choice: string;
   readonly request: StoredRequest;
   readonly replica: string;
+  /** Where it is given, the turn begins only while the conversation's last message has this place. */
+  readonly lastPlace: number | undefined;
+}
+
+/** What results of the caller's tools would be for; nulls where nothing was said yet. */
+export interface LastWord {
+  /** Of the conversation's last message. */
+  readonly place: number;
+  readonly status: string | null;
+  /** JSON. */
+  readonly tool_calls: string | null;
 }
 
 interface GroundRow {
@@ -55,7 +66,7 @@ type BegunRow = ConversationRow & {
  */
 export async function insertTurn(
   sql: TurnSql,
-  { turn, model, choice, request, replica }: NewTurn,
+  { turn, model, choice, request, replica, lastPlace }: NewTurn,
   order: AppendOrder,
 ): Promise<Beginning | 'no conversation' | 'in progress'> {
   const parameters: unknown[] = [
@@ -68,6 +79,7 @@ export async function insertTurn(
     JSON.stringify(request),
     replica,
     new Date(turn.createdAtMs),
+    lastPlace ?? null,
   ];
   const { text, addedOf } = appendPart(order, {
     parameters,
@@ -77,6 +89,7 @@ export async function insertTurn(
   const [row] = await sql.query<BegunRow>(
     `with conversation as (
        select id, model from chat.conversations where id = $2 and owner_id = $3
+         and message_count = coalesce($10, message_count)
      ), begun as (
        insert into chat.turns (id, owner_id, conversation_id, message_id, status, model, request,
          replica, lease_until, created_at)
@@ -90,7 +103,8 @@ export async function insertTurn(
      from conversation left join held on true`,
     parameters,
   );
-  if (!row) return 'no conversation';
+  // It was there with its last message: somebody else has added to it.
+  if (!row) return lastPlace === undefined ? 'no conversation' : 'in progress';
   if (!row.is_begun) return 'in progress';
   const { model_before: modelBefore, tools, history } = row;
   return { ground: toGround({ model: modelBefore, tools, history }), added: addedOf(row) };
@@ -99,7 +113,7 @@ export async function insertTurn(
 /** Begins a turn that belongs to no conversation. */
 export async function insertLoneTurn(
   sql: TurnSql,
-  { turn, model, choice, replica }: Omit<NewTurn, 'request'>,
+  { turn, model, choice, replica }: Omit<NewTurn, 'request' | 'lastPlace'>,
 ): Promise<void> {
   await sql.query(
     `insert into chat.turns (id, owner_id, message_id, status, model, replica, lease_until, created_at)
@@ -107,6 +121,28 @@ export async function insertLoneTurn(
        $6::timestamptz)`,
     [turn.id, turn.ownerId, turn.messageId, model ?? choice, replica, new Date(turn.createdAtMs)],
   );
+}
+
+/**
+ * The last question or answer, but for answers that never came or broke off: those are asked for again. Undefined
+ * where the owner has no such conversation.
+ */
+export async function readLastWord(
+  sql: TurnSql,
+  { conversationId = '', ownerId }: Pick<Turn, 'conversationId' | 'ownerId'>,
+): Promise<LastWord | undefined> {
+  const [row] = await sql.query<LastWord>(
+    `select c.message_count as place, last.status, last.tool_calls from chat.conversations c
+     left join lateral (
+       select status, tool_calls from chat.messages m
+       where m.conversation_id = c.id and role <> 'tool'
+         and (status not in ('interrupted', 'stopped') or tool_calls is not null)
+       order by m.place desc limit 1
+     ) last on true
+     where c.id = $1 and c.owner_id = $2`,
+    [conversationId, ownerId],
+  );
+  return row;
 }
 
 /** What a conversation brings to a turn that goes on. */

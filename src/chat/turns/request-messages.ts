@@ -36,10 +36,13 @@ export function checkForConversation(messages: readonly RequestMessage[]): Check
   };
 }
 
-/** Refuses options that would give more than one answer. */
-export function checkOptions({ n }: Readonly<Record<string, unknown>>): void {
-  if (n === undefined || n === null || n === 1) return;
-  throw flaw('n', 'must be 1: a chat has one answer');
+/** Refuses options by which more would be answered than one text: nothing here would keep or tell it. */
+export function checkOptions(options: Readonly<Record<string, unknown>>): void {
+  const { n, logprobs, modalities } = options;
+  if (n !== undefined && n !== null && n !== 1) throw flaw('n', 'must be 1: a chat has one answer');
+  if (logprobs === true) throw flaw('logprobs', 'must be false: a chat keeps no probabilities');
+  if (Array.isArray(modalities) && modalities.some((one) => one !== 'text'))
+    throw flaw('modalities', 'must be text alone: a chat keeps nothing else of an answer');
 }
 
 function checkMessage(message: RequestMessage, path: string): void {
@@ -83,7 +86,8 @@ function checkSize(text: string, path: string): void {
   throw flaw(path, `must be at most ${textBytesMax} bytes`);
 }
 
-function flaw(param: string, message: string): Fault {
+/** The refusal of a field of the request. */
+export function flaw(param: string, message: string): Fault {
   return new Fault('invalid', `${param} ${message}`, {
     reason: 'validation_error',
     detail: { param, errors: [{ path: param, message }] },

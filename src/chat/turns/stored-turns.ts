@@ -4,6 +4,7 @@ import type { Caller } from '../caller.ts';
 import { ownerOf, type NewMessage, type ToolRules } from '../conversations/conversation.ts';
 import type { ChatTools } from '../tools/tool.ts';
 import { decideCalls, type CallAnswer } from './call-answers.ts';
+import { placeForResults } from './callers-results.ts';
 import { toModelMessages, toPast, type ModelMessage } from './history.ts';
 import { closeCalls, endOf } from './orphans.ts';
 import { checkForConversation, checkMessages, checkOptions } from './request-messages.ts';
@@ -139,7 +140,9 @@ export class StoredTurns implements Turns, AsyncDisposable {
     const choice = gatewaysChoice;
     const { replica, feeds } = this.#running;
     const stored: StoredRequest = { options, instructions };
-    const order = { turn, model, choice, request: stored, replica };
+    const hasResults = fresh[0]?.role === 'tool';
+    const lastPlace = hasResults ? await placeForResults(this.#sql, turn, messages) : undefined;
+    const order = { turn, model, choice, request: stored, replica, lastPlace };
     const { ground } = await this.#storeBeginning(order, fresh);
     const begun: Turn = { ...turn, model: model ?? ground.model ?? choice, status: 'running' };
     const openBox = this.#boxOf(caller, ground, options);

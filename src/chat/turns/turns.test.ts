@@ -49,6 +49,15 @@ function gated(pieces: readonly string[]) {
 }
 
 describe('a turn that fails', () => {
+  it.each([{ n: 2 }, { logprobs: true }, { modalities: ['text', 'audio'] }])(
+    'is refused where %j asks for more than a text',
+    async (options) => {
+      const [param] = Object.keys(options);
+      const asked = turns.begin(ask('hello', undefined, { options }));
+      await expect(asked).rejects.toMatchObject({ code: 'invalid', detail: { param } });
+    },
+  );
+
   it.each([
     [[], 'messages'],
     [[{ role: 'wizard', content: 'x' }], 'messages.0.role'],

@@ -9,9 +9,11 @@ const ContentPart = Type.Object(
   {
     type: Type.String({ maxLength: 64 }),
     text: Type.Optional(Type.String()),
+    refusal: Type.Optional(Type.String()),
   },
   { additionalProperties: true },
 );
+export type ContentPart = Static<typeof ContentPart>;
 
 export const ToolCall = Type.Object(
   {
@@ -31,6 +33,9 @@ export const ChatMessage = Type.Object(
     role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool']),
     content: nullable(
       Type.Union([Type.String(), Type.Array(ContentPart, { minItems: 1, maxItems: 256 })]),
+    ),
+    refusal: nullable(
+      Type.String({ description: 'what an assistant said in place of an answer, or behind it' }),
     ),
     tool_calls: nullable(Type.Array(ToolCall, { maxItems: 128 })),
     tool_call_id: nullable(Type.String({ minLength: 1, maxLength: 256 })),

@@ -1,7 +1,7 @@
 import { parseJsonBody } from '../../kit/http/json-body.ts';
 import type { ChatMessage as Message, ToolCall as Call } from '../inference/request.ts';
 import { invalidField, unsupported } from '../unsupported.ts';
-import type { ChatMessage, ToolCall } from './chat-schemas.ts';
+import type { ChatMessage, ContentPart, ToolCall } from './chat-schemas.ts';
 
 /** A chat in the runtime's words; throws `invalid` naming the message that makes no sense. */
 export function toMessages(messages: readonly ChatMessage[]): Message[] {
@@ -22,10 +22,9 @@ interface MessageContext {
 function toMessage(message: ChatMessage, { place, callIds }: MessageContext): Message {
   const calls = message.tool_calls ?? [];
   if (message.role === 'assistant') {
-    if (calls.length === 0) return { role: 'assistant', content: textOf(message, place) };
-    const toolCalls = calls.map((call) => toCall(call, place));
-    const content = message.content ? textOf(message, place) : '';
-    return { role: 'assistant', content, toolCalls };
+    const content = spokenOf(message, place);
+    if (calls.length === 0) return { role: 'assistant', content };
+    return { role: 'assistant', content, toolCalls: calls.map((call) => toCall(call, place)) };
   }
   if (calls.length > 0) throw invalidField(`${place}.tool_calls`, 'are the assistant’s alone');
   if (message.role !== 'tool') {
@@ -40,20 +39,34 @@ function toMessage(message: ChatMessage, { place, callIds }: MessageContext): Me
   return { role: 'tool', content: textOf(message, place), callId };
 }
 
-function textOf({ content }: ChatMessage, place: string): string {
+/** What an assistant said. To the model that goes on, a refusal is a text like any other. */
+function spokenOf(message: ChatMessage, place: string): string {
+  const refusal = message.refusal ?? '';
+  const isSilent = !message.content && (refusal !== '' || message.tool_calls?.length);
+  return (isSilent ? '' : textOf(message, place)) + refusal;
+}
+
+function textOf({ role, content }: ChatMessage, place: string): string {
   if (content === undefined || content === null) {
     throw invalidField(`${place}.content`, 'must be a text');
   }
   if (typeof content === 'string') return content;
-  return content.map((part, at) => textOfPart(part, `${place}.content[${at}]`)).join('');
+  const mayRefuse = role === 'assistant';
+  return content
+    .map((part, at) => textOfPart(part, { place: `${place}.content[${at}]`, mayRefuse }))
+    .join('');
 }
 
-function textOfPart(part: { readonly type: string; readonly text?: string }, place: string) {
-  if (part.type !== 'text') {
+function textOfPart(part: ContentPart, at: { place: string; mayRefuse: boolean }) {
+  const { place, mayRefuse } = at;
+  const isRefusal = part.type === 'refusal' && mayRefuse;
+  if (part.type !== 'text' && !isRefusal) {
     throw unsupported(`${place}.type`, `${place} of type ${part.type}`);
   }
-  if (part.text === undefined) throw invalidField(`${place}.text`, 'must be a text');
-  return part.text;
+  const name = isRefusal ? 'refusal' : 'text';
+  const { [name]: text } = part;
+  if (text === undefined) throw invalidField(`${place}.${name}`, 'must be a text');
+  return text;
 }
 
 function toCall({ id, function: { name, arguments: text } }: ToolCall, place: string): Call {

@@ -191,6 +191,19 @@ describe('chat completions', () => {
     expect(answer.usage?.prompt_tokens_details).toEqual({ cached_tokens: 9 });
   });
 
+  test.each([
+    [{ content: null, refusal: 'I can’t help.' }, 'I can’t help.'],
+    [{ content: [{ type: 'refusal' as const, refusal: 'I can’t help.' }] }, 'I can’t help.'],
+    [{ content: 'Well. ', refusal: 'I can’t help.' }, 'Well. I can’t help.'],
+  ])('what another model refused is a text of the chat: %j', async (said, content) => {
+    await client.chat.completions.create({
+      model: 'tiny',
+      messages: [...messages, { role: 'assistant', ...said }, ...messages],
+    });
+    const read = [...messages, { role: 'assistant', content }, ...messages];
+    expect(inference.requests.at(-1)?.prompt).toEqual({ messages: read });
+  });
+
   test('a stream says nothing of the usage unless asked', async () => {
     const stream = await client.chat.completions.create({
       model: 'tiny',

@@ -54,6 +54,11 @@ describe('what a chat cannot have is refused by name', () => {
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }] },
       'messages[0].content[0] of type image_url',
     ],
+    [
+      'messages[0].content[0].type',
+      { messages: [{ role: 'user', content: [{ type: 'refusal', refusal: 'No.' }] }] },
+      'messages[0].content[0] of type refusal',
+    ],
   ])('%s', async (param, fields, what = param) => {
     const { status, error } = await post('/v1/chat/completions', { messages, ...fields });
     expect({ status, error }).toEqual({

@@ -67,6 +67,16 @@ describe('a request of an Anthropic client', () => {
     ['thinking.budget_tokens', { thinking: { type: 'enabled' } }],
     ['output_config.format.type', { output_config: { format: { type: 'json' } } }],
     ['output_config.format.schema', { output_config: { format: { type: 'json_schema' } } }],
+    ['output_format', { output_format: 'json' }],
+    ['output_format.type', { output_format: { type: 'json' } }],
+    ['output_format.schema', { output_format: { type: 'json_schema' } }],
+    [
+      'output_format',
+      {
+        output_format: { type: 'json_schema', schema: {} },
+        output_config: { format: { type: 'json_schema', schema: {} } },
+      },
+    ],
   ])('is refused for its %s (%j)', (param, said) => {
     const fault = refusalOf(said);
     expect(fault).toMatchObject({ code: 'invalid', detail: { param } });
@@ -229,6 +239,17 @@ describe('a request of an Anthropic client', () => {
     ],
   ])('keeps %s by its place', (_what, said, extras) => {
     expect(read(said).extras).toEqual(extras);
+  });
+
+  test.each<[object, string]>([
+    [{ output_config: { format: { type: 'json_schema', schema: {} } } }, 'output_config.format'],
+    [{ output_format: { type: 'json_schema', schema: {} } }, 'output_format'],
+  ])('is answered by the schema of %j', (said, name) => {
+    expect(read(said)).toMatchObject({
+      output: { type: 'schema', name: 'output', schema: {}, isStrict: true },
+      extras: {},
+      fieldNames: { response_format: name },
+    });
   });
 
   test('takes the wish to clear old thoughts for granted, and no other', () => {

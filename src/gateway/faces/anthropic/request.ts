@@ -36,6 +36,7 @@ const known: ReadonlySet<string> = new Set([
   'tool_choice',
   'thinking',
   'output_config',
+  'output_format',
   'context_management',
 ]);
 
@@ -68,7 +69,11 @@ export function readRequest(body: Fields): ChatRequest {
     ...(needsTranslation ? { needsTranslation } : {}),
     extras,
     extrasDialect: 'anthropic',
-    fieldNames: isAbsent(body.thinking) ? fieldNames : namesWithThinking,
+    fieldNames: {
+      ...fieldNames,
+      ...(isAbsent(body.thinking) ? {} : { reasoning_effort: 'thinking' }),
+      ...(isAbsent(body.output_format) ? {} : { response_format: 'output_format' }),
+    },
   };
 }
 
@@ -81,7 +86,6 @@ const fieldNames = {
   file: 'document',
   file_url: 'document',
 };
-const namesWithThinking = { ...fieldNames, reasoning_effort: 'thinking' };
 
 function readSystem(value: unknown, remainder: Remainder): Message | undefined {
   if (isAbsent(value)) return undefined;
@@ -111,27 +115,36 @@ function readSampling(body: Fields): Partial<ChatRequest> {
 const outputFields: ReadonlySet<string> = new Set(['effort', 'format']);
 
 function readOutput(body: Fields, remainder: Remainder): Partial<ChatRequest> {
-  if (isAbsent(body.output_config))
-    return { reasoning: readThinking(body.thinking, undefined, remainder) };
-  const config = expectObject(body.output_config, 'output_config');
+  const config = isAbsent(body.output_config)
+    ? {}
+    : expectObject(body.output_config, 'output_config');
   remainder.keepOthers(config, outputFields, 'output_config.');
   const effort = isAbsent(config.effort)
     ? undefined
     : expectName(config.effort, 'output_config.effort');
+  const output = readOldFormat(body, config) ?? readFormat(config.format, 'output_config.format');
   return {
-    output: readFormat(config.format),
+    ...(output && { output }),
     reasoning: readThinking(body.thinking, effort, remainder),
   };
 }
 
-function readFormat(value: unknown): OutputFormat | undefined {
+/** `output_format`, the name that `output_config.format` has had in Anthropic's trials. */
+function readOldFormat(body: Fields, config: Fields): OutputFormat | undefined {
+  const format = readFormat(body.output_format, 'output_format');
+  if (format && !isAbsent(config.format))
+    throw invalid('output_format', 'must not stand beside output_config.format');
+  return format;
+}
+
+function readFormat(value: unknown, path: string): OutputFormat | undefined {
   if (isAbsent(value)) return undefined;
-  const { type, schema } = expectObject(value, 'output_config.format');
-  if (type !== 'json_schema') throw invalid('output_config.format.type', 'must be "json_schema"');
+  const { type, schema } = expectObject(value, path);
+  if (type !== 'json_schema') throw invalid(`${path}.type`, 'must be "json_schema"');
   return {
     type: 'schema',
     name: 'output',
-    schema: expectObject(schema, 'output_config.format.schema'),
+    schema: expectObject(schema, `${path}.schema`),
     isStrict: true,
   };
 }

@@ -146,3 +146,9 @@ test.each([
     { type: 'text', text: 'hi' },
   ]);
 });
+
+test('what an OpenAI server refuses is a text', async () => {
+  const body = chunks({ delta: { content: null, refusal: 'No.' }, finish_reason: 'stop' });
+  const events = await ask('openai', { status: 200, body });
+  expect(events[0]).toEqual({ type: 'text', text: 'No.' });
+});

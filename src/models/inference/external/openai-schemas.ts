@@ -45,6 +45,7 @@ export const Chunk = Type.Object({
       delta: Type.Optional(
         Type.Object({
           content: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+          refusal: Type.Optional(Type.Union([Type.String(), Type.Null()])),
           // Of llama-server and older vLLM; newer vLLM says `reasoning`.
           reasoning_content: Type.Optional(Type.Union([Type.String(), Type.Null()])),
           reasoning: Type.Optional(Type.Union([Type.String(), Type.Null()])),

@@ -152,7 +152,7 @@ class StreamedAnswer {
 
 function wordsOf({ delta, text }: Chunk['choices'][number]) {
   const thought = delta?.reasoning_content ?? delta?.reasoning;
-  return { text: delta?.content ?? text ?? '', thought: thought ?? '' };
+  return { text: delta?.content ?? delta?.refusal ?? text ?? '', thought: thought ?? '' };
 }
 
 /** llama-server counts what it read anew apart from what it remembered. */
