@@ -150,6 +150,20 @@ describe('the command', () => {
     expect([code, said]).toEqual([1, 'ennead: standard output cannot be written (ENOSPC)\n']);
   });
 
+  test('a container is healthy while what it hosts answers', async () => {
+    const program = fileURLToPath(new URL('../../deploy/healthcheck.mjs', import.meta.url));
+    const check = async () => {
+      const env = { ...process.env, ...settings() };
+      return (await once(spawn(process.execPath, [program], { env }), 'exit')) as unknown[];
+    };
+    const variables = settings({ ENNEAD_DATA_DIR: join(folder.path, 'hosted') });
+    const ennead = startEnnead(['run', 'auth'], variables);
+    await ennead.ready;
+    expect(await check()).toEqual([0, null]);
+    await ennead.stop();
+    expect(await check()).toEqual([1, null]);
+  });
+
   test('status fails while nothing runs', async () => {
     const { code, output } = await runEnnead(['status'], settings());
     expect(code).toBe(1);
