@@ -4,19 +4,36 @@ import { Link, Route, Switch, useLocation } from 'wouter';
 import { areas } from './areas.tsx';
 import { LoginPage } from './session/login-page.tsx';
 import { usePresence } from './session/person.ts';
+import { SessionEnded } from './session/session-ended.tsx';
 import { logOut, type Person } from './session/session.ts';
 import { NoSuchPage } from './ui/no-such-page.tsx';
 import { Problem } from './ui/problem.tsx';
 
 /** The console: a login, then the areas beside a bar with their names. */
 export function App(): ReactNode {
-  const { person, enter, leave } = usePresence();
-  if (person.error) return <Problem error={person.error} onRetry={() => void person.refetch()} />;
-  if (person.isPending) return null;
-  if (person.data === null) return <LoginPage onLogin={enter} />;
+  const { person, hasEnded, enter, leave } = usePresence();
+  const { data, error, refetch } = person;
+  if (data === undefined) {
+    return error ? <Problem error={error} onRetry={() => void refetch()} /> : null;
+  }
+  if (data === null) return <LoginPage onLogin={enter} />;
   return (
-    <div className="shell">
-      <Bar person={person.data} onLeave={leave} />
+    <>
+      <Shell key={data.sub} person={data} isAway={hasEnded} onLeave={leave} />
+      {hasEnded ? <SessionEnded onLogin={enter} /> : null}
+    </>
+  );
+}
+
+interface BarProps {
+  readonly person: Person;
+  readonly onLeave: () => void;
+}
+
+function Shell({ isAway, ...props }: BarProps & { readonly isAway: boolean }) {
+  return (
+    <div className={isAway ? 'shell away' : 'shell'}>
+      <Bar {...props} />
       <main className="main">
         <Switch>
           {areas.map(({ path, Page }) => (
@@ -33,7 +50,7 @@ export function App(): ReactNode {
   );
 }
 
-function Bar({ person, onLeave }: { readonly person: Person; readonly onLeave: () => void }) {
+function Bar({ person, onLeave }: BarProps) {
   const [location] = useLocation();
   const leaving = useMutation({ mutationFn: logOut, onSuccess: onLeave });
   return (

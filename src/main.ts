@@ -104,7 +104,7 @@ function readVersion(): string {
 }
 
 function finish(exitCode: number): void {
-  process.exitCode = exitCode;
+  process.exitCode ||= exitCode;
 }
 
 /** That of a shell where Ctrl-C ended a question, which raises no signal. */
@@ -121,7 +121,9 @@ function explain(error: unknown): void {
 
 // A reader such as `head` may leave before all is printed; that ends neither a command nor the suite.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE') return;
+  explain(new Fault('unavailable', `standard output cannot be written (${error.code})`));
+  finish(1);
 });
 
 try {

@@ -6,8 +6,26 @@ import { Field } from '../ui/field.tsx';
 import { filled, textOf } from '../ui/form-values.ts';
 import { logIn, type Person } from './session.ts';
 
+export interface LoginProps {
+  readonly onLogin: (person: Person) => void;
+}
+
+/** Where nobody is logged in. */
+export function LoginPage({ onLogin }: LoginProps): ReactNode {
+  return (
+    <div className="login">
+      <h1>Ennead</h1>
+      <LoginForm onLogin={onLogin} />
+      <p className="faint">
+        The first administrator’s name and password stand in <code>.ennead/admin.json</code> on the
+        machine that runs Ennead.
+      </p>
+    </div>
+  );
+}
+
 /** A user's name, password and, where auth asks for it, second factor. */
-export function LoginPage({ onLogin }: { readonly onLogin: (person: Person) => void }): ReactNode {
+export function LoginForm({ onLogin }: LoginProps): ReactNode {
   const [needsCode, setNeedsCode] = useState(false);
   const login = useMutation({
     mutationFn: logIn,
@@ -22,26 +40,19 @@ export function LoginPage({ onLogin }: { readonly onLogin: (person: Person) => v
     });
   const error = asksForCode(login.error) ? null : login.error;
   return (
-    <div className="login">
-      <h1>Ennead</h1>
-      <ChangeForm change={{ ...login, error }} action="Log in" onSubmit={submit}>
-        <Field label="User">
-          <input name="username" autoComplete="username" required />
+    <ChangeForm change={{ ...login, error }} action="Log in" onSubmit={submit}>
+      <Field label="User">
+        <input name="username" autoComplete="username" required />
+      </Field>
+      <Field label="Password">
+        <input name="password" type="password" autoComplete="current-password" required />
+      </Field>
+      {needsCode ? (
+        <Field label="Code of your second factor">
+          <input name="otp" inputMode="numeric" autoComplete="one-time-code" required />
         </Field>
-        <Field label="Password">
-          <input name="password" type="password" autoComplete="current-password" required />
-        </Field>
-        {needsCode ? (
-          <Field label="Code of your second factor">
-            <input name="otp" inputMode="numeric" autoComplete="one-time-code" required />
-          </Field>
-        ) : null}
-      </ChangeForm>
-      <p className="faint">
-        The first administrator’s name and password stand in <code>.ennead/admin.json</code> on the
-        machine that runs Ennead.
-      </p>
-    </div>
+      ) : null}
+    </ChangeForm>
   );
 }
 

@@ -1,16 +1,18 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 
 export interface ModalProps {
   readonly title: string;
-  readonly onClose: () => void;
+  /** Without it the dialog stays until its owner takes it away. */
+  readonly onClose?: () => void;
   readonly children: ReactNode;
 }
 
-/** A dialog before the page; Escape closes it. */
+/** A dialog before the page; Escape closes it where it may be closed. */
 export function Modal({ title, onClose, children }: ModalProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  // Closed while it still stands in the page: only then the focus goes back to what opened it.
+  useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
     return () => shown?.close();
@@ -19,9 +21,10 @@ export function Modal({ title, onClose, children }: ModalProps): ReactNode {
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
+      {...(onClose ? {} : { closedby: 'none' })}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        onClose?.();
       }}
     >
       <div className="stack">

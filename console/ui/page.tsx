@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Heading } from './heading.tsx';
 
 export interface PageProps {
   readonly title: ReactNode;
@@ -12,7 +13,7 @@ export function Page({ title, actions, children }: PageProps): ReactNode {
   return (
     <div className="page">
       <header className="page-head">
-        <h1>{title}</h1>
+        <Heading>{title}</Heading>
         <div className="actions">{actions}</div>
       </header>
       {children}

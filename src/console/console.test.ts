@@ -166,6 +166,16 @@ describe('the session', () => {
     expect((await ask('/session')).status).toBe(200);
   });
 
+  test('is kept when it was renewed too often to be renewed now', async () => {
+    await logIn();
+    let response: Response;
+    do {
+      response = await ask('/session/refresh', { method: 'POST' });
+    } while (response.ok);
+    expect([response.status, response.headers.getSetCookie()]).toEqual([429, []]);
+    expect((await ask('/session')).status).toBe(200);
+  });
+
   test.each(['', 'refresh=', 'refresh=nonsense', 'refresh=a.b.c'])(
     'cannot be renewed with the cookie %j, which is forgotten',
     async (cookie) => {

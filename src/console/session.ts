@@ -80,7 +80,9 @@ export function serveSession(app: FastifyInstance, { authAs, ownToken }: Session
         authAs().refresh({ body }, { ...untraced, headers });
       keep(reply, await vouchFor(originOf(call), ownToken, renew));
     } catch (error) {
-      if (Fault.from(error).status >= 500) throw error;
+      // Nobody has said that the session is over.
+      const { status } = Fault.from(error);
+      if (status === 429 || status >= 500) throw error;
       forget(reply);
       throw nobody(error);
     }

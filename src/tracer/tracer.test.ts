@@ -240,6 +240,10 @@ describe('the listing', () => {
     expect(second.traces).toHaveLength(2);
     const { body: slow } = await tracer.call('GET', `${path}&minDuration=30&maxDuration=40`);
     expect(slow.total).toBe(2);
+    const started: string[] = all.traces.map((one: { startTime: string }) => one.startTime);
+    const [day = ''] = started.map((time) => time.slice(0, 10));
+    const { body: ofDay } = await tracer.call('GET', `${path}&startTime=${day}&endTime=${day}`);
+    expect(ofDay.total).toBe(started.filter((time) => time.startsWith(day)).length);
     const failed = ['error', 'timeout'].map((status) =>
       tracer.call('GET', `${path}&status=${status}`),
     );

@@ -260,6 +260,16 @@ describe.skipIf(!browserProgram)('access (skipped when there is no Chromium)', (
       .toContain('acme/testers');
   });
 
+  test('is no wider than a phone, nor are the metrics of the tracer', async () => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    for (const path of ['/access/groups', '/traces/metrics']) {
+      await page.goto(path);
+      await page.getByRole('button', { name: 'Undo all' }).or(page.getByRole('tablist')).waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   test('puts an identity provider in force, and takes it out', async () => {
     await page.goto('/access/providers');
     await page.getByText('No identity provider is configured').waitFor();

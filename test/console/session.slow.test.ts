@@ -67,6 +67,57 @@ describe.skipIf(!browserProgram)('the console (skipped when there is no Chromium
     expect(await open(ground.url)).toBe('open');
   });
 
+  test('stays logged in while nobody can say whether the session goes on', async () => {
+    const page = await ground.openPage();
+    await page.context().clearCookies({ name: 'session' });
+    await page.route('**/session/refresh', (route) => route.fulfill({ status: 503, body: '{}' }), {
+      times: 1,
+    });
+    await page.getByRole('link', { name: 'Traces', exact: true }).click();
+    await page.getByRole('heading', { name: 'Traces' }).waitFor();
+    await page
+      .getByRole('link', { name: /GET|POST/ })
+      .first()
+      .waitFor();
+    expect(await page.getByLabel('Password').count()).toBe(0);
+  });
+
+  test('keeps what one was at when the session ends, and hides it until one is back', async () => {
+    const page = await ground.openPage('/studio');
+    await page.getByRole('button', { name: 'New workspace' }).click();
+    const form = page.getByRole('dialog', { name: 'New workspace' });
+    await form.getByLabel('Name').fill('Half done');
+    await page.context().clearCookies();
+    await form.getByRole('button', { name: 'Create' }).click();
+    const login = page.getByRole('dialog', { name: 'Your session has ended' });
+    await login.waitFor();
+    expect(await form.isVisible()).toBe(false);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    const { username, password } = await ground.credentials();
+    await login.getByLabel('User').fill(username);
+    await login.getByLabel('Password').fill(password);
+    await login.getByRole('button', { name: 'Log in' }).click();
+    await login.waitFor({ state: 'detached' });
+    expect(await form.getByLabel('Name').inputValue()).toBe('Half done');
+    await form.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Half done' }).waitFor();
+    await expect.poll(() => page.title()).toBe('Studio / Half done · Ennead');
+  });
+
+  test('gives the focus back to what opened a dialog, and names the page in its tab', async () => {
+    const page = await ground.openPage('/studio');
+    await expect.poll(() => page.title()).toBe('Studio · Ennead');
+    const button = page.getByRole('button', { name: 'New workspace' });
+    await button.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const isFocused = () =>
+      button.evaluate((element) => element === element.ownerDocument.activeElement);
+    await expect.poll(isFocused).toBe(true);
+  });
+
   test('forgets the session when one logs out', async () => {
     const page = await ground.openPage();
     await page.getByRole('button', { name: 'Log out' }).click();

@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePortBase } from '../../src/kit/testing.ts';
 import { runEnnead, startEnnead, temporaryFolder } from '../ennead.ts';
@@ -138,6 +142,28 @@ describe('the command', () => {
     expect([code, doctor.output()]).toEqual([0, expect.not.stringContaining('EPIPE')]);
   });
 
+  test.skipIf(!existsSync('/dev/full'))('a full disk is said in one sentence', async () => {
+    const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+    const words = ['-c', '"$0" "$1" status >/dev/full', process.execPath, program];
+    const shell = spawn('sh', words, { env: { ...process.env, ...settings() } });
+    const [said, [code]] = await Promise.all([text(shell.stderr), once(shell, 'exit')]);
+    expect([code, said]).toEqual([1, 'ennead: standard output cannot be written (ENOSPC)\n']);
+  });
+
+  test('a container is healthy while what it hosts answers', async () => {
+    const program = fileURLToPath(new URL('../../deploy/healthcheck.mjs', import.meta.url));
+    const check = async () => {
+      const env = { ...process.env, ...settings() };
+      return (await once(spawn(process.execPath, [program], { env }), 'exit')) as unknown[];
+    };
+    const variables = settings({ ENNEAD_DATA_DIR: join(folder.path, 'hosted') });
+    const ennead = startEnnead(['run', 'auth'], variables);
+    await ennead.ready;
+    expect(await check()).toEqual([0, null]);
+    await ennead.stop();
+    expect(await check()).toEqual([1, null]);
+  });
+
   test('status fails while nothing runs', async () => {
     const { code, output } = await runEnnead(['status'], settings());
     expect(code).toBe(1);
@@ -149,5 +175,13 @@ describe('the command', () => {
     expect([code, output]).toEqual([0, expect.stringContaining('all ports are free')]);
     const bad = await runEnnead(['doctor'], settings({ ENNEAD_NATS_URL: 'nats://127.0.0.1:1' }));
     expect([bad.code, bad.output]).toEqual([1, expect.stringContaining('ENNEAD_NATS_URL')]);
+    const file = join(folder.path, 'no-folder');
+    await writeFile(file, '');
+    const misplaced = await runEnnead(['doctor'], settings({ ENNEAD_DATA_DIR: file }));
+    expect([misplaced.code, misplaced.output]).toEqual([
+      1,
+      expect.stringContaining(`FAILED   the data folder ${file} cannot be written`),
+    ]);
+    expect(misplaced.output).not.toContain('    at ');
   });
 });

@@ -44,7 +44,7 @@ function MappingEditor({ mappings }: { readonly mappings: readonly Mapping[] }) 
           onRemove={() => edit(drafts.toSpliced(at, 1))}
         />
       ))}
-      <div className="row">
+      <div className="row wrapping">
         <button type="button" onClick={() => edit([...drafts, newDraft()])}>
           Add a mapping
         </button>

@@ -21,7 +21,7 @@ export function UserPage({ id }: { readonly id: string }): ReactNode {
     <Answered query={user}>
       {(found) => (
         <div className="stack">
-          <div className="row">
+          <div className="row wrapping">
             <h2>
               <Link href="/users">Users</Link> / {found.username}
             </h2>

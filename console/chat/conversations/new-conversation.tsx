@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/call.ts';
+import { Heading } from '../../ui/heading.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useChat } from '../chat-context.ts';
 import { Composer } from '../thread/composer.tsx';
@@ -33,7 +34,7 @@ export function NewConversation(): ReactNode {
   return (
     <section className="thread" aria-label="New conversation">
       <header className="thread-head">
-        <h1>New chat</h1>
+        <Heading>New chat</Heading>
         <div className="actions">
           <ModelChoice model={model} onChoose={setModel} />
         </div>

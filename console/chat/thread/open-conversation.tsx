@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { Heading } from '../../ui/heading.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatCount, formatDollars } from '../../ui/text.ts';
 import { useTurn } from '../chat-context.ts';
@@ -87,7 +88,7 @@ function ThreadHead({ conversation }: { readonly conversation: Conversation }): 
   };
   return (
     <header className="thread-head">
-      <h1>{title}</h1>
+      <Heading>{title}</Heading>
       <span className="faint">
         {formatCount(tokens)} tokens · {formatDollars(cost)}
       </span>

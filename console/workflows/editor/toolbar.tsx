@@ -1,6 +1,7 @@
 import { useEffect, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Badge } from '../../ui/badge.tsx';
+import { Heading } from '../../ui/heading.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { WorkflowFacts } from './stored-workflow.ts';
 import type { DraftState } from './use-draft.ts';
@@ -26,6 +27,9 @@ export function Toolbar({ draft, faults, storing, onArrange, onShow }: ToolbarPr
       <Link href="/" aria-label="All workflows">
         ←
       </Link>
+      <div className="unseen">
+        <Heading>{labels.name}</Heading>
+      </div>
       <input
         className="workflow-name"
         aria-label="Name"

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { useChange } from '../../api/answers.ts';
 import { call } from '../../api/call.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Heading } from '../../ui/heading.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { Execution } from '../flow/runs.ts';
@@ -23,9 +24,9 @@ export function ExecutionHead({ execution, name }: ExecutionHeadProps): ReactNod
       <Link href={`/${workflowId}/executions`} aria-label="Executions of this workflow">
         ←
       </Link>
-      <h1>
+      <Heading>
         <Link href={`/${workflowId}`}>{name ?? workflowId}</Link>
-      </h1>
+      </Heading>
       <span className="faint">
         version {version}, <code>{executionId}</code>
       </span>

@@ -366,6 +366,8 @@ describe('the audit log', () => {
     const at = encodeURIComponent(logins.events[0].timestamp);
     expect((await readAudit(`userId=${id}&since=${at}&until=${at}`)).total).toBe(1);
     expect((await readAudit(`userId=${id}&until=2020-01-01T00:00:00Z`)).total).toBe(0);
+    const day = logins.events[0].timestamp.slice(0, 10);
+    expect((await readAudit(`userId=${id}&since=${day}&until=${day}`)).total).toBeGreaterThan(0);
     expect((await readAudit(`userId=${id}&eventType=login_failure`)).total).toBe(0);
   });
 

@@ -15,7 +15,7 @@ export function auditRoutes({
       const { records, total } = await audit.list({
         ...query,
         ...(since === undefined ? {} : { since: new Date(readTime(since, 'since')) }),
-        ...(until === undefined ? {} : { until: new Date(readTime(until, 'until')) }),
+        ...(until === undefined ? {} : { until: new Date(readTime(until, 'until', 'end')) }),
       });
       const { limit, offset } = query;
       return { events: records.map(toAuditEvent), total, limit, offset };

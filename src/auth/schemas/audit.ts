@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { askedTime } from '../../kit/asked-time.ts';
 import type { Route } from '../../kit/contract.ts';
 import { auditEvent, page } from './administration.ts';
 
@@ -39,8 +40,8 @@ export const auditRoutes = {
         eventType: Type.Optional(Type.String({ maxLength: 64 })),
         userId: Type.Optional(Type.String({ maxLength: 128 })),
         clientId: Type.Optional(Type.String({ maxLength: 256 })),
-        since: Type.Optional(Type.String({ format: 'date-time' })),
-        until: Type.Optional(Type.String({ format: 'date-time' })),
+        since: Type.Optional(askedTime),
+        until: Type.Optional(askedTime),
       }),
       response: {
         200: Type.Object({

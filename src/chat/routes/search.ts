@@ -2,6 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import { requirePermission } from '../../kit/permissions.ts';
+import { parseTime, type DayEdge } from '../../kit/time-text.ts';
 import type { searchRoutes as routes } from '../schemas/search.ts';
 import type { Search, SearchHit } from '../search/search.ts';
 
@@ -39,26 +40,14 @@ function whoseMessages({ subject, permissions }: Identity, userId: string | unde
   return userId ?? subject;
 }
 
-const datePattern =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
-
-/** A day as an end means all of it. */
-function readDate(text: string, which: 'start' | 'end'): Date {
-  const [, day = '', clock, offset = 'Z'] = datePattern.exec(text) ?? [];
-  const wholeDay = which === 'start' ? '00:00:00.000' : '23:59:59.999';
-  const date = new Date(`${day}T${clock ?? wholeDay}${offset.toUpperCase()}`);
-  if (!Number.isNaN(date.getTime()) && isDay(day)) return date;
+function readDate(text: string, which: DayEdge): Date {
+  const ms = parseTime(text, which);
+  if (ms !== undefined) return new Date(ms);
   const field = `filters.date_range.${which}`;
   throw new Fault('invalid', `${field} is no date`, {
     reason: 'validation_error',
     detail: { field },
   });
-}
-
-/** 31 February is read as a day of March. */
-function isDay(day: string): boolean {
-  const date = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
 function toResult({ messageId, conversationId, createdAtMs, ...hit }: SearchHit) {

@@ -1,15 +1,11 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { askedTime } from '../../kit/asked-time.ts';
 
 /** Of what is searched for, by whichever way. */
 export const queryLengthMax = 16_384;
 
 const time = Type.String({ format: 'date-time' });
-const date = Type.String({
-  maxLength: 40,
-  description: 'a day (`2026-11-22`), or a date and time of ISO 8601; without an offset in UTC',
-});
-
 const result = Type.Object(
   {
     id: Type.String({ description: "the message's" }),
@@ -65,8 +61,8 @@ export const searchRoutes = {
             ),
             date_range: Type.Optional(
               Type.Object({
-                start: Type.Optional(date),
-                end: Type.Optional(date),
+                start: Type.Optional(askedTime),
+                end: Type.Optional(askedTime),
               }),
             ),
           }),

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { authContract } from '../../auth/contract.ts';
 import type { AnswerOf } from '../../kit/contract.ts';
 import { Fault } from '../../kit/errors.ts';
@@ -12,6 +12,7 @@ import type { AuthClient } from '../operator/auth-session.ts';
 import { printFacts, printRemark, printTable, type Column } from '../output.ts';
 import { parseCount, parseWhole, readItems, remarkOnRest, type Page } from '../pages.ts';
 import type { VerifiedAudit } from './stopped-audit.ts';
+import { timeOption } from '../time-option.ts';
 import { findUser } from './users.ts';
 
 type AuditEvent = AnswerOf<typeof authContract.routes.listAudit>['events'][number];
@@ -40,9 +41,9 @@ export function auditCommand(): Command {
     .option(
       '--since <time>',
       'only events from this time on: a date, or a time such as 2026-01-31T08:00Z',
-      parseTime,
+      timeOption,
     )
-    .option('--until <time>', 'only events up to this time', parseTime)
+    .option('--until <time>', 'only events up to this time', timeOption)
     .option('--limit <count>', 'at most so many events', parseCount, 100)
     .option('--offset <count>', 'leave out so many of the newest', parseWhole, 0)
     .action((options: ListOptions) => administer(options, (client) => list(client, options)));
@@ -103,12 +104,6 @@ async function idOf(client: AuthClient, user: string): Promise<string> {
     if (error instanceof Fault && error.code === 'not_found') return user;
     throw error;
   }
-}
-
-function parseTime(text: string): string {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be a time, ISO 8601.');
-  return time.toISOString();
 }
 
 const columns: readonly Column<AuditEvent>[] = [

@@ -49,6 +49,14 @@ describe('of the models folder the doctor', () => {
     expect(listed).toBe('models: sound, ennead-tiny (by what their headers say: none was loaded)');
   });
 
+  test('says that it cannot be read', async () => {
+    await rm(folder, { recursive: true });
+    await writeFile(folder, 'x');
+    expect(await check()).toEqual([
+      { level: 'bad', text: `the folder of models ${folder} cannot be read (ENOTDIR)` },
+    ]);
+  });
+
   test('names the files that are not listed, and why', async () => {
     await writeFile(join(folder, 'bad name!.gguf'), 'x');
     await writeFile(join(folder, 'later-00002-of-00002.gguf'), 'x');

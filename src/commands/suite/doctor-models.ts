@@ -11,7 +11,7 @@ import { recommendFor } from '../../models/library/catalogue.ts';
 import { ModelLibrary, type InstalledModel } from '../../models/library/library.ts';
 import { availableMemoryBytes, defaultBudgetBytes } from '../../models/runtime/memory.ts';
 import type { Configuration } from '../../settings.ts';
-import { good, warning, type Finding } from './finding.ts';
+import { bad, good, warning, type Finding } from './finding.ts';
 import { formatBytes } from '../output.ts';
 
 const timeoutMs = 3_000;
@@ -21,17 +21,26 @@ export async function checkModels(config: Configuration): Promise<Finding[]> {
   const folder = join(resolve(config.suite.dataFolder), 'models');
   const log = createLog({ level: 'silent', isPretty: false });
   await using library = new ModelLibrary({ folder, builtInFolder, log });
-  const models = await library.list();
   // Each service's settings are read by its own schema.
   const own = config.ownOf(modelsContract.name) as ConfigOf<typeof modelsSettings>;
   const budgetBytes = own.memoryMb === undefined ? defaultBudgetBytes() : own.memoryMb * 2 ** 20;
-  return [
-    describeInstalled(models, folder),
-    ...unusable(models),
-    ...(await unlisted(library)),
-    ...recommend(models, budgetBytes),
-    ...(await checkRuntimes(own)),
-  ];
+  return [...(await checkLibrary(library, budgetBytes)), ...(await checkRuntimes(own))];
+}
+
+async function checkLibrary(library: ModelLibrary, budgetBytes: number): Promise<Finding[]> {
+  try {
+    const models = await library.list();
+    return [
+      describeInstalled(models, library.folder),
+      ...unusable(models),
+      ...(await unlisted(library)),
+      ...recommend(models, budgetBytes),
+    ];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return [bad(`the folder of models ${library.folder} cannot be read (${code})`)];
+  }
 }
 
 function describeInstalled(models: readonly InstalledModel[], folder: string): Finding {

@@ -4,6 +4,7 @@ import { printFacts, printLine, printRemark, printTable, type Column } from '../
 import { parseCount, readItems, remarkOnRest } from '../pages.ts';
 import type { TraceDetail } from '../../tracer/schemas/trace-answers.ts';
 import type { TraceSummaryAnswer } from '../../tracer/schemas/traces.ts';
+import { timeOption } from '../time-option.ts';
 import type { TraceAccess } from './trace-access.ts';
 
 interface ListOptions extends AdministrationOptions {
@@ -34,8 +35,8 @@ export function tracesCommand(): Command {
     .option('--status <status>', `only ${statuses.join(', ')}`, parseStatus)
     .option('--service <service>', 'only traces whose root is of this service')
     .option('--min-duration <ms>', 'only traces that took at least so long', parseCount)
-    .option('--since <time>', 'only traces that began then or later, ISO 8601', parseTime)
-    .option('--until <time>', 'only traces that began then or earlier, ISO 8601', parseTime)
+    .option('--since <time>', 'only traces that began then or later, ISO 8601', timeOption)
+    .option('--until <time>', 'only traces that began then or earlier, ISO 8601', timeOption)
     .option('--limit <count>', 'at most so many traces', parseCount, 20)
     .action((options: ListOptions) => work(options, (access) => list(access, options)));
   addCommand(group, 'show <id>', '0af7651916cd43dd8448eb211c80319c')
@@ -189,10 +190,4 @@ function parseStatus(text: string): Status {
 
 function parseStatuses(text: string, before: readonly Status[] = []): readonly Status[] {
   return [...before, parseStatus(text)];
-}
-
-function parseTime(text: string): string {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be a time, ISO 8601.');
-  return time.toISOString();
 }

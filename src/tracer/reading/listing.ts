@@ -1,5 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
-import { readTime } from '../../kit/time-text.ts';
+import { readTime, type DayEdge } from '../../kit/time-text.ts';
 import type { ListQuery, TraceSummaryAnswer } from '../schemas/traces.ts';
 import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from '../intake/days.ts';
@@ -136,15 +136,15 @@ function filterOf(query: ListQuery, nowMs: number): TraceFilter {
     name,
     service,
     status: status && statuses.indexOf(status),
-    fromUs: microseconds(query.startTime, 'startTime'),
-    toUs: microseconds(query.endTime, 'endTime'),
+    fromUs: microseconds(query.startTime, 'startTime', 'start'),
+    toUs: microseconds(query.endTime, 'endTime', 'end'),
     minDurationUs: query.minDuration === undefined ? undefined : query.minDuration * 1_000,
     maxDurationUs: query.maxDuration === undefined ? undefined : query.maxDuration * 1_000,
   };
 }
 
-function microseconds(time: string | undefined, param: string): number | undefined {
-  return time === undefined ? undefined : readTime(time, param) * 1_000;
+function microseconds(time: string | undefined, param: string, edge: DayEdge): number | undefined {
+  return time === undefined ? undefined : readTime(time, param, edge) * 1_000;
 }
 
 function describe(row: ListedRow): TraceSummaryAnswer {

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { healthRoute, type Route, type SocketRoute } from '../../kit/contract.ts';
 import { subscribeFields } from '../../kit/sockets/subscription.ts';
+import { askedTime } from '../../kit/asked-time.ts';
 import { criticalPath, traceDetail, traceFacts } from './trace-answers.ts';
 
 const Milliseconds = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -38,8 +39,8 @@ const listQuery = Type.Object({
     Type.String({ minLength: 1, maxLength: 512, description: 'traces with a span of this agent' }),
   ),
   status: Type.Optional(Status),
-  startTime: Type.Optional(Time),
-  endTime: Type.Optional(Time),
+  startTime: Type.Optional(askedTime),
+  endTime: Type.Optional(askedTime),
   minDuration: Type.Optional(Milliseconds),
   maxDuration: Type.Optional(Milliseconds),
   name: Type.Optional(Type.String({ maxLength: 4_096, description: "the root's name" })),
