@@ -12,6 +12,9 @@ import { RunningServices } from './running-services.ts';
 import { issuer, services, spanReceiver, startOrder } from './services.ts';
 import { readConfiguration, type Configuration } from './settings.ts';
 
+/** Loading leaves the event loop hardly a turn, so the database's thread has to be on its way before. */
+const preloadAfterMs = 50;
+
 export interface SuiteOptions {
   readonly environment: Environment;
   /** The services that this process hosts, in any order. */
@@ -67,8 +70,7 @@ export class Suite implements AsyncDisposable {
     const { hasConsole } = this.#options;
     const { suite: config } = this.#config;
     await requireFreePorts(config.host, this.addresses.portsHere(hasConsole));
-    this.#preload();
-    const ground = await openGround({
+    const opening = openGround({
       config,
       addresses: this.addresses,
       hosted: this.hosted,
@@ -76,11 +78,13 @@ export class Suite implements AsyncDisposable {
       lifetime: this.#lifetime,
       onProgress: (step) => this.#progress(step),
     });
+    setTimeout(() => this.#preload(), preloadAfterMs);
+    const ground = await opening;
     await this.#startServices(ground);
     if (hasConsole) await this.#startConsole(ground);
   }
 
-  /** While the database opens, in a thread or elsewhere; what fails to load fails again at its start. */
+  /** What fails to load fails again at its start. */
   #preload(): void {
     for (const service of this.hosted) service.load().catch(() => {});
   }
