@@ -64,6 +64,11 @@ const answers: Record<string, (response: ServerResponse) => void> = {
     const challenge = 'Bearer error="insufficient_scope", scope="read write"';
     response.writeHead(403, { 'www-authenticate': challenge }).end();
   },
+  wording: (response) => {
+    const error = { code: -32_000, message: 'the disk is full' };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
+    response.writeHead(507, { 'content-type': 'application/json' }).end(body);
+  },
   forbidding: (response) => void response.writeHead(403).end(),
   'cut-off': (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -126,6 +131,16 @@ test.each([
 ] as const)('a server that answers with %s fails as %s', async (path, code, reason, timeoutMs) => {
   await expect(openPath(path, timeoutMs)).rejects.toMatchObject({ code, reason });
   await expect.poll(() => links.pool.size).toBe(0);
+});
+
+test('of what comes with a status only the words of a JSON-RPC error are told', async () => {
+  await expect(openPath('wording')).rejects.toMatchObject({
+    message: 'the server answered with the HTTP status 507: the disk is full',
+    detail: { status: 507, message: 'the disk is full' },
+  });
+  const error: unknown = await openPath('broken').catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ detail: { status: 500 } });
+  expect(String(error)).not.toContain('secret');
 });
 
 test('a closed port and an unknown name are told alike', async () => {

@@ -70,8 +70,8 @@ export function toLinkFault(thrown: unknown, signal?: AbortSignal): Fault {
   if ('requiredScope' in thrown) return insufficientScope(thrown.requiredScope, thrown);
   const code = 'code' in thrown ? thrown.code : undefined;
   if (typeof code === 'number') return serverError(thrown, code);
-  const status = findStatus(thrown);
-  if (status !== undefined) return statusFault(status, thrown);
+  const refusal = findRefusal(thrown);
+  if (refusal) return statusFault(refusal.status, { message: refusal.message, cause: thrown });
   return (faultsByCode.get(String(code)) ?? fallback)(thrown);
 }
 
@@ -129,12 +129,19 @@ export function notMcp(cause?: unknown): Fault {
   });
 }
 
-/** The server answered with a status that says no; 401 asks for authorization. */
-export function statusFault(status: number, cause?: unknown): Fault {
+/**
+ * The server answered with a status that says no; 401 asks for authorization. The message is what it said
+ * as a JSON-RPC error: any other body may tell what only its operator may know.
+ */
+export function statusFault(
+  status: number,
+  { message, cause }: { readonly message?: string | undefined; readonly cause?: unknown } = {},
+): Fault {
   if (status === 401) return authorizationRequired(cause);
-  return new Fault('upstream', `the server answered with the HTTP status ${status}`, {
+  const said = message === undefined ? '' : `: ${message}`;
+  return new Fault('upstream', `the server answered with the HTTP status ${status}${said}`, {
     reason: 'http_status',
-    detail: { status },
+    detail: { status, ...(message === undefined ? {} : { message }) },
     cause,
   });
 }
@@ -178,10 +185,29 @@ function findFault(thrown: unknown): Fault | undefined {
   return undefined;
 }
 
-function findStatus(error: Error): number | undefined {
+interface Refusal {
+  readonly status: number;
+  readonly message: string | undefined;
+}
+
+/** The status of an answer that said no, and the words of the JSON-RPC error that came with it. */
+function findRefusal(error: Error): Refusal | undefined {
   const data: unknown = 'data' in error ? error.data : undefined;
   const isStatus = typeof data === 'object' && data !== null && 'status' in data;
-  return isStatus && typeof data.status === 'number' ? data.status : undefined;
+  if (!isStatus || typeof data.status !== 'number') return undefined;
+  const text = 'text' in data && typeof data.text === 'string' ? data.text : '';
+  return { status: data.status, message: findErrorMessage(text) };
+}
+
+function findErrorMessage(body: string): string | undefined {
+  try {
+    // Whatever else it is shows when it is read.
+    const answer = JSON.parse(body) as { readonly error?: { readonly message?: unknown } } | null;
+    const message = answer?.error?.message;
+    return typeof message === 'string' ? message.slice(0, messageLengthMax) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function serverError(error: Error, code: number): Fault {
