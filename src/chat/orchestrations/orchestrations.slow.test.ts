@@ -182,7 +182,7 @@ const doomed = `
   const { openDatabase } = await open('./database.ts');
   const { LocalBus } = await open('../bus/local-bus.ts');
   const { silentLog } = await open('../testing.ts');
-  const testing = await open('./testing.ts');
+  const testing = await open('../../chat/orchestrations/testing.ts');
   const database = await openDatabase({ folder });
   await database.migrate('chat', new URL(parameters[4]));
   const ground = { database, bus: new LocalBus({ log: silentLog }) };

@@ -16,7 +16,7 @@ const doomed = `
   const { openDatabase } = await open('./database.ts');
   const { openBus } = await open('../bus/bus.ts');
   const { silentLog } = await open('../testing.ts');
-  const testing = await open('./testing.ts');
+  const testing = await open('../../chat/turns/testing.ts');
   const database = await openDatabase({ folder });
   await database.migrate('chat', new URL(migrations));
   const bus = await openBus({ log: silentLog });

@@ -12,7 +12,7 @@ import { startMoney } from './testing.ts';
 /** A replica whose database never answers: whatever it settles is in its journal only. */
 const replica = `
   const [folder, count] = parameters;
-  const { startMoney, spendOf } = await open('./testing.ts');
+  const { startMoney, spendOf } = await open('../../gateway/money/testing.ts');
   const { openBus } = await open('../bus/bus.ts');
   const { silentLog } = await open('../testing.ts');
   const never = new Promise(() => {});

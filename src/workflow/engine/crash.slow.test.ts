@@ -19,7 +19,7 @@ const doomed = `
   const { openDatabase } = await open('./database.ts');
   const { openBus } = await open('../bus/bus.ts');
   const { silentLog } = await open('../testing.ts');
-  const engines = await open('./testing.ts');
+  const engines = await open('../../workflow/engine/testing.ts');
   const database = await openDatabase({ folder });
   await database.migrate('workflow', new URL(parameters[2]));
   const slow = engines.makeComponent('Slow', {
