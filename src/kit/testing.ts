@@ -203,10 +203,13 @@ export async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** The first of thirteen ports in a row that are free now. */
+/**
+ * The first of thirteen ports in a row that are free now. They lie below 32,768, from where on systems give ports
+ * to outgoing connections, which would take one before it is listened on.
+ */
 export async function freePortBase(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
-    const base = 20_000 + Math.floor(Math.random() * 2_000) * 20;
+    const base = 10_000 + Math.floor(Math.random() * 1_100) * 20;
     const ports = Array.from({ length: portsInARow }, (_, offset) => base + offset);
     const free = await Promise.all(ports.map(isFree));
     if (free.every(Boolean)) return base;

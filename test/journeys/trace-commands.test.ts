@@ -76,7 +76,7 @@ const traceId = 'a'.repeat(32);
 
 test('what cannot be done is refused with a sentence', async () => {
   expect(await refusalOf('list --status lost')).toContain('It must be success, error, timeout');
-  expect(await refusalOf('list --since yesterday')).toContain('It must be a time');
+  expect(await refusalOf('list --since yesterday')).toContain('It must be a day');
   expect(await refusalOf(`show ${'b'.repeat(32)}`)).toContain('no trace bbbb');
   expect(await refusalOf('show 17')).toContain('traceId');
   const elsewhere = { ENNEAD_TRACER_URL: 'http://127.0.0.1:9' };
