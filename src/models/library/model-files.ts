@@ -4,19 +4,19 @@ import { lstat, stat } from 'node:fs/promises';
 import { digestOf } from './file-digest.ts';
 import { pathsOfParts } from './split-files.ts';
 
-/** What is seen of a model's files without opening them; it changes when one of them does. */
-export interface FilesState {
+/** What tells the contents of a model's files apart without opening them. */
+export interface FilesMark {
   /** Of the first file. */
   readonly ino: number;
   /** Of all files together. */
   readonly size: number;
   /** Of the file that changed last. */
-  readonly mtime: Date;
   readonly mtimeMs: number;
 }
 
 /** The state of what stands at a path. */
-export interface PathState extends FilesState {
+export interface PathState extends FilesMark {
+  readonly mtime: Date;
   readonly isFile: boolean;
 }
 
@@ -29,10 +29,11 @@ export async function statModel(path: string): Promise<PathState> {
   return joinStates(first, found);
 }
 
-/** The same at once: of a local file it takes microseconds, where a turn through the thread pool takes a hundred. */
-export function statModelSync(path: string): PathState {
+/** Its mark at once: of a local file it takes microseconds, where a turn through the thread pool takes a hundred. */
+export function markModelSync(path: string): FilesMark {
   const [, ...later] = pathsOfParts(path);
   const first = statSync(path);
+  if (later.length === 0) return first;
   return joinStates(
     first,
     later.map((one) => statSync(one, { throwIfNoEntry: false })),

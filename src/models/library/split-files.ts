@@ -29,7 +29,9 @@ export function namesOfParts(file: string): readonly string[] {
 
 /** The files of the model that begins at a path, in order. */
 export function pathsOfParts(path: string): readonly string[] {
-  return namesOfParts(basename(path)).map((name) => join(dirname(path), name));
+  const [only, ...later] = namesOfParts(basename(path));
+  if (only === undefined || later.length === 0) return [path];
+  return [only, ...later].map((name) => join(dirname(path), name));
 }
 
 /** Where the files of a model of several parts stand, when one of one file stands at this path. */

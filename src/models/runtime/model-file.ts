@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import { capabilitiesOf } from '../library/gguf/capabilities.ts';
 import { readGgufHeader, type GgufHeader } from '../library/gguf/gguf-header.ts';
-import { statModelSync, type PathState } from '../library/model-files.ts';
+import { markModelSync, type FilesMark } from '../library/model-files.ts';
 import { contextTokensOf, estimateMemoryBytes, type ContextShape } from './memory.ts';
 import type { ModelKey, ModelKind, Task, TaskEnd } from './protocol.ts';
 
@@ -15,6 +15,11 @@ export interface ModelFile {
   readonly contextTokens: number;
 }
 
+interface KnownFile {
+  readonly file: ModelFile;
+  readonly mark: FilesMark;
+}
+
 interface Attempt {
   readonly file: ModelFile;
   readonly task: Task;
@@ -23,7 +28,7 @@ interface Attempt {
 /** Knows the files that were asked for; each header is read once for each content. */
 export class ModelFiles {
   readonly #shape: ContextShape;
-  readonly #known = new Map<string, ModelFile>();
+  readonly #known = new Map<string, KnownFile>();
   readonly #condemned = new Set<ModelKey>();
   readonly #failed = new Set<ModelKey>();
   readonly #proven = new Set<ModelKey>();
@@ -39,28 +44,31 @@ export class ModelFiles {
    * `invalid` when its header is not a sound GGUF header or its model neither writes nor embeds.
    */
   async identify(path: string): Promise<ModelFile> {
-    const { ino, size, mtimeMs } = this.#stat(path);
-    const key = [path, ino, size, mtimeMs].join('|');
-    if (this.#condemned.has(key)) throw badFileFault();
+    const mark = this.#mark(path);
     const known = this.#known.get(path);
-    if (known?.key === key) return known;
+    const file = known && isSame(known.mark, mark) ? known.file : await this.#read(path, mark);
+    if (this.#condemned.has(file.key)) throw badFileFault();
+    return file;
+  }
+
+  async #read(path: string, { ino, size, mtimeMs }: FilesMark): Promise<ModelFile> {
     const header = await readGgufHeader(path).catch(toFault);
     const kind = kindOf(header);
     const file = {
       path,
-      key,
+      key: [path, ino, size, mtimeMs].join('|'),
       kind,
       memoryBytes: estimateMemoryBytes(header, kind, this.#shape),
       contextTokens: contextTokensOf(header, this.#shape),
     };
-    this.#known.set(path, file);
+    this.#known.set(path, { file, mark: { ino, size, mtimeMs } });
     return file;
   }
 
   /** At once: every request asks, and its first text waits for it. */
-  #stat(path: string): PathState {
+  #mark(path: string): FilesMark {
     try {
-      return statModelSync(path);
+      return markModelSync(path);
     } catch (error) {
       this.#known.delete(path);
       throw new Fault('not_found', 'there is no such model file', { cause: error });
@@ -107,6 +115,10 @@ export class ModelFiles {
 /** What a file is answered that could not be loaded, or whose loading ended the process. */
 export function badFileFault(): Fault {
   return new Fault('invalid', 'the model file cannot be loaded', { reason: 'bad_model_file' });
+}
+
+function isSame(one: FilesMark, other: FilesMark): boolean {
+  return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs;
 }
 
 function kindOf(header: GgufHeader): ModelKind {

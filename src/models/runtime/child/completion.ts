@@ -33,11 +33,13 @@ export async function complete(
   const prompt = preparePrompt(open.model, open.wrapper, work);
   const maxTokens = Math.min(work.maxTokens, measureRoom(open, prompt));
   const answer = await openAnswer({ ...open, work, prompt, emit: options.emit });
-  const place = open.pool.take(prompt.tokens, work.isReproducible ? undefined : options.subject);
+  const owner = work.isReproducible ? undefined : options.subject;
+  const place = open.pool.take(prompt.tokens, owner);
   try {
     return await run({ ...options, ...place, open, work, prompt, answer, maxTokens });
   } finally {
-    open.pool.give(place, options.subject);
+    const emptied = owner === undefined ? emptyLater(open, place) : undefined;
+    open.pool.give(place, owner, emptied);
   }
 }
 
@@ -163,10 +165,21 @@ async function readPrompt(task: Run) {
 }
 
 /** Takes out of the sequence what the prompt does not begin with; answers how much is left. */
-async function keepShared({ open, sequence, sharedTokens }: Run): Promise<number> {
+async function keepShared({ open, sequence, sharedTokens, emptied }: Run): Promise<number> {
+  await emptied;
   if (sequence.nextTokenIndex === sharedTokens) return sharedTokens;
   await open.gate.pass(() => forget(sequence, sharedTokens));
   return sequence.nextTokenIndex;
+}
+
+/** Leaves the begin mark alone, once the answer is on its way, so that the next prompt need not wait for it. */
+async function emptyLater({ gate, pool }: GenerativeModel, { sequence }: Place): Promise<void> {
+  await nextTurn();
+  // Such models cannot go back to a token in the middle.
+  const markTokens = sequence.needsCheckpoints ? 0 : pool.markTokens;
+  if (sequence.nextTokenIndex <= markTokens) return;
+  // What fails here, as when the model leaves, is tried again where the sequence is needed.
+  await gate.pass(() => forget(sequence, markTokens)).catch(() => {});
 }
 
 async function forget(sequence: LlamaContextSequence, start: number): Promise<void> {

@@ -10,9 +10,11 @@ export interface Place {
   readonly sharedTokens: number;
   /** Whether they come of an earlier prompt, and are more than the mark that all begin with. */
   readonly isRemembered: boolean;
+  /** To be awaited before the sequence is used; undefined where there is nothing to wait for. */
+  readonly emptied: Promise<void> | undefined;
 }
 
-interface IdleSequence extends Pick<Place, 'sequence' | 'number'> {
+interface IdleSequence extends Pick<Place, 'sequence' | 'number' | 'emptied'> {
   /** Whose text it still holds. */
   readonly owner: string | undefined;
 }
@@ -30,7 +32,17 @@ export class SequencePool {
 
   constructor(sequences: readonly LlamaContextSequence[], beginMark?: Token) {
     this.#beginMark = beginMark;
-    this.#idle = sequences.map((sequence, number) => ({ sequence, number, owner: undefined }));
+    this.#idle = sequences.map((sequence, number) => ({
+      sequence,
+      number,
+      owner: undefined,
+      emptied: undefined,
+    }));
+  }
+
+  /** How many tokens every prompt begins with. */
+  get markTokens(): number {
+    return this.#beginMark === undefined ? 0 : 1;
   }
 
   /**
@@ -47,17 +59,22 @@ export class SequencePool {
     const at = isRemembered ? shares.indexOf(longest) : this.#findBesideHeld();
     const [taken] = this.#idle.splice(at, 1);
     if (!taken) throw new Fault('internal', 'no sequence is free');
-    const { sequence, number } = taken;
+    const { sequence, number, emptied } = taken;
     this.#held.add(number);
     const sharedTokens = isRemembered
       ? longest
       : Math.min(markTokens, countShared(sequence, tokens));
-    return { sequence, number, sharedTokens, isRemembered };
+    return { sequence, number, sharedTokens, isRemembered, emptied };
   }
 
-  give({ sequence, number }: Pick<Place, 'sequence' | 'number'>, owner: string | undefined): void {
+  /** Without an owner nobody finds its text again, and it may still be on the way to be `emptied`. */
+  give(
+    { sequence, number }: Pick<Place, 'sequence' | 'number'>,
+    owner: string | undefined,
+    emptied?: Promise<void>,
+  ): void {
     this.#held.delete(number);
-    this.#idle.push({ sequence, number, owner });
+    this.#idle.push({ sequence, number, owner, emptied });
   }
 
   #findBesideHeld(): number {
