@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { AddressBook } from './addresses.ts';
-import { openBus, type Bus } from './kit/bus/bus.ts';
+import type { Bus } from './kit/bus/bus.ts';
+import { openBus } from './kit/bus/open-bus.ts';
 import { lockDataFolder } from './kit/database/data-folder.ts';
 import { openDatabase, type Database } from './kit/database/database.ts';
 import { createEgress, type Egress } from './kit/egress/egress.ts';

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { StoredConversations } from '../../src/chat/conversations/stored-conversations.ts';
 import { openSearch } from '../../src/chat/search/search-parts.ts';
 import type { Search } from '../../src/chat/search/search.ts';
-import { openBus } from '../../src/kit/bus/bus.ts';
+import { openBus } from '../../src/kit/bus/open-bus.ts';
 import { openDatabase, type Database } from '../../src/kit/database/database.ts';
 import { Lifetime } from '../../src/kit/lifecycle.ts';
 import { silentLog } from '../../src/kit/testing.ts';

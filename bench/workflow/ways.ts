@@ -1,7 +1,7 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { PGlite } from '@electric-sql/pglite';
 import { Pool } from 'pg';
-import { openBus } from '../../src/kit/bus/bus.ts';
+import { openBus } from '../../src/kit/bus/open-bus.ts';
 import { openDatabase, type Database } from '../../src/kit/database/database.ts';
 import { newId } from '../../src/kit/ids.ts';
 import { silentLog } from '../../src/kit/testing.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openBus, type Bus, type Topic } from '../kit/bus/bus.ts';
+import type { Bus, Topic } from '../kit/bus/bus.ts';
+import { openBus } from '../kit/bus/open-bus.ts';
 import { Lifetime } from '../kit/lifecycle.ts';
 import { silentLog } from '../kit/testing.ts';
 import { openGround, startAuth, type RunningAuth } from './testing.ts';

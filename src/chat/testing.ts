@@ -1,4 +1,5 @@
-import { openBus, type Bus } from '../kit/bus/bus.ts';
+import type { Bus } from '../kit/bus/bus.ts';
+import { openBus } from '../kit/bus/open-bus.ts';
 import { createClient, type Client } from '../kit/client.ts';
 import type { Environment } from '../kit/config.ts';
 import type { Contract } from '../kit/contract.ts';

@@ -12,7 +12,8 @@ import { builtInFolder } from './library/built-in.ts';
 import { ModelLibrary } from './library/library.ts';
 import { createPuller } from './library/pull/download-puller.ts';
 import type { Puller } from './library/pull/puller.ts';
-import { createRuntime, type Runtime } from './runtime/runtime.ts';
+import type { Runtime } from './runtime/runtime.ts';
+import { ChildRuntime } from './runtime/child-runtime.ts';
 
 /** What the routes of models work with. */
 export interface ModelsParts {
@@ -70,7 +71,7 @@ function openPuller({ config, egress }: Host<ModelsConfig>, library: ModelLibrar
 
 function openRuntime({ config, log }: Host<ModelsConfig>): Runtime {
   const { parallel, queueMax, contextTokensMax, threads, memoryMb } = config;
-  return createRuntime({
+  return new ChildRuntime({
     log,
     parallel,
     queueMax,

@@ -1,10 +1,10 @@
 import { silentLog } from '../../../src/kit/testing.ts';
-import { createRuntime } from '../../../src/models/runtime/runtime.ts';
+import { ChildRuntime } from '../../../src/models/runtime/child-runtime.ts';
 import { contextTokens, sequences, threads, type Way } from './way.ts';
 
 /** The runtime of models: a child process of its own, a queue, text that comes in pieces. */
 export async function openRuntime(modelPath: string): Promise<Way> {
-  const runtime = createRuntime({
+  const runtime = new ChildRuntime({
     log: silentLog,
     parallel: sequences,
     threads,

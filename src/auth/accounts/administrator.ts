@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import { allows } from '../../kit/permissions.ts';
-import type { AuditEvent, Origin } from '../audit/audit.ts';
+import type { AuditEvent, Origin } from '../audit/audit-event.ts';
 
 /** Who administers, and from where. */
 export interface Administrator {

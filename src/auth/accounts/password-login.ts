@@ -1,6 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { AuditEvent, Origin } from '../audit/audit-event.ts';
 import { addressKey } from '../limits/attempt-limits.ts';
 import { rememberAddress } from '../limits/known-address-store.ts';
 import type { LoginLimits, LoginSource, LoginVerdict } from '../limits/login-limits.ts';

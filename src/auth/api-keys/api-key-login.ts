@@ -1,7 +1,8 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import type { AuditLog, Origin } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { Origin } from '../audit/audit-event.ts';
 import { findApiKey, markApiKeysUsed } from './api-key-store.ts';
 import {
   hashApiKeySecret,

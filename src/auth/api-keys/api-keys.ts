@@ -23,6 +23,7 @@ import type { RoleTable } from '../roles/roles.ts';
 import { inTransaction } from '../store.ts';
 import type { ApiKeyRow, FormerSecret, Sql } from '../tables.ts';
 import { findUser } from '../accounts/user-store.ts';
+import type { NewApiKey } from './new-api-key.ts';
 
 export interface ApiKeysOptions {
   /** Names that only the suite and its own services may have. */
@@ -31,15 +32,6 @@ export interface ApiKeysOptions {
   readonly roles: RoleTable;
   readonly audit: AuditLog;
   readonly revoker: Revoker;
-}
-
-export interface NewApiKey {
-  readonly name: string;
-  readonly service: string;
-  readonly permissions: readonly string[];
-  readonly expiresInDays?: number | undefined;
-  /** Makes it the key of this user. */
-  readonly userId?: string | undefined;
 }
 
 /** A key together with its text, which cannot be had again. */

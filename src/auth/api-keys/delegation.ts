@@ -2,7 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import { allows, peerPermission } from '../../kit/permissions.ts';
 import type { Administrator } from '../accounts/administrator.ts';
 import type { ApiKeyRow } from '../tables.ts';
-import type { NewApiKey } from './api-keys.ts';
+import type { NewApiKey } from './new-api-key.ts';
 
 /** Lets a service make keys of subjects below its own, and see and revoke those alone. */
 export const delegation = 'auth:delegate';

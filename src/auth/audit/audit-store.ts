@@ -1,9 +1,6 @@
 import { sql as raw } from 'kysely';
-import type { AuditRow, Sql } from '../tables.ts';
-import { digestOf } from './chain.ts';
-
-/** A stored event; `seq` orders all events. */
-export type AuditRecord = Omit<AuditRow, 'seq' | 'hash'>;
+import type { Sql } from '../tables.ts';
+import { digestOf, type AuditRecord } from './chain.ts';
 
 export interface AuditFilter {
   readonly eventType?: string | undefined;

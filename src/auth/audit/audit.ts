@@ -1,35 +1,15 @@
 import { createBatch, type Batch } from '../../kit/database/batch.ts';
 import type { Log } from '../../kit/log.ts';
-import type { AuditEventType } from '../events.ts';
 import { addressKey } from '../limits/attempt-limits.ts';
 import type { Sql } from '../tables.ts';
 import { appendAuditRecords, insertPendingRecord, listAuditRecords } from './audit-store.ts';
-import type { AuditQuery, AuditRecord } from './audit-store.ts';
+import type { AuditQuery } from './audit-store.ts';
+import type { AuditRecord } from './chain.ts';
 import type { CheckpointKey } from './checkpoint-key.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Tallies } from './tallies.ts';
 import { verifyAudit, type AuditVerification } from './verification.ts';
-
-/** Where a request came from. */
-export interface Origin {
-  readonly ip: string;
-  readonly userAgent: string;
-}
-
-/** Something that happened. Never put a secret, a token or a password into it. */
-export interface AuditEvent {
-  readonly eventType: AuditEventType;
-  /** Whom it concerns, or who did it; absent when nobody is known. */
-  readonly userId?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly origin: Origin;
-  /** How the caller had logged in: `password`, `api-key`, `refresh-token`, `token`. */
-  readonly provider: string;
-  /** Whether a second factor was shown; false when absent. */
-  readonly mfa?: boolean;
-  /** Further facts; texts are cut and cleaned like everything that a caller controls. */
-  readonly facts?: Readonly<Record<string, unknown>>;
-}
+import type { AuditEvent } from './audit-event.ts';
 
 const textLengthMax = 256;
 

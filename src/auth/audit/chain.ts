@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AuditRecord } from './audit-store.ts';
+import type { AuditRow } from '../tables.ts';
 
 /** Where a chain stands: the number and the hash of its last event. */
 export interface ChainHead {
@@ -40,3 +40,6 @@ function sortMembers(value: unknown): unknown {
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !('toJSON' in value);
 }
+
+/** A stored event; `seq` orders all events. */
+export type AuditRecord = Omit<AuditRow, 'seq' | 'hash'>;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { AuditEvent } from './audit.ts';
+import type { AuditEvent } from './audit-event.ts';
 import { Tallies } from './tallies.ts';
 
 const minuteMs = 60_000;

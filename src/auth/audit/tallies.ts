@@ -1,4 +1,4 @@
-import type { AuditEvent } from './audit.ts';
+import type { AuditEvent } from './audit-event.ts';
 
 interface Tally {
   /** The last one. */

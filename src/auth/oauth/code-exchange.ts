@@ -1,6 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import { suiteAudience } from '../../kit/identity/claims.ts';
-import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { AuditEvent, Origin } from '../audit/audit-event.ts';
 import type { Sessions, TokenPair } from '../sessions/sessions.ts';
 import type { OAuthFlowRow, Sql, UserRow } from '../tables.ts';
 import type { TokenMint } from '../tokens/tokens.ts';

@@ -2,7 +2,8 @@ import { isUniqueViolation } from '../../kit/database/sql-errors.ts';
 import { newId, newSecret } from '../../kit/ids.ts';
 import { findUserForUpdate, insertUser, updateUser } from '../accounts/user-store.ts';
 import { newUsernameKey } from '../accounts/usernames.ts';
-import type { AuditLog, Origin } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { Origin } from '../audit/audit-event.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { inTransaction } from '../store.ts';
 import type { IdentityRow, Sql, UserRow } from '../tables.ts';
@@ -15,8 +16,7 @@ import {
 } from './identity-store.ts';
 import { endOfLost } from './narrowing.ts';
 import { groupsOf, type Profile } from './profile.ts';
-import type { ProviderTokens } from './provider-client.ts';
-import { sealTokens } from './provider-tokens.ts';
+import { sealTokens, type ProviderTokens } from './provider-tokens.ts';
 
 export interface FederatedUsersOptions {
   readonly sql: Sql;

@@ -1,7 +1,8 @@
 import { recentEntries } from '../../kit/recent-entries.ts';
 import { Fault } from '../../kit/errors.ts';
 import { findUser, findUserForUpdate, narrowUser } from '../accounts/user-store.ts';
-import type { AuditLog, Origin } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { Origin } from '../audit/audit-event.ts';
 import { listGroupMappings } from '../roles/group-mapping-store.ts';
 import { createRoleTable } from '../roles/roles.ts';
 import type { Sql } from '../tables.ts';

@@ -16,8 +16,8 @@ import {
   providerError,
   providerTimeoutMs,
 } from './provider-fetch.ts';
-import type { ProviderClient, ProviderTokens } from './provider-client.ts';
-import { openTokens, sealTokens } from './provider-tokens.ts';
+import type { ProviderClient } from './provider-client.ts';
+import { openTokens, sealTokens, type ProviderTokens } from './provider-tokens.ts';
 import type { Provider } from './providers.ts';
 
 export interface IdpTokensOptions {

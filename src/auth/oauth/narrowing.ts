@@ -1,5 +1,6 @@
 import { mayGrant } from '../../kit/permissions.ts';
-import type { AuditEvent, AuditLog } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { AuditEvent } from '../audit/audit-event.ts';
 import { listGroupMappings } from '../roles/group-mapping-store.ts';
 import { createRoleTable } from '../roles/roles.ts';
 import type { SqlTransaction, UserRow } from '../tables.ts';

@@ -23,16 +23,7 @@ import {
 } from './provider-fetch.ts';
 import { readProfile, type Profile } from './profile.ts';
 import { issuerOf, type Provider } from './providers.ts';
-
-/** The provider's own tokens for a user. */
-export interface ProviderTokens {
-  readonly accessToken: string;
-  readonly refreshToken: string | undefined;
-  readonly tokenType: string;
-  readonly scope: string;
-  readonly issuedAt: Date;
-  readonly expiresAt: Date | undefined;
-}
+import type { ProviderTokens } from './provider-tokens.ts';
 
 export interface CodeTrade {
   readonly code: string;

@@ -1,7 +1,6 @@
 import type { Sealer } from '../../kit/secrets/sealing.ts';
 import type { IdentityRow } from '../tables.ts';
 import type { IdentityKey, SealedTokens } from './identity-store.ts';
-import type { ProviderTokens } from './provider-client.ts';
 
 /** Encrypts a provider's tokens for the one identity that they belong to. */
 export function sealTokens(sealer: Sealer, key: IdentityKey, tokens: ProviderTokens): SealedTokens {
@@ -34,4 +33,14 @@ export function openTokens(sealer: Sealer, identity: IdentityRow): ProviderToken
 
 function contextOf({ issuer, subject }: IdentityKey): string {
   return `oauth identity ${JSON.stringify([issuer, subject])}`;
+}
+
+/** The provider's own tokens for a user. */
+export interface ProviderTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string | undefined;
+  readonly tokenType: string;
+  readonly scope: string;
+  readonly issuedAt: Date;
+  readonly expiresAt: Date | undefined;
 }

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../audit/audit-store.ts';
+import type { AuditRecord } from '../audit/chain.ts';
 import { apiKeyPrefix } from '../api-keys/api-key-text.ts';
 import type { ApiKeyRow, UserRow } from '../tables.ts';
 

@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
-import type { AuditEvent, AuditLog } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { refusalOf } from '../limits/attempt-limits.ts';
 import { inTransaction } from '../store.ts';

@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
-import type { AuditLog, Origin } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { Origin } from '../audit/audit-event.ts';
 import type { RefreshClaims, TokenMint } from '../tokens/tokens.ts';
 
 /** Why a refresh token is refused, and where it came from. */

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely';
-import { auditArrays, type AuditRecord } from '../audit/audit-store.ts';
+import { auditArrays } from '../audit/audit-store.ts';
+import type { AuditRecord } from '../audit/chain.ts';
 import type { AttemptRate } from '../limits/attempt-limits.ts';
 import type { SessionRow, Sql, UserRow } from '../tables.ts';
 

@@ -2,7 +2,8 @@ import { Fault } from '../../kit/errors.ts';
 import { mayGrant } from '../../kit/permissions.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Allowance } from '../../kit/rate-limit.ts';
-import type { AuditEvent, AuditLog, Origin } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { AuditEvent, Origin } from '../audit/audit-event.ts';
 import { signHere } from '../keys/compact-token.ts';
 import type { RoleTable } from '../roles/roles.ts';
 import {

@@ -3,7 +3,8 @@ import { Fault } from '../../kit/errors.ts';
 import { WrittenJson } from '../../kit/written-json.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { Verifier } from '../../kit/identity/verifier.ts';
-import type { AuditLog, Origin } from '../audit/audit.ts';
+import type { AuditLog } from '../audit/audit.ts';
+import type { Origin } from '../audit/audit-event.ts';
 import { suspectReasons } from '../audit/refused-requests.ts';
 
 /** What is to be said of a token: of a good one its claims, written as JSON once. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTestDatabase } from '../../kit/database/testing.ts';
 import { silentLog } from '../../kit/testing.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { silentLog } from '../../kit/testing.ts';
 import { calls, says, saysThen } from '../gateway-testing.ts';
 import {

@@ -1,7 +1,7 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { processEnvironment, unknownVariables } from '../../kit/config.ts';
 import { makeFolder } from '../../kit/database/data-folder.ts';
 import { openDatabase } from '../../kit/database/database.ts';

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../kit/errors.ts';
-import type { StudioIdentity } from './studio-access.ts';
 
 /** A file of a workspace; `seq` is of the change that made it so. */
 export interface RemoteFile {
@@ -224,4 +223,9 @@ async function faultOf(response: Response): Promise<Fault> {
   } catch {
     return new Fault(Fault.codeOf(status), `the studio refused it (${status})`, options);
   }
+}
+
+export interface StudioIdentity {
+  readonly token: () => Promise<string>;
+  readonly forgetToken?: () => void;
 }

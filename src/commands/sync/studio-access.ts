@@ -4,7 +4,7 @@ import { Fault } from '../../kit/errors.ts';
 import { studioContract } from '../../studio/contract.ts';
 import type { AdministrationOptions } from '../operator/administration.ts';
 import { tracer } from '../operator/auth-session.ts';
-import { FileTransfers } from './file-transfers.ts';
+import { FileTransfers, type StudioIdentity } from './file-transfers.ts';
 import { accessService, type ServiceAccess } from '../operator/service-access.ts';
 
 export type StudioClient = Client<typeof studioContract>;
@@ -57,11 +57,6 @@ export async function openStudio(
     explain: (error) => service.explain(error),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
-}
-
-export interface StudioIdentity {
-  readonly token: () => Promise<string>;
-  readonly forgetToken?: () => void;
 }
 
 /** A studio at an address. */

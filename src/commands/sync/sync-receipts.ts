@@ -1,7 +1,7 @@
 import { sideBySide } from '../../studio/files/side-by-side.ts';
 import type { Received } from './sync-folder.ts';
-import type { SyncCounts, SyncRunOptions } from './sync-run.ts';
 import { cutBatches, inlineBytesMax, type Step } from './sync-steps.ts';
+import type { SyncRunOptions, SyncCounts } from './sync-options.ts';
 
 export interface SyncReceiptsOptions extends SyncRunOptions {
   readonly counts: SyncCounts;

@@ -1,32 +1,12 @@
 import { Fault } from '../../kit/errors.ts';
 import { ignoreFile } from '../../studio/files/ignore-rules.ts';
 import { sideBySide } from '../../studio/files/side-by-side.ts';
-import type { FileTransfers, RemoteFile, SentChange, SentOutcome } from './file-transfers.ts';
+import type { RemoteFile, SentChange, SentOutcome } from './file-transfers.ts';
 import type { StreamMessage } from './studio-access.ts';
-import type { SyncFolder } from './sync-folder.ts';
 import { SyncReceipts } from './sync-receipts.ts';
+import type { SyncRunOptions, SyncCounts } from './sync-options.ts';
 import { cutBatches, inlineBytesMax, isEqual, isLike, sizeHere, type Step } from './sync-steps.ts';
-import type { BaseFile, SyncIndex } from './sync-index.ts';
-
-export interface SyncRunOptions {
-  readonly files: Pick<FileTransfers, 'list' | 'read' | 'send' | 'sendBlob' | 'readMany'>;
-  readonly folder: SyncFolder;
-  readonly index: SyncIndex;
-  readonly workspaceId: string;
-  readonly deviceId: string;
-  /** Nothing new is begun once it is aborted. */
-  readonly signal: AbortSignal;
-  readonly onProgress: (step: string) => void;
-}
-
-/** What was done so far, in files. */
-export interface SyncCounts {
-  sent: number;
-  received: number;
-  deletedHere: number;
-  deletedThere: number;
-  conflicts: number;
-}
+import type { BaseFile } from './sync-index.ts';
 
 interface Remote {
   readonly seq: number;

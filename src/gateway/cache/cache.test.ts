@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
-import { openBus, type Bus, type Topic } from '../../kit/bus/bus.ts';
+import type { Bus, Topic } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { readConfig, type Environment } from '../../kit/config.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { silentLog } from '../../kit/testing.ts';

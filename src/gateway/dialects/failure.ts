@@ -1,4 +1,4 @@
-import type { Json } from './untrusted.ts';
+import type { Json } from './json.ts';
 
 /**
  * What went wrong with one attempt, which decides what comes next:

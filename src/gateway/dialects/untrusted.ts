@@ -1,7 +1,6 @@
 import { doubleOf, ExactNumber, parseExact } from './exact-json.ts';
 import { UpstreamError } from './upstream-error.ts';
-
-export type Json = Readonly<Record<string, unknown>>;
+import type { Json } from './json.ts';
 
 const nothing: Json = {};
 

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { spawnModule } from '../../kit/database/testing.ts';
 import { silentLog } from '../../kit/testing.ts';
 import { openGatewayDatabase } from '../cache/testing.ts';

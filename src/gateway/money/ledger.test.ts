@@ -3,7 +3,8 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openBus, type Bus, type Topic } from '../../kit/bus/bus.ts';
+import type { Bus, Topic } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { silentLog } from '../../kit/testing.ts';
 import { openGatewayDatabase } from '../cache/testing.ts';

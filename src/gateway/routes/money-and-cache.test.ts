@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cancellation } from '../../kit/cancellation.ts';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { readConfig } from '../../kit/config.ts';
 import type { Contract } from '../../kit/contract.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';

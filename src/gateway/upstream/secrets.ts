@@ -1,5 +1,6 @@
 import { HiddenValues } from '../../kit/secrets/hidden-values.ts';
-import { isRecord, type Json } from '../dialects/untrusted.ts';
+import { isRecord } from '../dialects/untrusted.ts';
+import type { Json } from '../dialects/json.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 import { maskText } from './masked-text.ts';
 

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openBus, type Bus, type BusEvent, type Gap } from './bus.ts';
+import type { Bus, BusEvent, Gap } from './bus.ts';
+import { openBus } from './open-bus.ts';
 import { findNatsServer, startNatsServer, type NatsServer } from './testing.ts';
 
 const program = findNatsServer(process.env.ENNEAD_TEST_NATS_SERVER);

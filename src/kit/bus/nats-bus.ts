@@ -1,38 +1,13 @@
-import {
-  jetstream,
-  jetstreamManager,
-  type JetStreamClient,
-  type JetStreamManager,
-} from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Bus, Retention, Subscription, Topic } from './bus.ts';
+import type { Bus, Retention, Topic } from './bus.ts';
 import { checkRetention, checkTopicName } from './limits.ts';
 import { NatsTopic } from './nats-topic.ts';
 import { parseNatsUrl, type NatsAddress } from './nats-url.ts';
 import { within } from '../time-limits.ts';
-
-/** A subscription as the connection sees it. */
-export interface Resumable extends Subscription {
-  /** Starts again behind the last event seen; the server may have forgotten its side. */
-  resume(): void;
-}
-
-/** What topics and subscriptions need of the connection that they share. */
-export interface NatsLink {
-  readonly jetstream: JetStreamClient;
-  readonly manager: JetStreamManager;
-  readonly subscriptions: Set<Resumable>;
-  readonly log: Log;
-  /** How long a caller waits before it is told that the bus is unavailable. */
-  readonly timeoutMs: number;
-  /** False while the server is away: nothing is sent then, because the client would hoard it. */
-  readonly isConnected: () => boolean;
-  readonly isClosed: () => boolean;
-  /** Counts the connections: another number means that what was sent before may be lost. */
-  readonly connectionCount: () => number;
-}
+import type { NatsLink } from './nats-link.ts';
 
 export interface NatsBusOptions {
   readonly url: string;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NatsLink } from './nats-bus.ts';
+import type { NatsLink } from './nats-link.ts';
 
 export interface NatsPublisherOptions {
   readonly link: Pick<NatsLink, 'timeoutMs' | 'isConnected' | 'isClosed' | 'connectionCount'>;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConsumerMessages, JsMsg, StreamInfo } from '@nats-io/jetstream';
 import type { Log } from '../log.ts';
-import type { NatsLink, Resumable } from './nats-bus.ts';
+import type { NatsLink, Resumable } from './nats-link.ts';
 import type { Reader } from './reader.ts';
 
 export interface NatsSubscriptionOptions<T> {

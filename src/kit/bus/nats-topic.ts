@@ -19,7 +19,7 @@ import type {
   Topic,
 } from './bus.ts';
 import { checkPlace, defaultRetention, encodeEvent } from './limits.ts';
-import type { NatsLink } from './nats-bus.ts';
+import type { NatsLink } from './nats-link.ts';
 import { disconnected, NatsPublisher, pauseMs } from './nats-publisher.ts';
 import { NatsSubscription } from './nats-subscription.ts';
 import { Reader } from './reader.ts';

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { EgressPolicy } from './egress.ts';
 import { Fault } from '../errors.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -79,4 +78,10 @@ function parseRange(text: string): Range {
   const isRange = /^[^/]+\/\d+$/.test(text) && isIP(text.replace(/\/.*/, '')) !== 0;
   if (isRange && ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
   throw new Fault('invalid', `"${text}" is no CIDR range such as 10.20.0.0/16`);
+}
+
+export interface EgressPolicy {
+  /** CIDR ranges that may be called besides public unicast addresses, e.g. `10.20.0.0/16`. */
+  readonly allow: readonly string[];
+  readonly isLoopbackAllowed: boolean;
 }

@@ -1,18 +1,12 @@
 import { lookup as resolveName } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
-import { createAddressCheck } from './addresses.ts';
+import { createAddressCheck, type EgressPolicy } from './addresses.ts';
 import { blockedFault, createAgent, createLookup, type DialOptions } from './dial.ts';
 import { exchange, type Exchange } from './exchange.ts';
 import { findRedirect, redirectHop, type Hop } from './redirects.ts';
 import { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
-
-export interface EgressPolicy {
-  /** CIDR ranges that may be called besides public unicast addresses, e.g. `10.20.0.0/16`. */
-  readonly allow: readonly string[];
-  readonly isLoopbackAllowed: boolean;
-}
 
 export type EgressScheme = 'http' | 'https' | 'ws' | 'wss';
 

@@ -5,7 +5,7 @@ import { Fault } from '../errors.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Span } from '../trace.ts';
 import { readCredential } from './credential.ts';
-import type { EdgeReply, EdgeRequest } from './exchange.ts';
+import type { EdgeReply, EdgeRequest, CallContext } from './exchange.ts';
 import { readBody } from './streamed-body.ts';
 import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
 import type { JsonLines } from '../json-lines.ts';
@@ -79,14 +79,6 @@ export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer<R>> | A
 export type Handlers<C extends Contract> = {
   readonly [K in keyof C['routes']]: Handler<C['routes'][K]>;
 };
-
-/** What the edge finds out about a request before its body is read. */
-export interface CallContext {
-  readonly requestId: string;
-  readonly path: string;
-  readonly span: Span;
-  identity: Identity | undefined;
-}
 
 /** The Call of a request; the abort signal costs nothing until it is asked for. */
 export class HttpCall {

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { CallContext } from './call.ts';
-import type { EdgeReply, EdgeRequest } from './exchange.ts';
+import type { EdgeReply, EdgeRequest, CallContext } from './exchange.ts';
 import type { PlainHead } from './plain-head.ts';
 
 const alreadyNow = Promise.resolve();

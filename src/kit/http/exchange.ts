@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { CallContext } from './call.ts';
 import type { PlainHead } from './plain-head.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { Span } from '../trace.ts';
 
 /** A request as the edge sees it, whoever read it. */
 export interface EdgeRequest {
@@ -44,4 +45,12 @@ export function headerOf(
 ): string | undefined {
   const { head } = request;
   return head ? head[name] : (request.headers[name] as string | undefined);
+}
+
+/** What the edge finds out about a request before its body is read. */
+export interface CallContext {
+  readonly requestId: string;
+  readonly path: string;
+  readonly span: Span;
+  identity: Identity | undefined;
 }

@@ -8,8 +8,8 @@ import type { Log } from '../log.ts';
 import { failSpan, type Span } from '../trace.ts';
 import { jsonType } from '../written-json.ts';
 import type { Identity } from '../identity/identity.ts';
-import { originOf, type CallContext, type Origin } from './call.ts';
-import type { EdgeReply } from './exchange.ts';
+import { originOf, type Origin } from './call.ts';
+import type { EdgeReply, CallContext } from './exchange.ts';
 
 /** Turns whatever was thrown into a Fault, Fastify's own errors included; too large a body is told the bound. */
 export function faultOf(error: unknown, { routeOptions }: FastifyRequest): Fault {

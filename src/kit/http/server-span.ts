@@ -3,8 +3,7 @@ import type { Route } from '../contract.ts';
 import type { Identity } from '../identity/identity.ts';
 import { SpanKind, type Span, type Tracer } from '../trace.ts';
 import { parseTraceparent } from '../trace-context.ts';
-import type { CallContext } from './call.ts';
-import { headerOf, type EdgeRequest, type HeadersHolder } from './exchange.ts';
+import { headerOf, type EdgeRequest, type HeadersHolder, type CallContext } from './exchange.ts';
 
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { openBus } from '../bus/bus.ts';
+import { openBus } from '../bus/open-bus.ts';
 import { silentLog } from '../testing.ts';
 import { RevocationFeed, type RevocationPage } from './revocation-feed.ts';
 import { RevocationList, revocationsStaleMs, type Revocation } from './revocations.ts';

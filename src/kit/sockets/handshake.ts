@@ -1,6 +1,7 @@
 import type { SocketRoute } from '../contract.ts';
 import { Fault } from '../errors.ts';
-import type { CallContext, Origin } from '../http/call.ts';
+import type { Origin } from '../http/call.ts';
+import type { CallContext } from '../http/exchange.ts';
 import type { FaultReply } from '../http/fault-reply.ts';
 import { contextOf, noteIdentity, startServerSpan } from '../http/server-span.ts';
 import type { Identity } from '../identity/identity.ts';

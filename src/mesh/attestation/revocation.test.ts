@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { silentLog } from '../../kit/testing.ts';
 import {
   attestOf,

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openBus, type Bus } from '../../kit/bus/bus.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTestDatabase } from '../../kit/database/testing.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { silentLog } from '../../kit/testing.ts';
 import { agentOf, openTasksGround, startAgent, startTasks, type TasksGround } from './testing.ts';
 

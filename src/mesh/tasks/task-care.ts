@@ -1,8 +1,8 @@
 import type { Log } from '../../kit/log.ts';
 import type { AgentDirectory } from '../agents/agent.ts';
-import { leaseMs, type TaskJournal } from './task-journal.ts';
+import type { TaskJournal } from './task-journal.ts';
 import { agentGoneFault, type EndedTask } from './task-record.ts';
-import type { TaskRun } from './task-run.ts';
+import { type TaskRun, leaseMs } from './task-run.ts';
 import type { WaitingTask } from './waiting-store.ts';
 
 export interface TaskCareOptions {

@@ -12,7 +12,7 @@ import {
   type EndedTask,
   type TaskRecord,
 } from './task-record.ts';
-import type { TaskRun } from './task-run.ts';
+import { type TaskRun, leaseMs } from './task-run.ts';
 import {
   cancelTask,
   claimKey,
@@ -44,8 +44,6 @@ const keptMs = 24 * 60 * 60_000;
 const sweepMs = 10 * 60_000;
 /** A signal that got lost costs this at most. */
 const recheckMs = 2_000;
-/** For so long a process that works on a task need not say so again. */
-export const leaseMs = 15_000;
 /** How late after its deadline the end of a task may still be written. */
 const staleMs = 1_000;
 const adoptedAtOnce = 100;

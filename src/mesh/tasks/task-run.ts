@@ -3,7 +3,6 @@ import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { RunOptions, Task, TaskOutcome, TaskTarget } from './task.ts';
-import { leaseMs } from './task-journal.ts';
 import { CallFailure } from './caller.ts';
 import type { WaitingTask } from './waiting-store.ts';
 import {
@@ -215,3 +214,6 @@ function hashOf(target: TaskTarget, task: Omit<Task, 'taskId'>): string {
   const text = JSON.stringify([target, type, input, timeoutMs, priority]);
   return createHash('sha256').update(text).digest('base64url');
 }
+
+/** For so long a process that works on a task need not say so again. */
+export const leaseMs = 15_000;

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { openBus, type Bus } from '../../kit/bus/bus.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Contract } from '../../kit/contract.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTestTables } from '../../kit/database/testing.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../kit/testing.ts';
 import { encodeSplitModel } from '../random-gguf.ts';
-import { createRuntime } from '../runtime/runtime.ts';
+import { ChildRuntime } from '../runtime/child-runtime.ts';
 import { parseGgufHeader } from './gguf/gguf-header.ts';
 import { findFlaw } from './gguf/soundness.ts';
 import {
@@ -131,7 +131,7 @@ describe('a model in several files', () => {
     const { path } = await ground.library.find(reference);
     const single = join(elsewhere, 'single.gguf');
     await writeFile(single, whole);
-    await using runtime = createRuntime({ log: silentLog, threads: 1 });
+    await using runtime = new ChildRuntime({ log: silentLog, threads: 1 });
     const answer = async (modelPath: string) => {
       const request = { prompt: { text: 'the water' }, temperature: 0, maxTokens: 8, modelPath };
       let text = '';

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ChatMessage, GenerateRequest, JsonSchema, ToolCall } from '../inference/request.ts';
 import { writeRandomModel } from '../random-gguf.ts';
 import type { RuntimeRequest } from './request.ts';
-import { createRuntime, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
+import { ChildRuntime } from './child-runtime.ts';
 
 // The weights are random: what comes out right comes from the grammar, never from the model.
 let folder: string;
@@ -21,7 +22,7 @@ beforeAll(async () => {
   embedder = join(folder, 'embedder.gguf');
   await writeRandomModel(writer);
   await writeRandomModel(embedder, { isEmbedding: true });
-  runtime = createRuntime({ log: pino({ level: 'silent' }), threads: 1 });
+  runtime = new ChildRuntime({ log: pino({ level: 'silent' }), threads: 1 });
 });
 
 afterAll(async () => {

@@ -5,7 +5,8 @@ import type { ChatMessage, Tool } from '../inference/request.ts';
 import { builtInFolder } from '../library/built-in.ts';
 import { writeToolsAsText } from './child/plain-tools.ts';
 import type { RuntimeRequest } from './request.ts';
-import { createRuntime, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
+import { ChildRuntime } from './child-runtime.ts';
 
 const cities = ['Paris', 'London', 'Berlin', 'Rome', 'Madrid', 'Oslo', 'Vienna', 'Lisbon'];
 const questions = cities.flatMap((city) =>
@@ -37,7 +38,7 @@ async function write(runtime: Runtime, request: Omit<RuntimeRequest, 'modelPath'
 }
 
 test('a call is at least as often right by the grammar as the model writes it by itself', async () => {
-  await using runtime = createRuntime({ log: pino({ level: 'silent' }), threads: 1 });
+  await using runtime = new ChildRuntime({ log: pino({ level: 'silent' }), threads: 1 });
   const right = { alone: 0, auto: 0, required: 0 };
   for (const { city, messages } of questions) {
     const wanted = JSON.stringify({ name: weather.name, arguments: { city } });

@@ -26,7 +26,7 @@ interface Running {
   cancelTimer: NodeJS.Timeout | undefined;
 }
 
-/** The runtime over one supervised child; see `createRuntime`. */
+/** The runtime over one supervised child, which the first request starts; until then it costs nothing. */
 export class ChildRuntime implements Contract.Runtime {
   readonly #log: Log;
   readonly #schedule: Schedule;

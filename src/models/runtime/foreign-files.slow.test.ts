@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '../../kit/testing.ts';
 import { writeRandomModel } from '../random-gguf.ts';
-import { createRuntime, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
+import { ChildRuntime } from './child-runtime.ts';
 
 let folder: string;
 let runtime: Runtime;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ennead-foreign-'));
-  runtime = createRuntime({ log: silentLog, threads: 1 });
+  runtime = new ChildRuntime({ log: silentLog, threads: 1 });
 });
 afterEach(async () => {
   await runtime[Symbol.asyncDispose]();
@@ -72,7 +73,7 @@ test(
 test(
   'a chat template that does not end makes a bad file, and is run once only',
   async () => {
-    await using impatient = createRuntime({ log: silentLog, threads: 1, templateMs: 100 });
+    await using impatient = new ChildRuntime({ log: silentLog, threads: 1, templateMs: 100 });
     const path = join(folder, 'endless.gguf');
     const loops = '{% for i in range(100000) %}'.repeat(4);
     await writeRandomModel(path, { chatTemplate: `${loops}x${'{% endfor %}'.repeat(4)}` });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { randomModelFile, randomModelName, writeRandomModel } from '../random-gguf.ts';
 import type { GenerateEnd, SpokenEvent, ToolCall } from '../inference/request.ts';
 import type { RuntimeRequest } from './request.ts';
-import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
+import type { Runtime, RuntimeOptions } from './runtime.ts';
+import { ChildRuntime } from './child-runtime.ts';
 
 const log = pino({ level: 'silent' });
 let folder: string;
@@ -26,7 +27,7 @@ afterAll(async () => {
 });
 
 function create(options: Partial<RuntimeOptions> = {}): Runtime {
-  return createRuntime({ log, threads: 1, ...options });
+  return new ChildRuntime({ log, threads: 1, ...options });
 }
 
 /** A request that runs for about a thousand tokens, unless told otherwise. */

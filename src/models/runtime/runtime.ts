@@ -1,7 +1,6 @@
 import type { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Embeddings, SpokenEvent } from '../inference/request.ts';
-import { ChildRuntime } from './child-runtime.ts';
 import type { LoadedModel } from './protocol.ts';
 import type { RuntimeRequest } from './request.ts';
 
@@ -95,9 +94,4 @@ export interface RuntimeOptions {
    * is killed. Default ten times `stallMs`: a model being loaded or a block of a long prompt has to end.
    */
   readonly cancelGraceMs?: number;
-}
-
-/** Costs nothing until the first request, which starts the child process. */
-export function createRuntime(options: RuntimeOptions): Runtime {
-  return new ChildRuntime(options);
 }

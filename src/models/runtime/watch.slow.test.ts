@@ -6,7 +6,8 @@ import { silentLog } from '../../kit/testing.ts';
 import type { SpokenEvent } from '../inference/request.ts';
 import { randomModelFile, writeRandomModel } from '../random-gguf.ts';
 import { readActivity } from './activity.ts';
-import { createRuntime, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
+import { ChildRuntime } from './child-runtime.ts';
 
 let folder: string;
 let modelPath: string;
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 function create(stallMs: number): Runtime {
-  return createRuntime({ log: silentLog, threads: 1, stallMs });
+  return new ChildRuntime({ log: silentLog, threads: 1, stallMs });
 }
 
 function ask(runtime: Runtime, maxTokens: number): AsyncIterable<SpokenEvent> {

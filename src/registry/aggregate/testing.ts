@@ -1,6 +1,6 @@
 import type { Client, RequestOptions } from '@modelcontextprotocol/client';
 import { readdir, readFile } from 'node:fs/promises';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTestDatabase } from '../../kit/database/testing.ts';
 import { mcpEnvelope } from '../../kit/mcp/mcp-envelope.ts';

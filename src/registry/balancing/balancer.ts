@@ -2,7 +2,8 @@ import type { Connection, ConnectionChange, Directory } from '../connections/con
 import type { TrafficLedger } from '../traffic/ledger.ts';
 import type { Outcome } from '../traffic/traffic.ts';
 import { Candidate } from './candidate.ts';
-import { choose, strategyDefault, type Choosing, type Pool, type Strategy } from './choice.ts';
+import { choose, type Choosing, type Pool } from './choice.ts';
+import { strategyDefault, type Strategy } from './strategy.ts';
 import { Ejection } from './ejection.ts';
 import { Pools } from './pools.ts';
 import { weightsOf, type Posting } from './posting.ts';

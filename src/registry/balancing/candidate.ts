@@ -2,8 +2,8 @@ import type { Connection } from '../connections/connection.ts';
 import { capabilityNames } from '../connections/capability-names.ts';
 import type { Meter } from '../traffic/meter.ts';
 import { hashOf } from './hash.ts';
-import type { Reason } from './reasons.ts';
-import { summaryHead, type SummaryHead } from './summary.ts';
+import type { Reason } from './strategy.ts';
+import { summaryHead, type SummaryHead } from './summary-head.ts';
 
 /** Requests that a connection takes at once, unless its metadata say `capacity`. */
 export const capacityDefault = 16;

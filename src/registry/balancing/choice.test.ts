@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Strategy } from './choice.ts';
+import type { Strategy } from './strategy.ts';
 import { BalancingGround, connectionOf, seededRandom } from './testing.ts';
 
 function poolOf(count: number, metadata: readonly Record<string, unknown>[] = []) {

@@ -1,18 +1,7 @@
 import type { Candidate } from './candidate.ts';
 import { hashOf, mix } from './hash.ts';
 import type { Rotation } from './rotation.ts';
-
-export const strategies = [
-  'least-loaded',
-  'round-robin',
-  'power-of-two',
-  'latency',
-  'consistent-hash',
-] as const;
-export type Strategy = (typeof strategies)[number];
-
-/** Safe with several replicas, whose figures of one another are two seconds old. */
-export const strategyDefault: Strategy = 'power-of-two';
+import type { Strategy } from './strategy.ts';
 
 /** Those among whom is chosen. */
 export interface Pool {

@@ -2,7 +2,7 @@ import type { ConnectionStatus, ConnectionType, Protocol } from '../connections/
 import type { EventSink } from '../events.ts';
 import { fieldOf, type Balancer, type Chosen, type Field } from './balancer.ts';
 import type { Candidate } from './candidate.ts';
-import { strategyDefault, type Strategy } from './choice.ts';
+import { strategyDefault, type Strategy } from './strategy.ts';
 import { weightsOf, type Posting } from './posting.ts';
 import { writeSummary } from './summary.ts';
 

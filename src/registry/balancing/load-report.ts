@@ -1,6 +1,6 @@
 import type { Balancer } from './balancer.ts';
 import type { Candidate } from './candidate.ts';
-import { strategyDefault } from './choice.ts';
+import { strategyDefault } from './strategy.ts';
 import { measurePool, recommend, type Recommendation } from './recommendations.ts';
 import { rounded } from '../traffic/meter.ts';
 

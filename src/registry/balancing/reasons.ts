@@ -1,8 +1,5 @@
 import type { Candidate } from './candidate.ts';
-import type { Strategy } from './choice.ts';
-
-/** Why a candidate stands where it does: a strategy chose it, none was asked for, or it is an outlier. */
-export type Reason = Strategy | 'none' | 'ejected';
+import type { Reason, Strategy } from './strategy.ts';
 
 /** The reason in words of ASCII without quotes. */
 export function whyOf(candidate: Candidate, reason: Reason, nowMs: number): string {

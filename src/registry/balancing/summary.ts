@@ -1,43 +1,7 @@
-import { asciiJson } from '../../kit/written-json.ts';
-import type { Connection } from '../connections/connection.ts';
-import { redactEndpoint } from '../connections/redaction.ts';
 import { rounded } from '../traffic/meter.ts';
 import type { Candidate } from './candidate.ts';
-import { isLasting, whyOf, type Reason } from './reasons.ts';
-
-/** The JSON of a summary up to what changes by itself, and since when the connection is up. */
-export interface SummaryHead {
-  readonly json: string;
-  readonly upSinceMs: number | undefined;
-}
-
-/** Writes what stays the same until the connection changes. */
-export function summaryHead(connection: Connection, capabilities: readonly string[]): SummaryHead {
-  const { id, name, type, protocol, status, health, metadata } = connection;
-  const { createdAtMs, lastActiveAtMs } = connection;
-  const { checksPerformed, failedChecks, lastCheckMs, reason, upSinceMs } = health;
-  const endpoint = redactEndpoint(connection);
-  const text = asciiJson({
-    id,
-    name,
-    type,
-    protocol,
-    status,
-    capabilities,
-    ...(endpoint ? { endpoint } : {}),
-    metadata,
-    createdAt: new Date(createdAtMs).toISOString(),
-    lastActiveAt: new Date(lastActiveAtMs).toISOString(),
-    health: {
-      status: health.status,
-      ...(reason === undefined ? {} : { reason }),
-      lastCheck: lastCheckMs === undefined ? null : new Date(lastCheckMs).toISOString(),
-      errorRate: checksPerformed === 0 ? 0 : failedChecks / checksPerformed,
-    },
-  });
-  // Without the braces that close health and summary: more follows in both.
-  return { json: text.slice(0, -2), upSinceMs };
-}
+import { isLasting, whyOf } from './reasons.ts';
+import type { Reason } from './strategy.ts';
 
 /** A connection as discovery answers it: JSON in ASCII, written anew when it says something else. */
 export function writeSummary(candidate: Candidate, reason: Reason, nowMs: number): string {

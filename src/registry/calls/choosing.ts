@@ -1,5 +1,5 @@
 import type { Balancer } from '../balancing/balancer.ts';
-import { strategies } from '../balancing/choice.ts';
+import { strategies } from '../balancing/strategy.ts';
 import type { Choose } from './calls.ts';
 import { whyNotCallable } from './exchange.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { Fault } from '../../kit/errors.ts';
 import { silentLog } from '../../kit/testing.ts';
 import type { Connection } from './connection.ts';

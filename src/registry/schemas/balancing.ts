@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
-import { strategies } from '../balancing/choice.ts';
+import { strategies } from '../balancing/strategy.ts';
 import { connectionSummary, ConnectionType, Protocol, Status, Time } from './connection-answers.ts';
 
 const Capability = Type.String({ minLength: 1, maxLength: 256 });

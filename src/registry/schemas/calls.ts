@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
-import { strategies } from '../balancing/choice.ts';
+import { strategies } from '../balancing/strategy.ts';
 import { toolNameCharsMax } from '../links/link.ts';
 import { virtualServerRoutes } from './virtual-servers.ts';
 import { AnyKey } from '../../kit/any-key.ts';

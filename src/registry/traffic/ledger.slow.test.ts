@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openBus, type Bus } from '../../kit/bus/bus.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTestTables } from '../../kit/database/testing.ts';
 import { silentLog } from '../../kit/testing.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { createTestIssuer, silentLog } from '../../kit/testing.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { caller, startStudio } from '../testing.ts';

@@ -1,6 +1,6 @@
 import { keptMinutes, usPerMinute } from '../series/cells.ts';
 import { Histogram } from '../series/histogram.ts';
-import type { SeriesSql } from '../series/stats.ts';
+import type { SeriesSql } from '../series/tables.ts';
 import { readTraceSteps, readTraceSums } from '../series/windows.ts';
 import { findExamples } from './example-store.ts';
 import type {

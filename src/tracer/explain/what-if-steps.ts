@@ -2,7 +2,6 @@ import { isQueued } from '../trace/calls.ts';
 import { siblingTolerance, type CriticalPath, type PathSection } from '../trace/critical-path.ts';
 import type { SpanHead } from '../trace/span.ts';
 import type { SpanTree, TreeNode } from '../trace/tree.ts';
-import type { Change } from './what-if.ts';
 
 /** A span in a replay; times are microseconds after the start of the path. */
 export interface Step {
@@ -174,4 +173,16 @@ function names({ spanId, service, operation }: Change, span: SpanHead): boolean 
   if (spanId !== undefined) return spanId === span.spanId;
   if (service === undefined && operation === undefined) return false;
   return (service ?? span.service) === span.service && (operation ?? span.name) === span.name;
+}
+
+/** One supposition: a span, or every span of an operation, is `factor` times as fast. */
+export interface Change {
+  readonly spanId?: string | undefined;
+  /** With or without `operation`; both absent and no span names nothing. */
+  readonly service?: string | undefined;
+  readonly operation?: string | undefined;
+  /** Above 0; below 1 is slower, 1 changes nothing. */
+  readonly factor: number;
+  /** `whole`: with everything below it, so that its duration is divided. `own`: its own work only. */
+  readonly extent: 'whole' | 'own';
 }

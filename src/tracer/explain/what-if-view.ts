@@ -5,7 +5,8 @@ import { study } from '../trace/study.ts';
 import type { SpanTree } from '../trace/tree.ts';
 import { pathTimes, type PathTimes } from './path-times.ts';
 import { percentOf } from './rounding.ts';
-import { projectChanges, type Change } from './what-if.ts';
+import { projectChanges } from './what-if.ts';
+import type { Change } from './what-if-steps.ts';
 
 export interface WhatIfInput {
   readonly changes: readonly Change[];

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { study } from '../trace/study.ts';
 import { inclusivePathTimes, type PathTimes } from './path-times.ts';
 import { draw, examined, idOf, randomTrace } from './testing.ts';
-import { projectChanges, type Change } from './what-if.ts';
+import { projectChanges } from './what-if.ts';
+import type { Change } from './what-if-steps.ts';
 
 const seeds = Array.from({ length: 120 }, (_, at) => at + 1);
 

@@ -3,19 +3,7 @@ import { intervalOf } from '../trace/summary.ts';
 import type { SpanTree } from '../trace/tree.ts';
 import { pathTimes, type PathTimes } from './path-times.ts';
 import { projectedTree } from './projected-tree.ts';
-import { isPoint, stepsOf, type Step } from './what-if-steps.ts';
-
-/** One supposition: a span, or every span of an operation, is `factor` times as fast. */
-export interface Change {
-  readonly spanId?: string | undefined;
-  /** With or without `operation`; both absent and no span names nothing. */
-  readonly service?: string | undefined;
-  readonly operation?: string | undefined;
-  /** Above 0; below 1 is slower, 1 changes nothing. */
-  readonly factor: number;
-  /** `whole`: with everything below it, so that its duration is divided. `own`: its own work only. */
-  readonly extent: 'whole' | 'own';
-}
+import { isPoint, stepsOf, type Step, type Change } from './what-if-steps.ts';
 
 /** A trace as it would have been. */
 export interface Projection {

@@ -3,14 +3,8 @@ import { Assembly } from './assembly.ts';
 import { Completing, type OpenCompletion } from './completing.ts';
 import { dayOf } from './days.ts';
 import { ExportReader, type ReadExport } from './export-reader.ts';
-import type {
-  IntakeReply,
-  IntakeRequest,
-  IntakeSettings,
-  LoadedTrace,
-  UnfitTrace,
-  WrittenRevision,
-} from './messages.ts';
+import type { IntakeReply, IntakeRequest, IntakeSettings, UnfitTrace } from './messages.ts';
+import type { LoadedTrace, WrittenRevision } from './writes.ts';
 import type { OpenTrace } from './open-trace.ts';
 import { OwedRows } from './owed-rows.ts';
 import { readExportBody, refusalOf } from './export-body.ts';

@@ -7,14 +7,8 @@ import { analyse } from '../trace/analyse.ts';
 import type { BaselineOf, TraceAnalysis, TraceSummary } from '../trace/analysis.ts';
 import type { SpanHead } from '../trace/span.ts';
 import { baselineKey, type BaselineTable } from './baseline-table.ts';
-import type {
-  Completion,
-  LoggedError,
-  LoggedPlace,
-  NamedChunks,
-  TraceEvent,
-  UnfitTrace,
-} from './messages.ts';
+import type { UnfitTrace } from './messages.ts';
+import type { Completion, LoggedError, LoggedPlace, NamedChunks, TraceEvent } from './writes.ts';
 import type { OpenTrace } from './open-trace.ts';
 import { errorText, statusNumbers, storable } from './open-row.ts';
 import type { TagPacker } from './tag-packer.ts';

@@ -4,17 +4,14 @@ import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { BaselineTable } from './baseline-table.ts';
 import type {
-  AcceptedExport,
-  Completion,
   ExportForm,
   IntakeReply,
   IntakeRequest,
   IntakeSettings,
   OpenRows,
-  TraceEvent,
   UnfitTrace,
-  Write,
 } from './messages.ts';
+import type { Completion, Write, AcceptedExport, TraceEvent } from './writes.ts';
 import { LastingThread, ownMemory } from '../lasting-thread.ts';
 import { payOwedRows } from './recovery.ts';
 import { faultOf, notStored, stopping } from './refusals.ts';

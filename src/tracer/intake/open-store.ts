@@ -1,6 +1,7 @@
 import type { Database } from '../../kit/database/database.ts';
 import { chunksPerDay } from './days.ts';
-import type { OpenRows, Write, WrittenRevision } from './messages.ts';
+import type { OpenRows } from './messages.ts';
+import type { Write, WrittenRevision } from './writes.ts';
 import { asBuffer, fromUuid, openNames, openTypes, toWritten, updateOpen } from './trace-store.ts';
 
 /** A chunk that was stored without the rows of its traces. */

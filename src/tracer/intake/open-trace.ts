@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { supersedes, type SpanHead } from '../trace/span.ts';
 import { dayOf, spansKeptDays } from './days.ts';
-import type { LoadedTrace } from './messages.ts';
+import type { LoadedTrace } from './writes.ts';
 import type { TagPacker } from './tag-packer.ts';
 
 /** Beyond it a trace's spans are stored and counted, but no longer analysed. */

@@ -1,6 +1,7 @@
 import type { Assembly } from './assembly.ts';
 import { namedChunks } from './completing.ts';
-import type { IntakeReply, IntakeRequest, NamedChunks, WrittenRevision } from './messages.ts';
+import type { IntakeReply, IntakeRequest } from './messages.ts';
+import type { WrittenRevision, NamedChunks } from './writes.ts';
 import { listOpen, type OpenListing, type OpenQuery } from './open-listing.ts';
 import { openRow } from './open-row.ts';
 import type { OpenTrace } from './open-trace.ts';

@@ -1,6 +1,6 @@
 import { packChunk } from './chunk-body.ts';
 import { dayOf } from './days.ts';
-import type { AcceptedExport, Write } from './messages.ts';
+import type { Write, AcceptedExport } from './writes.ts';
 import { openRow } from './open-row.ts';
 import type { OpenTrace } from './open-trace.ts';
 import type { TagPacker } from './tag-packer.ts';

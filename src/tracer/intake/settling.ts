@@ -1,4 +1,5 @@
-import type { NamedChunks, WantedTraces } from './messages.ts';
+import type { WantedTraces } from './messages.ts';
+import type { NamedChunks } from './writes.ts';
 import { nothingOpen, type OpenListing, type OpenQuery } from './open-listing.ts';
 
 /** A completion that is not stored is tried again, and mostly is then. */

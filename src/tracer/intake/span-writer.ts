@@ -1,7 +1,8 @@
 import type { Database } from '../../kit/database/database.ts';
 import { forgetErrors, logErrors } from '../series/error-log-store.ts';
 import { applyAdditions, type StatementParts } from '../series/series-store.ts';
-import type { Completion, LoadedTrace, OpenRows, Write, WrittenRevision } from './messages.ts';
+import type { OpenRows } from './messages.ts';
+import type { Completion, LoadedTrace, Write, WrittenRevision } from './writes.ts';
 import { writeChunk, writeOpenRows } from './open-store.ts';
 import {
   completeTraces,

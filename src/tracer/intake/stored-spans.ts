@@ -1,7 +1,7 @@
 import type { SpanHead } from '../trace/span.ts';
 import { unpackChunk } from './chunk-body.ts';
 import type { ExportReader } from './export-reader.ts';
-import type { LoadedTrace } from './messages.ts';
+import type { LoadedTrace } from './writes.ts';
 
 /** By the number of the chunk, then by trace. */
 export type SpansByChunk = ReadonlyMap<number, ReadonlyMap<string, StoredSpans>>;

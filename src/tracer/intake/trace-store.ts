@@ -1,7 +1,7 @@
 import type { Database } from '../../kit/database/database.ts';
 import { isDivisionByZero } from '../series/block-store.ts';
 import { chunksPerDay } from './days.ts';
-import type { Completion, LoadedTrace, Write, WrittenRevision } from './messages.ts';
+import type { Completion, LoadedTrace, Write, WrittenRevision } from './writes.ts';
 
 /** A trace as a write describes it: what its new spans add. */
 export interface OpenRow {

@@ -1,5 +1,5 @@
 import type { Fault } from '../../kit/errors.ts';
-import type { AcceptedExport } from './messages.ts';
+import type { AcceptedExport } from './writes.ts';
 
 interface Waiting {
   readonly bytes: number;

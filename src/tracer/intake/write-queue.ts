@@ -1,4 +1,5 @@
-import type { AcceptedExport, IntakeReply } from './messages.ts';
+import type { IntakeReply } from './messages.ts';
+import type { AcceptedExport } from './writes.ts';
 import type { OpenTrace } from './open-trace.ts';
 import { PendingWrite } from './pending-write.ts';
 import type { TagPacker } from './tag-packer.ts';

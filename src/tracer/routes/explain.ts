@@ -3,7 +3,7 @@ import type { Handler } from '../../kit/http/call.ts';
 import { WrittenJson } from '../../kit/written-json.ts';
 import type { TracedOperation } from '../explain/bottlenecks-view.ts';
 import type { ExplainInputs } from '../explain/views.ts';
-import type { Change } from '../explain/what-if.ts';
+import type { Change } from '../explain/what-if-steps.ts';
 import { windowAnswer, type MeasuredRange, type TimeRange } from '../explain/window-answer.ts';
 import type { BaselineTable } from '../intake/baseline-table.ts';
 import type { explainRoutes as routes } from '../schemas/explain.ts';

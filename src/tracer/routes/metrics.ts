@@ -6,7 +6,7 @@ import { rangeOf } from '../series/answers.ts';
 import { listErrors, type ErrorEntry } from '../series/error-log-store.ts';
 import { distributeErrors } from '../series/error-types.ts';
 import type { LiveMetrics } from '../series/live.ts';
-import type { SeriesSql } from '../series/stats.ts';
+import type { SeriesSql } from '../series/tables.ts';
 import { readUsage } from '../series/usage.ts';
 
 type MetricHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };

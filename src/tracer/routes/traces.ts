@@ -4,7 +4,7 @@ import type { SocketHandlers } from '../../kit/sockets/socket-handlers.ts';
 import type { BusEvent } from '../../kit/bus/bus.ts';
 import { WrittenJson } from '../../kit/written-json.ts';
 import type { tracerContract } from '../contract.ts';
-import type { TraceEvent } from '../intake/messages.ts';
+import type { TraceEvent } from '../intake/writes.ts';
 import type { TracerParts } from '../parts.ts';
 import { listing, type ListSource } from '../reading/listing.ts';
 import { traceSockets, type traceRoutes, type TraceSubscription } from '../schemas/traces.ts';

@@ -1,12 +1,7 @@
 import { averageMs, milliseconds, rangeOf, rate, rounded, type RangeTimes } from './answers.ts';
 import type { SeriesKind } from './series.ts';
-import {
-  countSeries,
-  readStats,
-  type SeriesSql,
-  type SeriesStats,
-  type StatsQuery,
-} from './stats.ts';
+import { countSeries, readStats, type SeriesStats, type StatsQuery } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 import type { TimeRange } from './time-range.ts';
 
 export type AggregateGroup = 'agent' | 'operation' | 'status';

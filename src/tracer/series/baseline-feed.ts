@@ -1,7 +1,7 @@
 import type { Log } from '../../kit/log.ts';
 import type { BaselineTable } from '../intake/baseline-table.ts';
 import { readBaselines } from './history.ts';
-import type { SeriesSql } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 
 const intervalMs = 60_000;
 

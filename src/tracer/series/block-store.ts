@@ -1,6 +1,6 @@
 import { readCellLog } from './cell-log.ts';
 import { seriesKinds, type Level, type SeriesKind } from './series.ts';
-import type { SeriesSql } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 import type { Segment } from './time-range.ts';
 
 /** Cells of a kind as they are stored; blocks of one bucket add up. */

@@ -1,4 +1,5 @@
-import { readStats, type SeriesSql } from './stats.ts';
+import { readStats } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 import { minutesOf, segmentsOf } from './time-range.ts';
 
 /** How often a service called another one. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { silentLog } from '../../kit/testing.ts';
 import { baseMs, exportOf, newTraceId, startTracer, type Answer } from '../testing.ts';
 import { openTracerDatabase } from './testing.ts';

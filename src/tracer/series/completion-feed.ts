@@ -1,7 +1,7 @@
 import { newId } from '../../kit/ids.ts';
 import type { BusEvent, Subscription, Topic } from '../../kit/bus/bus.ts';
 import type { Log } from '../../kit/log.ts';
-import type { TraceEvent } from '../intake/messages.ts';
+import type { TraceEvent } from '../intake/writes.ts';
 import type { LiveWindow } from './live.ts';
 
 /** A trace that became complete, as replicas tell each other. */

@@ -1,5 +1,6 @@
 import { averageMs, milliseconds, rangeOf, rate, type RangeTimes } from './answers.ts';
-import { readStats, type SeriesSql } from './stats.ts';
+import { readStats } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 import type { TimeRange } from './time-range.ts';
 
 export interface DependencyNode {

@@ -1,6 +1,6 @@
 import { storedLabel, storedText } from './series-id.ts';
 import type { StatementParts } from './series-store.ts';
-import type { SeriesSql } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 
 /** A failed trace in the log. */
 export interface ErrorEntry {

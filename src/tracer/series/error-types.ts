@@ -1,7 +1,8 @@
 import { rangeOf, rate, type RangeTimes } from './answers.ts';
 import { recommend } from './error-advice.ts';
 import { grouped } from './grouping.ts';
-import { readStats, type SeriesSql } from './stats.ts';
+import { readStats } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 import type { TimeRange } from './time-range.ts';
 
 /** How often traces failed in one way. */

@@ -6,7 +6,7 @@ import { addBlock, packCells } from './cell-block.ts';
 import { readCellLog } from './cell-log.ts';
 import { aheadMinutesMax, bucketOf, keptMinutes, type Cell } from './cells.ts';
 import type { Level } from './series.ts';
-import type { SeriesSql } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 
 export interface FoldingOptions {
   readonly sql: SeriesSql;

@@ -5,7 +5,8 @@ import type { Baseline, Quartiles } from '../trace/analysis.ts';
 import { usPerMinute } from './cells.ts';
 import { seriesIdOf } from './series-id.ts';
 import { kindOfLabel, operationLabels, type Operation } from './operation.ts';
-import { readStats, type SeriesSql, type SeriesStats } from './stats.ts';
+import { readStats, type SeriesStats } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 import { coveredBy, minutesOf, segmentsOf, timeRanges } from './time-range.ts';
 
 const spansMin = 30;

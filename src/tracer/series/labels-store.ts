@@ -3,7 +3,7 @@ import { addBlock } from './cell-block.ts';
 import type { Cell } from './cells.ts';
 import { storedLabel } from './series-id.ts';
 import { seriesKinds, type SeriesKind } from './series.ts';
-import type { SeriesSql } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 
 /** The labels of series, by their ids. */
 export async function readLabels(

@@ -1,5 +1,5 @@
 import { partitionName, type PartitionedTable } from './partitions.ts';
-import type { SeriesSql } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 
 /** The names of all partitions, by their table. */
 export async function listPartitions(

@@ -9,7 +9,7 @@ import {
   partitionName,
   type PartitionedTable,
 } from './partitions.ts';
-import type { SeriesSql } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 
 export interface RetentionOptions {
   readonly sql: SeriesSql;

@@ -1,4 +1,3 @@
-import type { Database } from '../../kit/database/database.ts';
 import { readBlocks, type StoredBlock } from './block-store.ts';
 import { addBlock } from './cell-block.ts';
 import type { Cell } from './cells.ts';
@@ -7,9 +6,7 @@ import { Histogram } from './histogram.ts';
 import type { SeriesKind } from './series.ts';
 import { inTurns } from './turns.ts';
 import type { Segment } from './time-range.ts';
-
-/** What statements about the series run on. */
-export type SeriesSql = Pick<Database, 'query'>;
+import type { SeriesSql } from './tables.ts';
 
 /** What a series says of a span of time. */
 export interface SeriesStats {

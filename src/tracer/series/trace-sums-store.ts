@@ -1,7 +1,7 @@
 import { usPerMinute } from './cells.ts';
 import { binsPerLog } from './histogram.ts';
 import { storedLabel } from './series-id.ts';
-import type { SeriesSql } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 import type { MinuteSpan } from './time-range.ts';
 
 /** Which traces: all, or those of an agent, of a name, or of both. */

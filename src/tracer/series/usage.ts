@@ -1,6 +1,7 @@
 import { rangeOf, rounded, type RangeTimes } from './answers.ts';
 import { grouped } from './grouping.ts';
-import { readStats, type SeriesSql, type SeriesStats } from './stats.ts';
+import { readStats, type SeriesStats } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 import type { TimeRange } from './time-range.ts';
 
 export type UsageGroup = 'agent' | 'provider' | 'model';

@@ -2,7 +2,7 @@ import { readBlocks } from './block-store.ts';
 import { addBlock } from './cell-block.ts';
 import { Cell, usPerMinute } from './cells.ts';
 import { seriesIdOf } from './series-id.ts';
-import type { SeriesSql } from './stats.ts';
+import type { SeriesSql } from './tables.ts';
 import { segmentsOf, type MinuteSpan, type Segment } from './time-range.ts';
 import { microsecondsOf, readBinSums, type BinSums, type TraceScope } from './trace-sums-store.ts';
 import { inTurns } from './turns.ts';

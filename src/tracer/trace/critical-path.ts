@@ -1,7 +1,6 @@
 import { isQueued } from './calls.ts';
 import type { SpanHead } from './span.ts';
-import { intervalOf } from './summary.ts';
-import type { Interval } from './time-split.ts';
+import { intervalOf, type Interval } from './summary.ts';
 import type { SpanTree, TreeNode } from './tree.ts';
 
 /** A stretch of time and the span that the trace waited for in it; no span is no instrumentation. */

@@ -1,6 +1,5 @@
 import type { TraceError, TraceStatus, TraceSummary } from './analysis.ts';
 import type { SpanHead } from './span.ts';
-import type { Interval } from './time-split.ts';
 import type { SpanTree, TreeNode } from './tree.ts';
 
 /** Says what a listing says of a trace. Throws on a trace without spans. */
@@ -115,4 +114,9 @@ function namesOf(
     names.push(name);
   }
   return names;
+}
+
+export interface Interval {
+  readonly startUs: number;
+  readonly endUs: number;
 }

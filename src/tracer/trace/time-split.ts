@@ -4,11 +4,6 @@ import type { CriticalPath } from './critical-path.ts';
 import { spanKinds, type SpanHead } from './span.ts';
 import type { TreeNode } from './tree.ts';
 
-export interface Interval {
-  readonly startUs: number;
-  readonly endUs: number;
-}
-
 /**
  * Says where the time of a trace went. Network is what a client on the critical path waited beyond
  * its server's own duration, so that no clock is compared with another's; processing is all other

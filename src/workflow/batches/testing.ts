@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTestTables } from '../../kit/database/testing.ts';
 import { createEgress } from '../../kit/egress/egress.ts';

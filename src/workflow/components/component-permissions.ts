@@ -1,13 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import { allows, requirePermission } from '../../kit/permissions.ts';
 import type { Plan } from '../flow/plan.ts';
-
-/**
- * What components ask of whoever starts them, because the service acts in its own name where they
- * reach tools and agents.
- */
-export const componentPermissions = ['registry:call', 'mesh:communicate', 'agent:execute'] as const;
-export type ComponentPermission = (typeof componentPermissions)[number];
+import { componentPermissions, type ComponentPermission } from './component.ts';
 
 /** Of what somebody holds, what components ask for: all that is kept with an execution. */
 export function heldForComponents(held: readonly string[] = []): ComponentPermission[] {

@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { Log } from '../../kit/log.ts';
 import type { Span } from '../../kit/trace.ts';
-import type { ComponentPermission } from './component-permissions.ts';
 
 export type ComponentGroup = 'ai' | 'cms' | 'tools' | 'logic' | 'data';
 
@@ -129,3 +128,11 @@ export interface SettingFault {
 
 /** All components, by name. */
 export type ComponentTable = ReadonlyMap<string, Component>;
+
+/**
+ * What components ask of whoever starts them, because the service acts in its own name where they
+ * reach tools and agents.
+ */
+export const componentPermissions = ['registry:call', 'mesh:communicate', 'agent:execute'] as const;
+
+export type ComponentPermission = (typeof componentPermissions)[number];

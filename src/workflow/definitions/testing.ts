@@ -1,4 +1,5 @@
-import { openBus, type Bus } from '../../kit/bus/bus.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTestTables } from '../../kit/database/testing.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openBus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import { openDatabase } from '../../kit/database/database.ts';
 import { spawnModule } from '../../kit/database/testing.ts';
 import { silentLog } from '../../kit/testing.ts';

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { openBus, type Bus } from '../../kit/bus/bus.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
+import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { emptySchema, openTestDatabase } from '../../kit/database/testing.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';

@@ -2,9 +2,10 @@ import { Fault } from '../../kit/errors.ts';
 import type { ComponentTable } from '../components/component.ts';
 import { idsReadBy } from './expressions/references.ts';
 import type { Flow } from './flow.ts';
-import { readWholeFlow, type FlowReading, type ReadEdge, type ReadNode } from './flow-reading.ts';
+import { readWholeFlow } from './flow-reading.ts';
+import type { FlowReading, ReadEdge, ReadNode } from './reading.ts';
 import { leadsToTask } from './task-edges.ts';
-import type { GraphEdge } from './graph.ts';
+import type { GraphEdge } from './cycles.ts';
 import type { Plan, PlannedEdge, PlannedNode } from './plan.ts';
 import type { Settings } from './settings.ts';
 

@@ -1,5 +1,3 @@
-import type { GraphEdge } from './graph.ts';
-
 /**
  * The sets of nodes that can all be reached from each other, less single nodes that do not lead to
  * themselves (Tarjan's algorithm, without recursion). In proportion to nodes and edges.
@@ -70,4 +68,12 @@ class CycleWalk {
   #lower(node: number, value = Infinity): void {
     this.#lowest.set(node, Math.min(this.#lowest.get(node) ?? Infinity, value));
   }
+}
+
+/** An edge whose both ends exist; the ends are places in the list of nodes. */
+export interface GraphEdge {
+  /** Index in the flow's `edges`. */
+  readonly index: number;
+  readonly source: number;
+  readonly target: number;
 }

@@ -1,14 +1,6 @@
-import { findCycles } from './cycles.ts';
+import { findCycles, type GraphEdge } from './cycles.ts';
 import type { FlowFault } from './flow.ts';
 import { flowLimits } from './limits.ts';
-
-/** An edge whose both ends exist; the ends are places in the list of nodes. */
-export interface GraphEdge {
-  /** Index in the flow's `edges`. */
-  readonly index: number;
-  readonly source: number;
-  readonly target: number;
-}
 
 /** The body of a Loop. */
 export interface LoopBody {

@@ -1,7 +1,7 @@
 import { idsReadBy, type References } from './expressions/references.ts';
-import type { FlowReading } from './flow-reading.ts';
+import type { FlowReading } from './reading.ts';
 import type { FlowFault } from './flow.ts';
-import type { GraphEdge } from './graph.ts';
+import type { GraphEdge } from './cycles.ts';
 import { leadsToTask } from './task-edges.ts';
 import { Reach } from './reach.ts';
 

@@ -1,5 +1,5 @@
 import type { FaultList } from './fault-list.ts';
-import type { ReadNode } from './flow-reading.ts';
+import type { ReadNode } from './reading.ts';
 import type { FlowEdge, FlowFault, FlowNode, Retry } from './flow.ts';
 import { forbiddenKeys } from './limits.ts';
 

@@ -2,7 +2,8 @@ import type { Answer, Finish, Usage } from '../../conversation/answer.ts';
 import { estimateUsage } from '../../conversation/collect.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import { writeExact } from '../exact-json.ts';
-import { countIn, isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { countIn, isRecord, listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readStreamFailure } from './failure.ts';
 

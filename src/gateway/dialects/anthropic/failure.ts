@@ -2,7 +2,8 @@ import type { ErrorAnswer, FailureKind, UpstreamFailure } from '../failure.ts';
 import { headerOf, msUntil, retryAfterMs } from '../retry-hint.ts';
 import { isOfAnotherThing } from '../missing-things.ts';
 import { kindOfStatus, refusedMessage } from '../status-kinds.ts';
-import { isRecord, recordIn, textIn, type Json } from '../untrusted.ts';
+import { isRecord, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 
 interface ErrorType {
   readonly kind: FailureKind;

@@ -11,7 +11,8 @@ import type {
   UserPart,
 } from '../../conversation/request.ts';
 import { signatureOf } from '../signatures.ts';
-import { parseArguments, unsayable, type Json } from '../untrusted.ts';
+import { parseArguments, unsayable } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 
 type Block = Json;
 

@@ -1,6 +1,7 @@
 import type { ChatRequest, Tool, ToolChoice } from '../../conversation/request.ts';
 import { isPlace, putAt } from '../openai/places.ts';
-import { isRecord, type Json } from '../untrusted.ts';
+import { isRecord } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { writeMark, writeMessages, writeSystem } from './messages.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
 import { isNative } from './native-fields.ts';

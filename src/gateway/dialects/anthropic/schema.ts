@@ -1,4 +1,5 @@
-import { isRecord, type Json } from '../untrusted.ts';
+import { isRecord } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 
 /**
  * What Anthropic's grammar knows of JSON schema. `oneOf` and limits on numbers and lengths are not

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../conversation/request.ts';
 import { budgetOf, effortOf } from '../effort.ts';
-import type { Json } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import type { ModelTraits } from './models.ts';
 
 /** The least that Anthropic lets a model think. */

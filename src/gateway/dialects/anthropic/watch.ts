@@ -1,7 +1,8 @@
 import type { Usage } from '../../conversation/answer.ts';
 import type { StreamWatch } from '../dialect.ts';
 import { eventsIn } from '../reading-watch.ts';
-import { isRecord, parsePiece, recordIn, textIn, type Json } from '../untrusted.ts';
+import { isRecord, parsePiece, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readUsage } from './answer.ts';
 import { readStreamFailure } from './failure.ts';

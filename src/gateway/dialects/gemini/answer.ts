@@ -4,7 +4,8 @@ import type { AssistantPart } from '../../conversation/request.ts';
 import { newId } from '../../../kit/ids.ts';
 import { writeExact } from '../exact-json.ts';
 import { markSignature } from '../signatures.ts';
-import { countIn, isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { countIn, isRecord, listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readStreamFailure } from './failure.ts';
 

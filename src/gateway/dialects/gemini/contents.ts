@@ -8,7 +8,8 @@ import type {
   UserPart,
 } from '../../conversation/request.ts';
 import { callSignatureOf, signatureOf } from '../signatures.ts';
-import { parseArguments, type Json } from '../untrusted.ts';
+import { parseArguments } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { typeByEnding } from './media-types.ts';
 import type { ModelTraits } from './models.ts';
 

@@ -2,7 +2,8 @@ import type { ErrorAnswer, FailureKind, UpstreamFailure } from '../failure.ts';
 import { retryAfterMs } from '../retry-hint.ts';
 import { isOfAnotherThing } from '../missing-things.ts';
 import { kindOfStatus, refusedMessage } from '../status-kinds.ts';
-import { listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 
 /** Names of google.rpc.Code. */
 const kinds: ReadonlyMap<string, FailureKind> = new Map([

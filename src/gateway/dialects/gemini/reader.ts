@@ -2,7 +2,8 @@ import type { ServerEvent } from '../../../kit/sse.ts';
 import type { AnswerEvent } from '../../conversation/answer.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import type { AnswerReader } from '../dialect.ts';
-import { listIn, parsePiece, recordIn, textIn, type Json } from '../untrusted.ts';
+import { listIn, parsePiece, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { expectResponse, isCounted, readFinish, readHead, readParts, readUsage } from './answer.ts';
 
 /**

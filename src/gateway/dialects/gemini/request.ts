@@ -6,7 +6,7 @@ import type {
   ToolChoice,
 } from '../../conversation/request.ts';
 import { budgetOf, effortOf, nearestEffort } from '../effort.ts';
-import type { Json } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { writeContents, writeSystem } from './contents.ts';
 import { traitsOf, type ModelTraits } from './models.ts';
 

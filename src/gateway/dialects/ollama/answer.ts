@@ -3,7 +3,8 @@ import { estimateUsage } from '../../conversation/collect.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import { newId } from '../../../kit/ids.ts';
 import { writeExact } from '../exact-json.ts';
-import { countIn, isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { countIn, isRecord, listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { readFailure } from './failure.ts';
 

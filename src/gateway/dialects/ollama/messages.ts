@@ -6,7 +6,8 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../conversation/request.ts';
-import { parseArguments, unsayable, type Json } from '../untrusted.ts';
+import { parseArguments, unsayable } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 
 /** The conversation; each result of a tool is a message of its own. */
 export function writeMessages(messages: readonly Message[]): readonly Json[] {

@@ -1,6 +1,6 @@
 import type { ChatRequest, OutputFormat, Reasoning, Tool } from '../../conversation/request.ts';
 import { effortOf } from '../effort.ts';
-import type { Json } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { writeMessages } from './messages.ts';
 
 /** Fields of Ollama's own that a request may bring along. */

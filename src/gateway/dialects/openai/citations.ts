@@ -1,5 +1,6 @@
 import type { Citation } from '../../conversation/request.ts';
-import { listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { countIn } from './count-in.ts';
 
 /** The `url_citation` annotations of a message or delta; undefined where there are none. */

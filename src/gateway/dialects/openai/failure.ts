@@ -1,6 +1,7 @@
 import type { ErrorAnswer, UpstreamFailure } from '../failure.ts';
 import { kindOf, type ErrorWords } from './failure-kind.ts';
-import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { isRecord, listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { countIn } from './count-in.ts';
 import { retryAfterMs } from './retry-after.ts';
 

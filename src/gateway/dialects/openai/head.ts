@@ -1,6 +1,7 @@
 import { newId } from '../../../kit/ids.ts';
 import type { Answer } from '../../conversation/answer.ts';
-import { textIn, type Json } from '../untrusted.ts';
+import { textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { countIn } from './count-in.ts';
 
 /** What names an answer or a chunk; some servers leave the id or the time out, or tell fractions of a second. */

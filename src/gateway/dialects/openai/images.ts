@@ -1,6 +1,7 @@
 import type { Usage } from '../../conversation/answer.ts';
 import type { ImageDialect } from '../dialect.ts';
-import { isRecord, isTokenCount, type Json, listIn, recordIn, textIn } from '../untrusted.ts';
+import { isRecord, isTokenCount, listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { UpstreamError } from '../upstream-error.ts';
 import { errorInside } from './answer.ts';
 

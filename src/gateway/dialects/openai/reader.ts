@@ -14,7 +14,8 @@ import {
 import { citationsIn } from './citations.ts';
 import { finishOf } from './finish.ts';
 import { readHead } from './head.ts';
-import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { isRecord, listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { countIn } from './count-in.ts';
 import { providedSignature, providedThoughts, thinkingText } from './reasoning.ts';
 import { usageIn } from './usage.ts';

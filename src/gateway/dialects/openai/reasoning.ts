@@ -1,6 +1,7 @@
 import type { ReasoningPart } from '../../conversation/request.ts';
 import { markSignature } from '../signatures.ts';
-import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { isRecord, listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 
 /** A thought with what proves it. */
 export type Thought = Omit<ReasoningPart, 'type'>;

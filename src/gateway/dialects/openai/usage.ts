@@ -1,6 +1,7 @@
 import { doubleOf } from '../exact-json.ts';
 import type { Usage } from '../../conversation/answer.ts';
-import { isRecord, isTokenCount, type Json, recordIn } from '../untrusted.ts';
+import { isRecord, isTokenCount, recordIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 
 /**
  * Token counts from an answer or a chunk, wherever the provider puts them; undefined where it says

@@ -1,7 +1,8 @@
 import type { Usage } from '../../conversation/answer.ts';
 import type { StreamWatch } from '../dialect.ts';
 import { finishOf } from './finish.ts';
-import { isRecord, listIn, recordIn, textIn, type Json } from '../untrusted.ts';
+import { isRecord, listIn, recordIn, textIn } from '../untrusted.ts';
+import type { Json } from '../json.ts';
 import { countIn } from './count-in.ts';
 import { parseChunk, refuseErrorEvent } from './reader.ts';
 import { thoughtsIn } from './reasoning.ts';

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { Envelope } from '../../../kit/envelope.ts';
 import type { Code, Fault } from '../../../kit/errors.ts';
-import { isRecord, type Json } from '../../dialects/untrusted.ts';
+import { isRecord } from '../../dialects/untrusted.ts';
+import type { Json } from '../../dialects/json.ts';
 import { AnyKey } from '../../../kit/any-key.ts';
 
 const types: Readonly<Record<Code, string>> = {
