@@ -2,12 +2,8 @@ import { Command } from 'commander';
 import type { authContract } from '../../auth/contract.ts';
 import type { AnswerOf } from '../../kit/contract.ts';
 import { Fault } from '../../kit/errors.ts';
-import {
-  addCommand,
-  administer,
-  show,
-  type AdministrationOptions,
-} from '../operator/administration.ts';
+import { addCommand, administer, show } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import type { AuthClient } from '../operator/auth-session.ts';
 import { printLine, printTable, type Column } from '../output.ts';
 

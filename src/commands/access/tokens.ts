@@ -1,12 +1,7 @@
 import { Command } from 'commander';
 import { Fault } from '../../kit/errors.ts';
-import {
-  addCommand,
-  administer,
-  ask,
-  show,
-  type AdministrationOptions,
-} from '../operator/administration.ts';
+import { addCommand, administer, ask, show } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { printFacts, printJson, printLine } from '../output.ts';
 import { readSecret } from '../operator/secret-input.ts';
 

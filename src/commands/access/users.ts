@@ -3,12 +3,8 @@ import type { authContract } from '../../auth/contract.ts';
 import type { AnswerOf } from '../../kit/contract.ts';
 import { Fault } from '../../kit/errors.ts';
 import { newSecret } from '../../kit/ids.ts';
-import {
-  addCommand,
-  administer,
-  show,
-  type AdministrationOptions,
-} from '../operator/administration.ts';
+import { addCommand, administer, show } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import type { AuthClient } from '../operator/auth-session.ts';
 import { printFacts, printLine, printTable, type Column } from '../output.ts';
 import { parseCount, readItems, remarkOnRest } from '../pages.ts';

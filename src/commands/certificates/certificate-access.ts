@@ -7,7 +7,7 @@ import { createRequest } from '../../mesh/certificates/request.ts';
 import { meshContract } from '../../mesh/contract.ts';
 import { attestationRoutes } from '../../mesh/schemas/attestation.ts';
 import { certificateRoutes } from '../../mesh/schemas/certificates.ts';
-import type { AdministrationOptions } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { printRemark } from '../output.ts';
 import { accessService } from '../operator/service-access.ts';
 

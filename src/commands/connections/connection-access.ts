@@ -2,7 +2,7 @@ import { registryContract } from '../../registry/contract.ts';
 import { callsRoutes } from '../../registry/schemas/calls.ts';
 import { connectionRoutes } from '../../registry/schemas/connections.ts';
 import { exchangeRoutes } from '../../registry/schemas/exchange.ts';
-import type { AdministrationOptions } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { accessService, type ServiceAccess } from '../operator/service-access.ts';
 
 const contract = {

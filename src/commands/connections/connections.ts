@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { Fault } from '../../kit/errors.ts';
-import { addCommand, show, type AdministrationOptions } from '../operator/administration.ts';
+import { addCommand, show } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import type { ConnectionAccess, ConnectionClient } from './connection-access.ts';
 import { connectionColumns, printConnection, printImport } from './connection-display.ts';
 import { printFacts, printJson, printLine, printRemark, printTable } from '../output.ts';

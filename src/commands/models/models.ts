@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { catalogue, recommendFor, type CatalogueEntry } from '../../models/library/catalogue.ts';
 import { availableMemoryBytes, defaultBudgetBytes } from '../../models/runtime/memory.ts';
-import { addCommand, show, type AdministrationOptions } from '../operator/administration.ts';
+import { addCommand, show } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import type { ModelAccess } from './model-access.ts';
 import type { ListedModel } from './model-listing.ts';
 import { formatBytes, printFacts, printLine, printTable, type Column } from '../output.ts';
@@ -65,7 +66,7 @@ const pullHelp =
 type Work = (models: ModelAccess) => Promise<void>;
 
 async function work(options: AdministrationOptions, task: Work): Promise<void> {
-  const { openModels } = await import('./model-access.ts');
+  const { openModels } = await import('./open-models.ts');
   await using models = await openModels(options);
   await task(models);
 }
@@ -84,7 +85,7 @@ function pull(name: string, options: AdministrationOptions): Work {
 }
 
 async function add(path: string, options: AddOptions): Promise<void> {
-  const { readModelPlace } = await import('./model-access.ts');
+  const { readModelPlace } = await import('./open-models.ts');
   const { openLibrary } = await import('./stopped-models.ts');
   const place = readModelPlace();
   if (place.isElsewhere) {

@@ -5,7 +5,7 @@ import { modelsContract } from '../../models/contract.ts';
 import { readJsonLines } from '../../models/inference/external/lines.ts';
 import { isSameName } from '../../models/library/model-name.ts';
 import type { PullProgress } from '../../models/library/pull/puller.ts';
-import type { AdministrationOptions } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { tracer } from '../operator/auth-session.ts';
 import { logIn } from '../operator/login.ts';
 import type { ModelAccess, ModelPlace } from './model-access.ts';

@@ -1,14 +1,7 @@
 import type { Command } from 'commander';
 import { setMaxListeners, type EventEmitter } from 'node:events';
-import type { AuthClient } from './auth-session.ts';
 import { printJson } from '../output.ts';
-
-/** The options that every command of administration has. */
-export interface AdministrationOptions {
-  readonly json?: boolean;
-  readonly token?: string;
-  readonly otp?: string;
-}
+import type { AdministrationOptions, Work } from './work.ts';
 
 /** Adds a command with the options that all of administration has, and its example to both helps. */
 export function addCommand(group: Command, usage: string, example: string): Command {
@@ -25,9 +18,6 @@ export function addCommand(group: Command, usage: string, example: string): Comm
     .option('--otp <code>', 'six digits of the authenticator app, or a recovery code')
     .addHelpText('after', `\nExample:\n${line}`);
 }
-
-/** The work of a command; it answers the exit code, which is 0 when it answers nothing. */
-export type Work = (client: AuthClient) => Promise<number | void>;
 
 // What talks to auth is loaded by the command that needs it, so that help and version come at once.
 

@@ -5,7 +5,7 @@ import { createClient } from '../../kit/client.ts';
 import { processEnvironment, readConfig } from '../../kit/config.ts';
 import { Fault } from '../../kit/errors.ts';
 import { addressSetting, suiteSettings, type SuiteConfig } from '../../suite-settings.ts';
-import type { AdministrationOptions, Work } from './administration.ts';
+import type { AdministrationOptions, Work } from './work.ts';
 import { anonymousClient, AuthSession, tracer, type AuthClient } from './auth-session.ts';
 import { findCredential, type Credential } from './credentials.ts';
 

@@ -1,5 +1,5 @@
 import type { SuiteConfig } from '../../suite-settings.ts';
-import type { AdministrationOptions } from './administration.ts';
+import type { AdministrationOptions } from './work.ts';
 import { AuthSession, type SessionUse } from './auth-session.ts';
 import { findCredential } from './credentials.ts';
 

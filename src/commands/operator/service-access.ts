@@ -6,7 +6,7 @@ import { processEnvironment, readConfig } from '../../kit/config.ts';
 import type { Contract } from '../../kit/contract.ts';
 import { Fault } from '../../kit/errors.ts';
 import { addressSetting, suiteSettings } from '../../suite-settings.ts';
-import type { AdministrationOptions } from './administration.ts';
+import type { AdministrationOptions } from './work.ts';
 import { tracer, type SessionUse } from './auth-session.ts';
 import { logIn, type Login, type LoginPlace } from './login.ts';
 

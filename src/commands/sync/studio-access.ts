@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import { createClient, type Client } from '../../kit/client.ts';
 import { Fault } from '../../kit/errors.ts';
 import { studioContract } from '../../studio/contract.ts';
-import type { AdministrationOptions } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { tracer } from '../operator/auth-session.ts';
 import { FileTransfers, type StudioIdentity } from './file-transfers.ts';
 import { accessService, type ServiceAccess } from '../operator/service-access.ts';

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Fault } from '../../kit/errors.ts';
-import type { AdministrationOptions } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { printJson, printLine, printRemark } from '../output.ts';
 import { Progress } from '../progress.ts';
 import type { StudioAccess, StudioClient } from './studio-access.ts';

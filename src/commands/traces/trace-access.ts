@@ -1,5 +1,5 @@
 import { tracerContract } from '../../tracer/contract.ts';
-import type { AdministrationOptions } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { openEvents } from '../event-stream.ts';
 import { accessService, type ServiceAccess } from '../operator/service-access.ts';
 

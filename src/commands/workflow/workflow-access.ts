@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import { workflowContract } from '../../workflow/contract.ts';
-import type { AdministrationOptions } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { openEvents } from '../event-stream.ts';
 import { accessService, type ServiceAccess } from '../operator/service-access.ts';
 

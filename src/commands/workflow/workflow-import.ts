@@ -1,4 +1,5 @@
-import { show, type AdministrationOptions } from '../operator/administration.ts';
+import { show } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { printFacts, printLine, printRemark, printTable } from '../output.ts';
 import type { WorkflowClient } from './workflow-access.ts';
 import { readDocumentText } from './workflow-file.ts';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { FlowFault } from '../../workflow/flow/flow.ts';
 import { Fault } from '../../kit/errors.ts';
-import { show, type AdministrationOptions } from '../operator/administration.ts';
+import { show } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { printRemark } from '../output.ts';
 import type { WorkflowClient } from './workflow-access.ts';
 import { readWorkflowFile, type WorkflowFile } from './workflow-file.ts';

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { addCommand, show, type AdministrationOptions } from '../operator/administration.ts';
+import { addCommand, show } from '../operator/administration.ts';
+import type { AdministrationOptions } from '../operator/work.ts';
 import { printFacts, printLine, printRemark, printTable, type Column } from '../output.ts';
 import { parseCount, readItems, remarkOnRest } from '../pages.ts';
 import type { WorkflowAccess, WorkflowClient } from './workflow-access.ts';

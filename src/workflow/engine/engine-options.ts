@@ -5,7 +5,7 @@ import type { Tracer } from '../../kit/trace.ts';
 import type { Clock } from './clock.ts';
 import type { PlanSource } from './execution.ts';
 import type { EngineSql } from './journal/journal-store.ts';
-import type { EngineSealer } from './requests.ts';
+import type { EngineSealer } from './journal/output-secrets.ts';
 
 export interface EngineOptions {
   readonly sql: EngineSql;

@@ -14,6 +14,8 @@ import type {
   GoingOn,
   NodeRun,
   StartRequest,
+  NodePage,
+  NodeWindow,
 } from './execution.ts';
 import {
   listExecutions,
@@ -26,7 +28,7 @@ import { copyNodes } from './journal/node-runs-store.ts';
 import { readFirstStart } from './first-start.ts';
 import { executionNotFound, followExecution } from './follow.ts';
 import { Journal } from './journal/journal.ts';
-import { readNodePage, type NodePage, type NodeWindow } from './journal/node-pages.ts';
+import { readNodePage } from './journal/node-pages.ts';
 import { callbacksOf, openInputs, toNewExecution } from './requests.ts';
 import { Reopening } from './reopening.ts';
 import { nodesKept, requireReached, rerunRequest } from './rerun.ts';

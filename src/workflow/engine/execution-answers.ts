@@ -1,5 +1,4 @@
-import type { Engine, Execution, NodeRun } from './execution.ts';
-import type { NodeFilter, NodePage } from './journal/node-pages.ts';
+import type { Engine, Execution, NodeRun, NodeFilter, NodePage } from './execution.ts';
 
 /** As listings show it: `running` as long as it has not ended. */
 export function toSummary(execution: Execution) {

@@ -1,6 +1,5 @@
 import type { Rest, Usage } from '../components/component.ts';
 import type { Plan } from '../flow/plan.ts';
-import type { NodePage, NodeWindow } from './journal/node-pages.ts';
 
 export const executionStatuses = [
   'queued',
@@ -226,4 +225,29 @@ export interface Engine {
   follow(executionId: string, after: number, signal: AbortSignal): AsyncIterable<ExecutionEvent>;
   /** Told of each execution that ends on this replica, after it is stored; at least once over crashes. */
   onEnded(listener: (execution: Execution) => Promise<void>): void;
+}
+
+/** Which nodes of an execution are asked for; all without any. */
+export interface NodeFilter {
+  readonly nodeId?: string;
+  readonly iteration?: string;
+  readonly status?: NodeRun['status'];
+}
+
+/** Which of them, in the order of their start: the newest, or so many behind an offset. */
+export interface NodeWindow {
+  readonly filter?: NodeFilter;
+  /** From the newest back when absent. */
+  readonly offset?: number;
+  /** No more than these; all when absent. */
+  readonly limit?: number;
+  /** Of their outputs together; one node is always there. No bound when absent. */
+  readonly bytesMax?: number;
+}
+
+/** Some nodes of an execution, in the order of their start. */
+export interface NodePage {
+  readonly nodes: readonly NodeRun[];
+  /** Of all that match. */
+  readonly total: number;
 }

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { Fault } from '../../kit/errors.ts';
 import type { StoredExecution } from './journal/execution-row.ts';
 import { readExecutionByKey } from './journal/executions-store.ts';
-import { openInputs, type EngineSealer } from './requests.ts';
+import { openInputs } from './requests.ts';
+import type { EngineSealer } from './journal/output-secrets.ts';
 
 /**
  * The execution that the idempotency key of another start made; undefined when there is none. Throws

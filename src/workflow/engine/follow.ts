@@ -5,7 +5,7 @@ import { readOutputs } from './journal/node-runs-store.ts';
 import type { ExecutionEvent } from './execution.ts';
 import type { EngineSql } from './journal/journal-store.ts';
 import { nodeKey } from './journal/journal-row.ts';
-import { readShownOutput } from './run/output-secrets.ts';
+import { readShownOutput } from './journal/output-secrets.ts';
 
 /** How often an execution that may run elsewhere is looked at. */
 const pollMs = 500;

@@ -11,7 +11,8 @@ import { nodeKey, type NodeEntry } from './journal/journal-row.ts';
 import type { EngineSql } from './journal/journal-store.ts';
 import { readNodesAt } from './journal/node-runs-store.ts';
 import { reopenExecution, type KeptNode } from './reopening-store.ts';
-import { deadlineOf, keepToken, type EngineSealer } from './requests.ts';
+import { deadlineOf, keepToken } from './requests.ts';
+import type { EngineSealer } from './journal/output-secrets.ts';
 import { requireBudget, restOfBudget } from './run/run-limits.ts';
 
 export interface ReopeningOptions {

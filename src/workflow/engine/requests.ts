@@ -1,14 +1,12 @@
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
-import type { Sealer } from '../../kit/secrets/sealing.ts';
 import { heldForComponents } from '../components/component-permissions.ts';
 import { hasSecrets } from '../components/secret-fields.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { StoredExecution, StoredRequest } from './journal/execution-row.ts';
 import type { Callbacks, StartRequest } from './execution.ts';
 import { refuseClosedInputs } from './walk/given-inputs.ts';
-
-export type EngineSealer = Pick<Sealer, 'seal' | 'unseal'>;
+import type { EngineSealer } from './journal/output-secrets.ts';
 
 const tokenContext = 'workflow caller token';
 const inputsContext = 'workflow inputs';

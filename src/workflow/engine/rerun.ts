@@ -1,8 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Plan, PlannedEdge } from '../flow/plan.ts';
 import type { StoredExecution } from './journal/execution-row.ts';
-import type { StartRequest } from './execution.ts';
-import type { NodeFilter, NodePage } from './journal/node-pages.ts';
+import type { StartRequest, NodeFilter, NodePage } from './execution.ts';
 import { isErrorEdge } from './walk/walk-edges.ts';
 
 /** The nodes whose outputs do not depend on a node, so that a re-run from there takes them over. */

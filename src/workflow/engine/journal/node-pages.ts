@@ -1,4 +1,4 @@
-import type { ExecutionStatus, NodeRun } from '../execution.ts';
+import type { ExecutionStatus, NodeRun, NodeFilter, NodeWindow, NodePage } from '../execution.ts';
 import { nodeKey } from './journal-row.ts';
 import type { EngineSql } from './journal-store.ts';
 import {
@@ -10,31 +10,6 @@ import {
 import { readNodesAt } from './node-runs-store.ts';
 import { rowStatuses, toOpenRun, toRun } from './node-runs.ts';
 import { readOpenNodes } from './open-nodes.ts';
-
-/** Which nodes of an execution are asked for; all without any. */
-export interface NodeFilter {
-  readonly nodeId?: string;
-  readonly iteration?: string;
-  readonly status?: NodeRun['status'];
-}
-
-/** Which of them, in the order of their start: the newest, or so many behind an offset. */
-export interface NodeWindow {
-  readonly filter?: NodeFilter;
-  /** From the newest back when absent. */
-  readonly offset?: number;
-  /** No more than these; all when absent. */
-  readonly limit?: number;
-  /** Of their outputs together; one node is always there. No bound when absent. */
-  readonly bytesMax?: number;
-}
-
-/** Some nodes of an execution, in the order of their start. */
-export interface NodePage {
-  readonly nodes: readonly NodeRun[];
-  /** Of all that match. */
-  readonly total: number;
-}
 
 interface Stored {
   readonly id: string;

@@ -2,7 +2,7 @@ import type { Usage } from '../../components/component.ts';
 import type { ExecutionStatus, NodeRun } from '../execution.ts';
 import type { NodeBody, NodeEntry, NodeStatus } from './journal-row.ts';
 import type { OpenNode } from './open-nodes.ts';
-import { readShownOutput } from '../run/output-secrets.ts';
+import { readShownOutput } from './output-secrets.ts';
 
 /** Whether an execution may still go on by itself. */
 export function isUnderWay(status: ExecutionStatus): boolean {

@@ -7,9 +7,8 @@ import { attemptsOf, delayBefore, type NodeEnd, type NodeWork } from './node-run
 import type { Underway } from '../journal/open-nodes.ts';
 import { ParkedNodes, type ParkedNode } from './parked-nodes.ts';
 import type { Failed, Last, OutcomeParts } from './outcome-parts.ts';
-import { readOutput } from './recovery.ts';
 import { RunAllowance } from './run-allowance.ts';
-import { writeOutput } from './run-limits.ts';
+import { writeOutput, readOutput } from '../journal/outputs.ts';
 import { catchersOf } from '../walk/walk-catchers.ts';
 import { hasErrorWay } from '../walk/walk-edges.ts';
 import type { Step } from '../walk/walk-frame.ts';

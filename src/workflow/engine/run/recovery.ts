@@ -3,9 +3,10 @@ import type { StoredExecution } from '../journal/execution-row.ts';
 import type { NodeEntry } from '../journal/journal-row.ts';
 import { nodeKey } from '../journal/journal-row.ts';
 import type { OpenNode } from '../journal/open-nodes.ts';
-import type { OutputSecrets } from './output-secrets.ts';
+import type { OutputSecrets } from '../journal/output-secrets.ts';
 import { Walk } from '../walk/walk.ts';
 import type { Past } from '../walk/walk-options.ts';
+import { readOutput } from '../journal/outputs.ts';
 
 /** What an execution knows of its earlier life. */
 export interface History {
@@ -77,10 +78,6 @@ export function walkAnew({
     secrets: history.secrets,
     past: (nodeId, iteration) => pastOf(history, nodeId, iteration),
   });
-}
-
-export function readOutput(output: string | undefined): unknown {
-  return output === undefined ? null : JSON.parse(output);
 }
 
 /** Whether a node waits for an execution within. */

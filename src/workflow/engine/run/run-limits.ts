@@ -88,19 +88,6 @@ export class RunLimits {
   }
 }
 
-/** The output of a node as JSON; throws `invalid` (`bad_output`) for what is none. */
-export function writeOutput(
-  output: unknown,
-  replacer?: (this: object, name: string, value: unknown) => unknown,
-): string {
-  try {
-    return JSON.stringify(output, replacer) ?? 'null';
-  } catch (cause) {
-    const message = 'the output of a node is JSON';
-    throw new Fault('invalid', message, { reason: 'bad_output', cause });
-  }
-}
-
 /** Throws `conflict` (`budget_exceeded`) when an execution has used more than its budget has. */
 export function requireBudget(
   stored: Pick<StoredExecution, 'request' | 'tokensUsed' | 'cost'>,

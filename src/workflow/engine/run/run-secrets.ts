@@ -1,9 +1,9 @@
 import { hasSecrets } from '../../components/secret-fields.ts';
 import type { Plan } from '../../flow/plan.ts';
 import type { StoredExecution } from '../journal/execution-row.ts';
-import { OutputSecrets } from './output-secrets.ts';
+import { OutputSecrets, type EngineSealer } from '../journal/output-secrets.ts';
 import type { History } from './recovery.ts';
-import { openInputs, type EngineSealer } from '../requests.ts';
+import { openInputs } from '../requests.ts';
 
 interface RunGround {
   readonly stored: StoredExecution;

@@ -1,6 +1,5 @@
-import type { OutputSecrets } from './output-secrets.ts';
-import { readOutput } from './recovery.ts';
-import { writeOutput } from './run-limits.ts';
+import type { OutputSecrets } from '../journal/output-secrets.ts';
+import { writeOutput, readOutput } from '../journal/outputs.ts';
 import type { Step } from '../walk/walk-frame.ts';
 
 /** An output for the journal, as the journal would give it back, and as it is told. */

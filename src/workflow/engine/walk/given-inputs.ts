@@ -2,7 +2,7 @@ import { refuseAuthorsSettings } from '../../flow/merged-settings.ts';
 import type { Scope } from '../../flow/flow.ts';
 import type { Plan } from '../../flow/plan.ts';
 import type { InputUse, InputUses, StartRequest } from '../execution.ts';
-import type { OutputSecrets } from '../run/output-secrets.ts';
+import type { OutputSecrets } from '../journal/output-secrets.ts';
 import { predecessorsOf } from './walk-edges.ts';
 import type { Step } from './walk-frame.ts';
 

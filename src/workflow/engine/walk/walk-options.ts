@@ -1,6 +1,6 @@
 import type { Plan } from '../../flow/plan.ts';
 import type { StoredRequest } from '../journal/execution-row.ts';
-import type { OutputSecrets } from '../run/output-secrets.ts';
+import type { OutputSecrets } from '../journal/output-secrets.ts';
 
 /** What a node came to in an earlier life of the execution. */
 export interface Past {

@@ -1,8 +1,7 @@
 import { hiddenSecret, secretFieldsOf } from '../../components/secret-fields.ts';
 import type { Component } from '../../components/component.ts';
-import type { EngineSealer } from '../requests.ts';
-import { readOutput } from './recovery.ts';
-import { writeOutput } from './run-limits.ts';
+import { writeOutput, readOutput } from './outputs.ts';
+import type { Sealer } from '../../../kit/secrets/sealing.ts';
 
 const context = 'workflow output';
 /** How every sealed field begins in the journal. */
@@ -85,3 +84,5 @@ function isSealed(value: unknown): value is { readonly $sealed: string } {
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
+
+export type EngineSealer = Pick<Sealer, 'seal' | 'unseal'>;
