@@ -16,12 +16,20 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
 const product = files.filter((file) => !/(\.test|\/testing|-testing)\.ts$/.test(file));
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
 
-const imports: Import[] = product.flatMap((from) =>
-  [...textOf(from).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, target = '']) => ({
-    from,
-    to: normalize(join(dirname(from), target)),
-  })),
-);
+const imports = importsOf(root, product);
+
+/** What files below a folder import of it; their paths begin there. */
+function importsOf(folder: string, sources: readonly string[]): Import[] {
+  return sources
+    .filter((from) => /\.tsx?$/.test(from))
+    .flatMap((from) => {
+      const text = readFileSync(join(folder, from), 'utf8');
+      const targets = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g);
+      return Array.from(targets, ([, target = '']) => {
+        return { from, to: normalize(join(dirname(from), target)) };
+      });
+    });
+}
 
 const serviceNames = new Set(
   files
@@ -93,21 +101,6 @@ function loadedBy(file: string, loaded = new Set<string>()): ReadonlySet<string>
   const imported = textOf(file).matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']+)'/gm);
   for (const [, target = ''] of imported) loadedBy(normalize(join(dirname(file), target)), loaded);
   return loaded;
-}
-
-test('no file leads back to itself, not even by types', () => {
-  expectNone('What two files share stands below both.', [...circular()]);
-});
-
-/** The files that are left when those are taken away, again and again, that import none of the rest. */
-function circular(): ReadonlySet<string> {
-  const left = new Set(product);
-  const isGround = (file: string) => !imports.some(({ from, to }) => from === file && left.has(to));
-  while (true) {
-    const ground = [...left].filter(isGround);
-    if (ground.length === 0) return left;
-    for (const file of ground) left.delete(file);
-  }
 }
 
 function isOfRunning(file: string, service: string): boolean {
@@ -208,3 +201,21 @@ test('the pages of the console import their own files, and of the program types 
   });
   expectNone('What runs in a browser holds nothing that runs in a service.', breaches);
 });
+
+test('no file leads back to itself, not even by types', () => {
+  const ofProgram = circular(product, imports);
+  const sources = readdirSync(pages, { recursive: true, encoding: 'utf8' });
+  const ofConsole = circular(sources, importsOf(pages, sources));
+  expectNone('What two files share stands below both.', [...ofProgram, ...ofConsole]);
+});
+
+/** The files that are left when those are taken away, again and again, that import none of the rest. */
+function circular(all: readonly string[], among: readonly Import[]): ReadonlySet<string> {
+  const left = new Set(all);
+  const isGround = (file: string) => !among.some(({ from, to }) => from === file && left.has(to));
+  while (true) {
+    const ground = [...left].filter(isGround);
+    if (ground.length === 0) return left;
+    for (const file of ground) left.delete(file);
+  }
+}

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../src/kit/testing.ts';
 import { Load, type Shot } from '../harness/load.ts';
 import { agentCount, capabilityNames, queryOf, registrationOf } from './agents.ts';
-import type { PeerClient } from './peers.ts';
+import type { PeerClient } from './peer-client.ts';
 
 const waitMs = 20_000;
 /** etcd takes no more in a transaction than 128. */

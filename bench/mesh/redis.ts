@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../src/kit/testing.ts';
 import { awake, connections } from '../harness/load.ts';
 import { agentCount, queryOf, registrationOf } from './agents.ts';
-import type { PeerClient } from './peers.ts';
+import type { PeerClient } from './peer-client.ts';
 
 const waitMs = 20_000;
 const lookupScript = `return redis.call('MGET', unpack(redis.call('SRANDMEMBER', KEYS[1], ARGV[1])))`;

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Field } from '../../ui/field.tsx';
-import type { FormPartProps } from './provider-settings-form.tsx';
+import type { FormPartProps } from './form-part.ts';
 
 const figures = [
   ['priority', 'Priority', 'a lower one is asked first, before any strategy'],

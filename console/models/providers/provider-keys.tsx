@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Field } from '../../ui/field.tsx';
-import type { FormPartProps } from './provider-settings-form.tsx';
+import type { FormPartProps } from './form-part.ts';
 
 /** Keys go in and never come back. */
 export function ProviderKeys(props: FormPartProps & { readonly keyCount: number }): ReactNode {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { newModel, type ModelForm } from './provider-settings.ts';
-import type { FormPartProps } from './provider-settings-form.tsx';
+import type { FormPartProps } from './form-part.ts';
 
 type TextField = Exclude<keyof ModelForm, 'rest'>;
 

@@ -13,11 +13,7 @@ import {
   type Configured,
   type ProviderForm,
 } from './provider-settings.ts';
-
-export interface FormPartProps {
-  readonly form: ProviderForm;
-  readonly onSet: (change: Partial<ProviderForm>) => void;
-}
+import type { FormPartProps } from './form-part.ts';
 
 export interface ProviderSettingsFormProps {
   /** Absent for a new one. */

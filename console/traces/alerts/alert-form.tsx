@@ -3,7 +3,7 @@ import { useChange } from '../../api/answers.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
 import type { Alert } from '../parts/answers.ts';
-import { ConditionFields } from './condition-fields.tsx';
+import { ConditionFields, type SetDraft } from './condition-fields.tsx';
 import {
   bodyOf,
   draftOf,
@@ -20,9 +20,6 @@ export interface AlertFormProps {
   readonly alert: Alert | undefined;
   readonly onDone: () => void;
 }
-
-/** What is said of a field of the draft. */
-export type SetDraft = (part: Partial<AlertDraft>) => void;
 
 /** Makes or changes an alert, and tries it on the past before. */
 export function AlertForm({ alert, onDone }: AlertFormProps): ReactNode {

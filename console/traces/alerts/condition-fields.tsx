@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { Field } from '../../ui/field.tsx';
-import type { SetDraft } from './alert-form.tsx';
 import { metrics, operators, type AlertDraft, type Metric, type Operator } from './draft.ts';
 
 export interface ConditionFieldsProps {
@@ -64,3 +63,6 @@ export function ConditionFields({ draft, onSet }: ConditionFieldsProps): ReactNo
     </div>
   );
 }
+
+/** What is said of a field of the draft. */
+export type SetDraft = (part: Partial<AlertDraft>) => void;
