@@ -14,7 +14,7 @@ import { ask, callerOf, openReplica, readAll, scriptTools, textOf } from './test
 const doomed = `
   const [folder, migrations, url] = parameters;
   const { openDatabase } = await open('./database.ts');
-  const { openBus } = await open('../bus/bus.ts');
+  const { openBus } = await open('../bus/open-bus.ts');
   const { silentLog } = await open('../testing.ts');
   const testing = await open('../../chat/turns/testing.ts');
   const database = await openDatabase({ folder });

@@ -13,7 +13,7 @@ import { startMoney } from './testing.ts';
 const replica = `
   const [folder, count] = parameters;
   const { startMoney, spendOf } = await open('../../gateway/money/testing.ts');
-  const { openBus } = await open('../bus/bus.ts');
+  const { openBus } = await open('../bus/open-bus.ts');
   const { silentLog } = await open('../testing.ts');
   const never = new Promise(() => {});
   const sql = {
