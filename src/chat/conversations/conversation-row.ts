@@ -1,11 +1,12 @@
 import { toStorable, toStorableText } from '../../kit/storable-json.ts';
-import type {
-  Conversation,
-  Message,
-  NewMessage,
-  ToolCall,
-  ToolRules,
-  Usage,
+import {
+  sumOfDollars,
+  type Conversation,
+  type Message,
+  type NewMessage,
+  type ToolCall,
+  type ToolRules,
+  type Usage,
 } from './conversation.ts';
 
 /** A row of `chat.conversations`. */
@@ -56,7 +57,7 @@ export function conversationOf(row: ConversationRow): Conversation {
       messageId !== null && { branchedFrom: { conversationId: branchedFrom, messageId } }),
     messageCount: row.message_count,
     totalTokens: row.total_tokens,
-    cost: row.cost,
+    cost: sumOfDollars([row.cost]),
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: row.updated_at.getTime(),
   };

@@ -24,8 +24,13 @@ export function addUsage(one: Usage | undefined, other: Usage | undefined): Usag
     promptTokens: one.promptTokens + other.promptTokens,
     completionTokens: one.completionTokens + other.completionTokens,
     totalTokens: one.totalTokens + other.totalTokens,
-    ...(costs.length === 0 ? {} : { cost: costs.reduce((sum, cost) => sum + cost) }),
+    ...(costs.length === 0 ? {} : { cost: sumOfDollars(costs) }),
   };
+}
+
+/** US dollars, without the dust that binary fractions leave in sums: nothing is billed below a picodollar. */
+export function sumOfDollars(dollars: readonly number[]): number {
+  return Number(dollars.reduce((sum, one) => sum + one, 0).toFixed(12));
 }
 
 /** A call of a tool that a model asks for. */

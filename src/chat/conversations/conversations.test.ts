@@ -194,18 +194,18 @@ describe('a branch', () => {
     const answer = { role: 'assistant', content: 'yes' } as const;
     const messages = await conversations.append('a', id, [
       ask('one'),
-      { ...answer, ...usage(3, 0.25) },
+      { ...answer, ...usage(3, 0.1) },
       { ...answer, content: '', toolCalls: [{ id: 'c', name: 'n', arguments: '{}' }], ...usage(5) },
-      { ...answer, ...usage(7, 0.5) },
+      { ...answer, ...usage(7, 0.2) },
       { ...answer, ...usage(11, 0.125) },
     ]);
     const branchAt = (place: number) =>
       other.branch('a', id, { messageId: messages[place - 1]?.id ?? '' });
     expect(await branchAt(1)).toMatchObject({ totalTokens: 0, cost: 0 });
     const branch = await branchAt(4);
-    expect(branch).toMatchObject({ totalTokens: 10, cost: 0.75 });
+    expect(branch).toMatchObject({ totalTokens: 10, cost: 0.3 });
     await conversations.append('a', branch.id, [{ ...answer, ...usage(2, 1) }]);
-    expect(await other.find('a', branch.id)).toMatchObject({ totalTokens: 12, cost: 1.75 });
+    expect(await other.find('a', branch.id)).toMatchObject({ totalTokens: 12, cost: 1.3 });
   });
 
   test('is refused behind a message of another conversation', async () => {

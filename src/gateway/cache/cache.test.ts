@@ -335,6 +335,26 @@ test('an evicted answer is gone everywhere, and nobody evicts what is not theirs
   missed(await replica.lookup(asked)).fill.abandon();
 });
 
+test('an evicted answer is not written again by a replica that had not yet written its own', async () => {
+  const asked = question();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const query: CacheSql['query'] = async (text, parameters) => {
+    if (text.startsWith('insert')) await held;
+    return database.query(text, parameters);
+  };
+  await using cache = await openCache();
+  await using waiting = await openCache();
+  await using writing = await openCache({ sql: { query } });
+  for (const replica of [waiting, writing]) await fill(replica, asked);
+  const written = writing.flush();
+  await cache.evict({ tenant: asked.tenant });
+  release();
+  await Promise.all([written, waiting.flush()]);
+  const stored = 'select key from gateway.cache where tenant = $1';
+  await expect.poll(() => database.query(stored, [asked.tenant])).toEqual([]);
+});
+
 test('clearing takes one namespace or all of a tenant, also what is yet to be written', async () => {
   await using cache = await openCache();
   const plain = question();

@@ -91,9 +91,12 @@ export class Cache implements AnswerCache, AsyncDisposable {
   /** Starts to follow what other replicas evict. */
   static async open(options: CacheOptions): Promise<Cache> {
     const cache = new Cache(options);
-    const subscription = await options.topic.subscribe(({ data }) => cache.#forget(data), {
-      onGap: () => cache.#forget({}),
-    });
+    const follow = ({ data }: { readonly data: Eviction }) => {
+      cache.#forget(data);
+      void cache.#database?.recall(data);
+    };
+    const onGap = () => cache.#forget({});
+    const subscription = await options.topic.subscribe(follow, { onGap });
     cache.#close = () => subscription.close();
     return cache;
   }

@@ -42,6 +42,8 @@ export class DatabaseLevel implements AsyncDisposable {
   readonly #pending = new Map<string, CacheEntry>();
   readonly #touched = new Set<string>();
   readonly #sweepTimer: NodeJS.Timeout;
+  /** What is being written. */
+  #batch: readonly CacheEntry[] = [];
   #pendingBytes = 0;
   #writtenBytes = 0;
   #sweeps = 0;
@@ -84,13 +86,21 @@ export class DatabaseLevel implements AsyncDisposable {
 
   /** Deletes what is meant, also what was yet to be written, and answers the keys. */
   async evict(eviction: Eviction): Promise<string[]> {
-    const keys: string[] = [];
-    for (const entry of this.#pending.values()) {
-      if (isEvicted(entry, eviction)) keys.push(entry.key);
-    }
-    for (const key of keys) this.#drop(key);
+    const keys = this.#dropPending(eviction);
     await this.#writing;
     return [...keys, ...(await deleteEntries(this.#sql, eviction))];
+  }
+
+  /** Takes back what another replica evicted while it was on its way from here to the database. */
+  async recall(eviction: Eviction): Promise<void> {
+    this.#dropPending(eviction);
+    if (!this.#batch.some((entry) => isEvicted(entry, eviction))) return;
+    await this.#writing;
+    try {
+      await deleteEntries(this.#sql, eviction);
+    } catch (error) {
+      this.#pause(error);
+    }
   }
 
   /** Writes what waits; resolves also when that failed, for the cache is not the place to complain. */
@@ -138,12 +148,14 @@ export class DatabaseLevel implements AsyncDisposable {
   async #writeAll(): Promise<void> {
     try {
       while (this.#pending.size > 0) {
-        const entries = this.#takeBatch();
-        await writeEntries(this.#sql, entries);
+        this.#batch = this.#takeBatch();
+        await writeEntries(this.#sql, this.#batch);
         if (this.#writtenBytes > this.maxBytes / 8) await this.#trim();
       }
     } catch (error) {
       this.#pause(error);
+    } finally {
+      this.#batch = [];
     }
   }
 
@@ -158,6 +170,15 @@ export class DatabaseLevel implements AsyncDisposable {
     for (const { key } of entries) this.#drop(key);
     this.#writtenBytes += bytes;
     return entries;
+  }
+
+  #dropPending(eviction: Eviction): string[] {
+    const keys: string[] = [];
+    for (const entry of this.#pending.values()) {
+      if (isEvicted(entry, eviction)) keys.push(entry.key);
+    }
+    for (const key of keys) this.#drop(key);
+    return keys;
   }
 
   #drop(key: string): void {

@@ -47,6 +47,13 @@ test("OpenAI's bytes go through as they are, both ways", async () => {
   expect(answer.headers.get('x-gateway-cost')).toBe('0.000105');
 });
 
+test('a byte-order mark in front of a body stays here', async () => {
+  upstream.script(json(openAiAnswer('hello')));
+  const sent = JSON.stringify({ model: 'm', messages });
+  expect((await gateway.call('POST', '/v1/chat/completions', `\u{FEFF}${sent}`)).status).toBe(200);
+  expect(upstream.received.at(-1)?.text).toBe(sent);
+});
+
 test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses'])(
   "no provider sees the gateway's own fields, sent to %s",
   async (path) => {

@@ -92,6 +92,23 @@ describe.skipIf(!program)('with a nats-server (skipped when there is none)', () 
     expect(records[0]?.events.map(({ seq }) => seq)).toEqual(range(1, 200));
   });
 
+  test('events reach everybody at once, however long they have listened', async () => {
+    const { url } = await startServer();
+    const topic = (await open(url)).topic<number>('t');
+    const listening = await open(url);
+    const records = await Promise.all(
+      range(1, 100).map(() => record(listening.topic<number>('t'))),
+    );
+    // What a subscription asks of a server for some time ends at such times: 10 s are a usual one.
+    await delay(9_500);
+    for (const value of range(1, 150)) {
+      await topic.publish(value);
+      await delay(10);
+    }
+    const counts = () => new Set(records.map(({ events }) => events.length));
+    await vi.waitFor(() => expect(counts()).toEqual(new Set([150])), 3_000);
+  });
+
   test('a kill -9 of the server loses no event and repeats none', async () => {
     const server = await startServer();
     const topic = (await open(server.url)).topic<number>('t');

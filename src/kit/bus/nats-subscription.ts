@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ConsumerMessages, JsMsg, StreamInfo } from '@nats-io/jetstream';
+import type { JsMsg, PushConsumer, StreamInfo } from '@nats-io/jetstream';
 import type { Log } from '../log.ts';
 import type { NatsLink, Resumable } from './nats-link.ts';
 import type { Reader } from './reader.ts';
@@ -13,14 +13,15 @@ export interface NatsSubscriptionOptions<T> {
 }
 
 /**
- * Follows a stream through ordered consumers, each starting behind the last event that was seen.
- * The client would repair a consumer by itself, but only after up to 30 s; here a lost one is
- * replaced as soon as the connection is back.
+ * Follows a stream through ordered consumers, each starting behind the last event that was seen. The
+ * server pushes: where it is pulled, NATS before 2.10 may forget a pull that ends as an event comes, and
+ * the client misses it only many seconds later. A client would repair a consumer by itself, but only
+ * after up to a minute; here a lost one is replaced as soon as the connection is back.
  */
 export class NatsSubscription<T> implements Resumable {
   readonly #options: NatsSubscriptionOptions<T>;
   readonly #closing = new AbortController();
-  #messages: ConsumerMessages | undefined;
+  #messages: Awaited<ReturnType<PushConsumer['consume']>> | undefined;
   #following: Promise<void> | undefined;
 
   constructor(options: NatsSubscriptionOptions<T>) {
@@ -31,13 +32,10 @@ export class NatsSubscription<T> implements Resumable {
     const { link, reader, inspect } = this.#options;
     const { state, config } = await inspect();
     reader.align(state.messages > 0 ? state.first_seq : state.last_seq + 1, state.last_seq);
-    const consumer = await link.jetstream.consumers.get(config.name, {
+    const consumer = await link.jetstream.consumers.getPushConsumer(config.name, {
       opt_start_seq: reader.position + 1,
-      inactive_threshold: idleMs,
     });
     this.#messages = await consumer.consume({
-      max_messages: 1000,
-      expires: pullMs,
       abort_on_missing_resource: true,
       callback: (message) => this.#read(message),
     });
@@ -97,6 +95,4 @@ export class NatsSubscription<T> implements Resumable {
   }
 }
 
-const idleMs = 60_000;
-const pullMs = 10_000;
 const pauseMs = 100;

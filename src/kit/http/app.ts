@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import type { Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import { formMediaType, parseFormBody } from './form-body.ts';
-import { parseJsonBody } from './json-body.ts';
+import { parseJsonBody, withoutByteOrderMark } from './json-body.ts';
 import { compileSerializer } from './serializer.ts';
 import { boundBody } from './streamed-body.ts';
 import { compileValidator, isBodyOptional } from './validation.ts';
@@ -107,7 +107,7 @@ function addParser(app: FastifyInstance, type: string, parse: (text: string) => 
       const text = String(body);
       // Many clients name a type also where they send nothing, with DELETE for instance.
       if (text === '' && request.routeOptions.config.mayLackBody) return done(null, undefined);
-      if (request.routeOptions.config.keepsText) request.text = text;
+      if (request.routeOptions.config.keepsText) request.text = withoutByteOrderMark(text);
       done(null, parse(text));
     } catch (error) {
       done(error as Error);

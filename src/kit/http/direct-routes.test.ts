@@ -186,6 +186,7 @@ const chunked = '5\r\n{"do"\r\n7\r\n:"say"}\r\n0\r\n\r\n';
 describe('a direct route answers as the framework does', () => {
   test.each<[string, Sent, number]>([
     ['a body', { body: say }, 201],
+    ['a body behind a byte-order mark', { body: `\u{FEFF}${say}` }, 201],
     ['a body and a query', { body: say, query: '?times=3' }, 201],
     ['a value given at once', { body: '{"do":"at once"}' }, 201],
     ['an answer that is written already', { body: '{"do":"written"}' }, 201],

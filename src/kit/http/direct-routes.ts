@@ -7,7 +7,7 @@ import { jsonType, WrittenBytes } from '../written-json.ts';
 import type { AnyHandler, Call } from './call.ts';
 import { DirectReply, DirectRequest } from './direct-exchange.ts';
 import type { Edge } from './edge.ts';
-import { parseJsonBody } from './json-body.ts';
+import { parseJsonBody, withoutByteOrderMark } from './json-body.ts';
 import { KnownBodies } from './known-bodies.ts';
 import type { PiecewiseAnswers } from './piecewise-answers.ts';
 import { readPlainHead, type PlainHead } from './plain-head.ts';
@@ -113,7 +113,7 @@ export class DirectRoutes {
     const { bodyTimeoutMs } = this.#options;
     if (bodyTimeoutMs) boundBody(request.raw, bodyTimeoutMs);
     const take = (text: string) => {
-      if (route.keepsText) request.text = text;
+      if (route.keepsText) request.text = withoutByteOrderMark(text);
       this.#handle(direct, reply, text);
     };
     request.readText(take, () => reply.awaitClose());

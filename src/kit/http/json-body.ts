@@ -2,14 +2,21 @@ import { Fault } from '../errors.ts';
 import { inspectJson, scanJson } from '../json-scan.ts';
 
 const depthMax = 64;
+const byteOrderMark = '\u{FEFF}';
+
+/** A text without the byte-order mark that some clients write in front of what is UTF-8 anyway. */
+export function withoutByteOrderMark(text: string): string {
+  return text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length) : text;
+}
 
 /**
- * Parses a JSON body (RFC 8259). Refuses U+0000, which PostgreSQL cannot store in a text, and nesting
+ * Parses a JSON body (RFC 8259), with a byte-order mark in front or without. Refuses U+0000, which PostgreSQL cannot store in a text, and nesting
  * deeper than 64 before parsing, so that no later recursion can overflow; the keys `__proto__` and
  * `constructor.prototype`; and a key that stands twice in an object, of which each reader might take
  * another.
  */
-export function parseJsonBody(text: string): unknown {
+export function parseJsonBody(marked: string): unknown {
+  const text = withoutByteOrderMark(marked);
   refuseNul(text);
   const { depth, members } = scanJson(text, depthMax);
   if (depth > depthMax) throw refusal(`is nested deeper than ${depthMax} levels`);
