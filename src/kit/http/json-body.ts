@@ -10,10 +10,10 @@ export function withoutByteOrderMark(text: string): string {
 }
 
 /**
- * Parses a JSON body (RFC 8259), with a byte-order mark in front or without. Refuses U+0000, which PostgreSQL cannot store in a text, and nesting
- * deeper than 64 before parsing, so that no later recursion can overflow; the keys `__proto__` and
- * `constructor.prototype`; and a key that stands twice in an object, of which each reader might take
- * another.
+ * Parses a JSON body (RFC 8259), with a byte-order mark in front or without. Refuses U+0000, which
+ * PostgreSQL cannot store in a text, and nesting deeper than 64 before parsing, so that no later recursion
+ * can overflow; the keys `__proto__` and `constructor.prototype`; and a key that stands twice in an
+ * object, of which each reader might take another.
  */
 export function parseJsonBody(marked: string): unknown {
   const text = withoutByteOrderMark(marked);
