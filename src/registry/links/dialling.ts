@@ -2,6 +2,7 @@ import type {
   Client,
   ClientOptions,
   ConnectOptions,
+  JSONRPCMessage,
   JsonSchemaValidator,
   PriorDiscovery,
   Transport,
@@ -11,7 +12,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Connection, RemoteEndpoint } from '../connections/connection.ts';
 import type { SpawnServer } from '../processes/spawned.ts';
 import { HttpTransport } from './http-transport.ts';
-import { isOfOtherEra, isOverQuestion, toLinkFault } from './link-faults.ts';
+import { isOfOtherEra, isOverQuestion, notMcpAnswer, toLinkFault } from './link-faults.ts';
 import { LinkFetch, type Credentials } from './link-fetch.ts';
 import type { ServerIdentity } from './link.ts';
 import { McpLink } from './mcp-link.ts';
@@ -144,6 +145,8 @@ class Dialling {
     client.onerror = (error) => {
       if (error instanceof Fault) this.#failure ??= error;
     };
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener
+    wire.transport.onmessage = (message) => this.#answerStray(message, wire.transport);
     const closeWire = () => void wire.transport.close().catch(() => {});
     request.signal.addEventListener('abort', closeWire, { once: true });
     try {
@@ -156,6 +159,13 @@ class Dialling {
       request.signal.removeEventListener('abort', closeWire);
     }
     return this.#finish(client, wire);
+  }
+
+  /** What answers a request but is no answer comes again as one: the client would pass it over. */
+  #answerStray(message: JSONRPCMessage, { onmessage }: Transport): void {
+    if ('method' in message || message.id === undefined) return;
+    const isAnswer: boolean = this.#sdk.isJSONRPCResponse(message);
+    if (!isAnswer) onmessage?.(notMcpAnswer(message.id, message));
   }
 
   #finish(client: Client, { pid }: Wire): Dialled {

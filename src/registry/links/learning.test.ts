@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createMcpHandler, McpServer, type McpHttpHandler } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
@@ -10,14 +11,18 @@ let server: TestServer;
 let handler: McpHttpHandler;
 let tools: Map<string, string>;
 let lists: number;
+let isHanging: boolean;
 
 beforeEach(async () => {
   tools = new Map([['add', 'Adds two numbers']]);
   lists = 0;
+  isHanging = false;
   handler = createMcpHandler(() => serverOfNow());
   server = await serve(
     fromWeb(async (request) => {
-      if (request.headers.get('mcp-method') === 'tools/list') lists += 1;
+      const isList = request.headers.get('mcp-method') === 'tools/list';
+      if (isList) lists += 1;
+      if (isList && isHanging) await once(request.signal, 'abort');
       return handler.fetch(request);
     }),
   );
@@ -86,6 +91,20 @@ test('with quarantine on nothing is called of a server that does not say what it
   await server[Symbol.asyncDispose]();
   await expect(learning.vet('con_a')).rejects.toBeInstanceOf(Fault);
   server = await serve((_request, response) => response.end());
+});
+
+test('with quarantine on a server that does not list its tools holds a call no longer than a check', async () => {
+  const learning = openLearning(true);
+  await learning.ensure('con_a');
+  const connection = links.directory.find('con_a');
+  if (!connection) throw new Error('there is no connection');
+  const healthCheck = { ...connection.healthCheck, timeout: 1_000 };
+  links.directory.put({ ...connection, healthCheck });
+  isHanging = true;
+  const vetted = learning.vet('con_a', { timeoutMs: 60_000 });
+  await expect(vetted).rejects.toBeInstanceOf(Fault);
+  isHanging = false;
+  await learning.vet('con_a');
 });
 
 test.each([

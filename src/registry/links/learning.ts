@@ -61,11 +61,13 @@ export class Learning implements Disposable {
 
   /**
    * Before a call: with quarantine on the server is asked first, so that a tool which changed unheard
-   * is found out. Rejects as `Link` does.
+   * is found out. It has as long to answer as a health check gives it. Rejects as `Link` does.
    */
-  async vet(connectionId: string, options?: ExchangeOptions): Promise<void> {
+  async vet(connectionId: string, options: ExchangeOptions = {}): Promise<void> {
     if (!this.#options.isQuarantineOn) return;
-    await waitFor(this.learn(connectionId), options);
+    const { timeout } = this.#find(connectionId).healthCheck;
+    const timeoutMs = Math.min(options.timeoutMs ?? timeout, timeout);
+    await waitFor(this.learn(connectionId, { timeoutMs: timeout }), { ...options, timeoutMs });
     const offer = this.#options.directory.find(connectionId)?.offer;
     const reason = offer && unreadBecause(offer, 'tools');
     if (!reason) return;

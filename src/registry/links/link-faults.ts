@@ -1,3 +1,4 @@
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import { Fault } from '../../kit/errors.ts';
 import type { ServerIdentity } from './link.ts';
 
@@ -16,6 +17,7 @@ const unconnectedCodes: ReadonlySet<unknown> = new Set([
 const strangeStatuses: ReadonlySet<unknown> = new Set([400, 404, 405]);
 const invalidRequest = -32_600;
 const methodNotFound = -32_601;
+const internalError = -32_603;
 const unsupportedProtocolVersion = -32_022;
 /** Legacy servers need not know `ping`: `methodNotFound` from one tells nothing. */
 const strangeCodes: Readonly<Record<ServerIdentity['era'], ReadonlySet<unknown>>> = {
@@ -121,6 +123,16 @@ export function unreachable(cause?: unknown): Fault {
   return new Fault('unavailable', 'the server cannot be reached', { reason: 'unreachable', cause });
 }
 
+/** An answer in place of one that is no message of MCP, so that who waits for it learns of that. */
+export function notMcpAnswer(id: RequestId, cause: unknown): JSONRPCMessage {
+  const fault = notMcp(cause);
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: internalError, message: fault.message, data: fault },
+  };
+}
+
 /** The answer is no message of MCP. */
 export function notMcp(cause?: unknown): Fault {
   return new Fault('upstream', 'the server did not answer as an MCP server does', {
@@ -179,6 +191,7 @@ function findFault(thrown: unknown): Fault | undefined {
   let error = thrown;
   for (let depth = 0; depth < 8 && error instanceof Error; depth++) {
     if (error instanceof Fault) return error;
+    if ('data' in error && error.data instanceof Fault) return error.data;
     if (error.message === 'Not connected') return linkClosed(error);
     error = error.cause;
   }

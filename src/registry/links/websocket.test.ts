@@ -84,6 +84,19 @@ test.each([
   expect(links.pool.peek('con_ws')).toBeUndefined();
 });
 
+test.each([
+  ['a result that is null', { result: null }],
+  ['a result beside an error', { result: { content: [] }, error: null }],
+  ['an error that is a text', { error: 'no' }],
+])('%s ends the call at once, and the link goes on', async (_what, answered) => {
+  answerTool = (socket, id) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, ...answered }));
+  const link = await links.pool.open('con_ws');
+  const called = link.callTool('work', {}, { timeoutMs: 3_000 });
+  await expect(called).rejects.toMatchObject({ code: 'upstream', reason: 'not_mcp' });
+  await link.probe();
+  expect(sockets.length).toBe(1);
+});
+
 test('a server that leaves in mid-answer is not asked again by itself', async () => {
   let count = 0;
   answerTool = (socket) => {

@@ -1,7 +1,4 @@
-import type { Database } from '../../kit/database/database.ts';
 import { startThread } from '../../kit/entry-file.ts';
-import { Fault } from '../../kit/errors.ts';
-import type { Log } from '../../kit/log.ts';
 import type { BaselineTable } from './baseline-table.ts';
 import type {
   ExportForm,
@@ -11,33 +8,16 @@ import type {
   OpenRows,
   UnfitTrace,
 } from './messages.ts';
-import type { Completion, Write, AcceptedExport, TraceEvent } from './writes.ts';
+import { Holders } from './holders.ts';
+import type { IntakeOptions, IntakeState } from './intake-options.ts';
+import type { AcceptedExport, Completion, Write } from './writes.ts';
 import { LastingThread, ownMemory } from '../lasting-thread.ts';
 import { payOwedRows } from './recovery.ts';
-import { faultOf, notStored, stopping } from './refusals.ts';
+import { faultOf, notStored, stopping, tooManyWait } from './refusals.ts';
 import type { OpenListing, OpenQuery } from './open-listing.ts';
 import { Settling } from './settling.ts';
 import { SpanWriter } from './span-writer.ts';
 import { WaitingExports } from './waiting-exports.ts';
-
-export interface IntakeOptions extends Omit<IntakeSettings, 'owesRows'> {
-  readonly database: Database;
-  /** Has the partitions of today ready. */
-  readonly readyPartitions: () => Promise<void>;
-  readonly log: Log;
-  /** Bytes of exports that may wait for their answers. */
-  readonly queuedBytesMax: number;
-  /** Told of traces that are complete, once that is stored. */
-  readonly onComplete: (events: readonly TraceEvent[]) => void;
-}
-
-/** What intake is doing now. */
-export interface IntakeState {
-  readonly openTraces: number;
-  readonly openSpans: number;
-  /** Exports that wait for their answers. */
-  readonly queuedExports: number;
-}
 
 const adoptMs = 60_000;
 /** How much longer than its own replica others wait for a trace: that one may be slow. */
@@ -53,6 +33,7 @@ export class Intake implements AsyncDisposable {
   readonly #writer: SpanWriter;
   readonly #waiting = new WaitingExports();
   readonly #adopting: NodeJS.Timeout;
+  readonly #holders: Holders;
   readonly #settling = new Settling((id, wanted) =>
     this.#thread.post({ kind: 'read', id, wanted }),
   );
@@ -64,7 +45,9 @@ export class Intake implements AsyncDisposable {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    this.#writer = new SpanWriter(options.database, options.readyPartitions);
+    const { database, readyPartitions, log } = options;
+    this.#holders = new Holders({ database, log, onTakenOver: (ids) => this.#adoptThese(ids) });
+    this.#writer = new SpanWriter(database, { readyPartitions, holder: this.#holders.id });
     this.#thread = new LastingThread({
       start: () => this.#startThread(),
       onReply: (reply: IntakeReply) => this.#take(reply),
@@ -91,8 +74,7 @@ export class Intake implements AsyncDisposable {
     if (this.#isClosed || !this.#thread.current) return Promise.reject(stopping());
     const queuedBytes = this.#waiting.bytes;
     if (queuedBytes > 0 && queuedBytes + body.length > this.#options.queuedBytesMax) {
-      const message = 'too many spans wait to be stored; send them again later';
-      return Promise.reject(new Fault('exhausted', message, { retryAfter: 1 }));
+      return Promise.reject(tooManyWait());
     }
     return this.#waiting.add(body.length, (id) =>
       this.#thread.post({ kind: 'export', id, body, form }, ownMemory(body)),
@@ -101,8 +83,9 @@ export class Intake implements AsyncDisposable {
 
   /** Takes up what was open when the process ended, or another replica. */
   start(): void {
-    if (this.#isAlone) this.#track(this.#recover());
-    else this.#adoptOthers();
+    if (this.#isAlone) return this.#track(this.#recover());
+    this.#holders.start();
+    this.#adoptOthers();
   }
 
   /** Resolves once all that is stored of an open trace stands in its row. */
@@ -125,6 +108,7 @@ export class Intake implements AsyncDisposable {
     clearInterval(this.#adopting);
     await this.#waiting.drained();
     await Promise.allSettled(this.#work);
+    await this.#holders[Symbol.asyncDispose]();
     await this.#thread[Symbol.asyncDispose]();
     this.#settling.clear();
   }
@@ -263,14 +247,16 @@ export class Intake implements AsyncDisposable {
   /** Whether the thread has been told of all. */
   async #adopt(untouchedMs: number): Promise<boolean> {
     try {
-      for await (const traceIds of this.#writer.findForsaken(untouchedMs)) {
-        this.#thread.post({ kind: 'adopt', traceIds });
-      }
+      for await (const ids of this.#writer.findForsaken(untouchedMs)) this.#adoptThese(ids);
       return true;
     } catch (error) {
       this.#options.log.warn({ err: error }, 'open traces could not be looked for');
       return false;
     }
+  }
+
+  #adoptThese(traceIds: readonly string[]): void {
+    this.#thread.post({ kind: 'adopt', traceIds });
   }
 
   #track(work: Promise<unknown>): void {

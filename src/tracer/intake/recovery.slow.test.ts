@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
+import { asShared } from '../../kit/database/testing.ts';
 import { openTracerDatabase } from '../series/testing.ts';
 import { exportOf, newTraceId, startTracer, type Answer } from '../testing.ts';
 
@@ -34,6 +35,14 @@ async function letMinutePass(): Promise<void> {
   );
 }
 
+type Tracer = Awaited<ReturnType<typeof startTracer>>;
+
+/** How many traces of a name are counted. */
+async function countNamed(tracer: Tracer, name: string): Promise<number | undefined> {
+  const { body } = await tracer.call('GET', '/api/v1/metrics/aggregate?timeRange=1h');
+  return body.aggregations.find(({ key }: Answer) => key === name)?.metrics.totalRequests;
+}
+
 test('what was acknowledged and never read outlives the process, and is counted once', async () => {
   const traceId = newTraceId();
   {
@@ -49,10 +58,42 @@ test('what was acknowledged and never read outlives the process, and is counted 
   await using after = await startTracer({ database });
   const detail = await after.until(`/api/v1/traces/${traceId}`, (body) => body.isComplete);
   expect(detail).toMatchObject({ name: 'kept', revision: 1, totalSpans: 2 });
-  const { body } = await after.call('GET', '/api/v1/metrics/aggregate?timeRange=1h');
-  const kept = body.aggregations.find(({ key }: Answer) => key === 'kept');
-  expect(kept.metrics.totalRequests).toBe(1);
+  expect(await countNamed(after, 'kept')).toBe(1);
   await vi.waitFor(async () => expect(await countOpen()).toEqual({ rows: 0, chunks: 0 }));
+});
+
+test('what a process that ended left open is complete at once, and counted', async () => {
+  const shared = asShared(database);
+  const traceId = newTraceId();
+  {
+    await using before = await startTracer({ database: shared, environment: never });
+    const root = { traceId, spanId: rootId, from: 0, to: 9, name: 'left' };
+    expect((await before.send(exportOf('shop', [root]))).status).toBe(200);
+  }
+  await using after = await startTracer({ database: shared });
+  await after.until(`/api/v1/traces/${traceId}`, (body) => body.isComplete);
+  expect(await countNamed(after, 'left')).toBe(1);
+});
+
+test('what another process holds is left to it, until that is not seen any more', async () => {
+  const shared = asShared(database);
+  const traceId = newTraceId();
+  await using holder = await startTracer({ database: shared, environment: never });
+  await using other = await startTracer({ database: shared });
+  const root = { traceId, spanId: rootId, from: 0, to: 9, name: 'held' };
+  await holder.send(exportOf('shop', [root]));
+  const isComplete = async () =>
+    (await other.call('GET', `/api/v1/traces/${traceId}`)).body.isComplete;
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(await isComplete()).toBe(false);
+  await vi.waitFor(
+    async () => {
+      await database.query(`update tracer.process set seen_at = seen_at - interval '1 hour'`);
+      expect(await isComplete()).toBe(true);
+    },
+    { timeout: 10_000, interval: 20 },
+  );
+  expect(await countNamed(other, 'held')).toBe(1);
 });
 
 test('a trace that was complete is not opened again with the others of its export', async () => {

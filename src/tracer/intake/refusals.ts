@@ -13,6 +13,12 @@ export function stopping(): Fault {
   return new Fault('unavailable', 'no spans are taken now', { retryAfter: 5 });
 }
 
+/** What waits to be stored fills the memory for it. */
+export function tooManyWait(): Fault {
+  const message = 'too many spans wait to be stored; send them again later';
+  return new Fault('exhausted', message, { retryAfter: 1 });
+}
+
 /** The spans are not in the database. */
 export function notStored(error: unknown): Fault {
   const cause = Fault.from(error);

@@ -33,15 +33,24 @@ export interface Written {
   readonly lateIds: readonly string[];
 }
 
+export interface SpanWriterOptions {
+  /** Has the partitions of today ready. */
+  readonly readyPartitions: () => Promise<void>;
+  /** What this process is called in the rows of its open traces. */
+  readonly holder: string;
+}
+
 /** What intake does in the database: few statements, each all or nothing. */
 export class SpanWriter {
   readonly #database: Database;
   readonly #readyPartitions: () => Promise<void>;
+  readonly #holder: string;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(database: Database, readyPartitions: () => Promise<void>) {
+  constructor(database: Database, { readyPartitions, holder }: SpanWriterOptions) {
     this.#database = database;
     this.#readyPartitions = readyPartitions;
+    this.#holder = holder;
   }
 
   /** Stores spans, with the rows of their traces where these are not owed. */
@@ -53,7 +62,7 @@ export class SpanWriter {
       return { revisions: [], ...stored };
     }
     const revisions = await this.#withPartitions(() =>
-      writeSpans(this.#database, { ...write, rows }),
+      writeSpans(this.#database, { ...write, rows, holder: this.#holder }),
     );
     return { revisions, chunk: undefined, lateIds: [] };
   }

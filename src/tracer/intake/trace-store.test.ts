@@ -41,7 +41,8 @@ function rowOf(traceId: string, day: number, hour: number): OpenRow {
 
 async function write(row: OpenRow) {
   const body = new Uint8Array();
-  return writeSpans(database, { day: row.day, body, rows: JSON.stringify([row]) });
+  const holder = '00000000-0000-0000-0000-000000000001';
+  return writeSpans(database, { day: row.day, body, rows: JSON.stringify([row]), holder });
 }
 
 async function complete(row: OpenRow): Promise<void> {

@@ -83,6 +83,7 @@ export const updateOpen = `
     is_partial = t.is_partial and excluded.is_partial,
     chunks = t.chunks || excluded.chunks,
     touched_at = clock_timestamp(),
+    holder = excluded.holder,
     revision = t.revision + 1`;
 
 const writeText = `
@@ -90,8 +91,8 @@ const writeText = `
     insert into tracer.chunk (id, body) values (
       $1::bigint * ${chunksPerDay} + nextval('tracer.chunk_number') % ${chunksPerDay}, $2::bytea)
     returning id)
-  insert into tracer.open_trace as t (${openNames}, chunks)
-  select r.*, array[stored.id] from json_to_recordset($3::json) as r(${openTypes}), stored
+  insert into tracer.open_trace as t (${openNames}, chunks, holder)
+  select r.*, array[stored.id], $4::uuid from json_to_recordset($3::json) as r(${openTypes}), stored
   ${updateOpen}
   returning trace_id, revision, t.revision = 1 and exists (
     select from tracer.trace c
@@ -103,12 +104,18 @@ export interface WrittenRow {
   readonly is_late: boolean;
 }
 
+export interface SpansWrite extends Pick<Write, 'day' | 'body'> {
+  readonly rows: string;
+  /** The process that has their traces in its memory. */
+  readonly holder: string;
+}
+
 /** Stores new spans with what they say of their traces; answers the rows' revisions. */
 export async function writeSpans(
   database: Database,
-  { day, body, rows }: Pick<Write, 'day' | 'body'> & { readonly rows: string },
+  { day, body, rows, holder }: SpansWrite,
 ): Promise<WrittenRevision[]> {
-  const written = await database.query<WrittenRow>(writeText, [day, asBuffer(body), rows]);
+  const written = await database.query<WrittenRow>(writeText, [day, asBuffer(body), rows, holder]);
   return written.map(toWritten);
 }
 

@@ -153,7 +153,7 @@ const hookSchema = {
 };
 const hook = { url: '/api/v1/hooks/:triggerId', auth: 'none' } as const;
 const hookDescription =
-  'A sender that repeats a delivery with the same `Idempotency-Key`, `X-Delivery-Id`, `X-GitHub-Delivery` or `Webhook-Id` gets the first one’s execution. With `wait=true` it answers 200 once the execution has ended.';
+  'A sender that repeats a delivery with the same `Idempotency-Key`, `X-Delivery-Id`, `X-Ennead-Delivery`, `X-GitHub-Delivery` or `Webhook-Id`, or without any but with the same body and `X-Ennead-Signature`, gets the first one’s execution. With `wait=true` it answers 200 once the execution has ended.';
 
 const list = '/api/v1/workflows/:workflowId/triggers';
 const one = `${list}/:triggerId` as const;

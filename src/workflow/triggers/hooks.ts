@@ -17,7 +17,13 @@ const secretHeader = 'x-webhook-secret';
 const hubHeader = 'x-hub-signature-256';
 
 /** What tells a sender's deliveries apart, the first that is there. */
-const keyHeaders = ['idempotency-key', 'x-delivery-id', 'x-github-delivery', 'webhook-id'];
+const keyHeaders = [
+  'idempotency-key',
+  'x-delivery-id',
+  'x-ennead-delivery',
+  'x-github-delivery',
+  'webhook-id',
+];
 
 /** Never handed on: they are meant for this service alone. */
 const hiddenHeaders = new Set([
@@ -51,8 +57,11 @@ export function verifyDelivery(
   });
 }
 
-/** What the sender calls this delivery; undefined when it says nothing. */
-export function deliveryKeyOf(headers: IncomingHttpHeaders): string | undefined {
+/**
+ * What the sender calls this delivery, else what it was signed with at its time; undefined when it
+ * says neither.
+ */
+export function deliveryKeyOf({ headers, body }: Delivery): string | undefined {
   for (const name of keyHeaders) {
     const value = textOf(headers[name]);
     if (value === undefined) continue;
@@ -64,7 +73,9 @@ export function deliveryKeyOf(headers: IncomingHttpHeaders): string | undefined 
     }
     return value;
   }
-  return undefined;
+  const signature = textOf(headers[signatureHeader]);
+  if (signature === undefined || body.length === 0) return undefined;
+  return `signed:${createHash('sha256').update(signature.trim()).update(body).digest('hex')}`;
 }
 
 /** What placeholders and filters see of a delivery. */

@@ -174,7 +174,7 @@ export class Triggers implements AsyncDisposable {
     }
     this.#admit(trigger, delivery);
     const source = sourceOf(delivery);
-    const key = deliveryKeyOf(delivery.headers) ?? newId('dlv');
+    const key = deliveryKeyOf(delivery) ?? newId('dlv');
     const inputs = await this.#map(trigger, source, key);
     if (!inputs) return { kind: 'ignored' };
     const execution = await this.#firings.deliver(trigger, { key, inputs, traceparent });
