@@ -33,6 +33,30 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     await expect.poll(() => page.title()).toBe(`${title} · Ennead`);
   });
 
+  test('are found again as they were left: which part of a list, and narrowed to what', async () => {
+    for (let index = 10; index < 35; index += 1) {
+      await ground.ask(page, 'mesh/api/v1/agents/register', {
+        agentId: `left-${index}`,
+        capabilities: ['leaving'],
+        metadata: {},
+        endpoints: { rest: 'http://127.0.0.1:9' },
+      });
+    }
+    await page.goto('/agents');
+    await page.getByLabel('Capability').fill('leaving');
+    await page.getByText('1 to 20 of 25').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('link', { name: 'left-34' }).click();
+    await page.getByRole('heading', { name: 'left-34' }).waitFor();
+    await page.goBack();
+    await page.getByText('21 to 25 of 25').waitFor();
+    expect(await page.getByLabel('Capability').inputValue()).toBe('leaving');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('link', { name: 'left-10' }).waitFor();
+    expect(await page.getByLabel('Capability').inputValue()).toBe('');
+  });
+
   test('go on by themselves once the service is back that they ask', async () => {
     const studio = '**/services/studio/**';
     await page.route(studio, (route) => route.fulfill({ status: 502, body: '{}' }));
