@@ -1,17 +1,19 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Refusal } from './api/refusal.ts';
+import { mayPass } from './api/refusal.ts';
 import { App } from './app.tsx';
 import './ui/theme.css';
+
+const awayMs = 10_000;
 
 const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      // What was refused is refused again; only what did not answer may answer now.
-      retry: (failures, error) =>
-        failures < 2 && (!(error instanceof Refusal) || error.status === 0 || error.status >= 502),
+      retry: (failures, error) => failures < 2 && mayPass(error),
+      // A page goes on by itself once the service that it waits for is back.
+      refetchInterval: ({ state: { error } }) => (error && mayPass(error) ? awayMs : false),
     },
   },
 });

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
 import { useIsAllowed } from '../session/person.ts';
 import { Empty } from '../ui/empty.tsx';
-import { NoSuchPage } from '../ui/no-such-page.tsx';
+import { NoSuchTab } from '../ui/no-such-page.tsx';
 import { Page } from '../ui/page.tsx';
 import { TabLinks } from '../ui/tab-links.tsx';
 import { AccountTab } from './account/account-tab.tsx';
@@ -75,7 +75,7 @@ function Administration() {
         <AuditTab />
       </Route>
       <Route>
-        <NoSuchPage />
+        <NoSuchTab />
       </Route>
     </Switch>
   );

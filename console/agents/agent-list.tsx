@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Answer } from '../api/contracts.ts';
 import { useAnswer } from '../api/answers.ts';
@@ -9,6 +9,7 @@ import { PagedTable } from '../ui/paged-table.tsx';
 import type { Column } from '../ui/table.tsx';
 import { formatAge } from '../ui/text.ts';
 import { useSettled } from '../ui/use-settled.ts';
+import { useKept } from '../ui/use-kept.ts';
 import { AgentRegistration } from './agent-registration.tsx';
 import { AgentStatus, Load } from './agent-state.tsx';
 import { Attested, useAttestedAgents } from './attested.tsx';
@@ -22,9 +23,9 @@ const statuses: readonly Status[] = ['active', 'busy', 'draining', 'suspect', 'o
 
 /** All agents by id, live. */
 export function AgentList(): ReactNode {
-  const [status, setStatus] = useState<Status | ''>('');
-  const [capability, setCapability] = useState('');
-  const [offset, setOffset] = useState(0);
+  const [status, setStatus] = useKept<Status | ''>('status', '');
+  const [capability, setCapability] = useKept('capability', '');
+  const [offset, setOffset] = useKept('offset', 0);
   const [, navigate] = useLocation();
   const attested = useAttestedAgents();
   const wanted = useSettled(capability);

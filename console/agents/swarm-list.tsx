@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
@@ -8,6 +8,7 @@ import { Page } from '../ui/page.tsx';
 import { PagedTable } from '../ui/paged-table.tsx';
 import type { Column } from '../ui/table.tsx';
 import { formatAge } from '../ui/text.ts';
+import { useKept } from '../ui/use-kept.ts';
 import { SwarmCreation } from './swarm-creation.tsx';
 import { SwarmState } from './swarm-state.tsx';
 
@@ -20,8 +21,8 @@ type Status = (typeof statuses)[number];
 
 /** What agents decide or have decided together, the newest first. */
 export function SwarmList(): ReactNode {
-  const [status, setStatus] = useState<Status | ''>('');
-  const [offset, setOffset] = useState(0);
+  const [status, setStatus] = useKept<Status | ''>('status', '');
+  const [offset, setOffset] = useKept('offset', 0);
   const [, navigate] = useLocation();
   const swarms = useAnswer('mesh', 'GET /api/v1/swarms', {
     query: { limit: pageSize, offset, ...(status === '' ? {} : { status }) },

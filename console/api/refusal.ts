@@ -19,6 +19,11 @@ export class Refusal extends Error {
   }
 }
 
+/** What was refused is refused again; only what did not answer may answer later. */
+export function mayPass(error: Error): boolean {
+  return !(error instanceof Refusal) || error.status === 0 || error.status >= 502;
+}
+
 function readEnvelope(text: string): { message?: string; code?: string } {
   try {
     const body: unknown = JSON.parse(text);

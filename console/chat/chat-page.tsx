@@ -5,6 +5,7 @@ import { useChatSocket } from './chat-socket.ts';
 import './chat.css';
 import { ConversationPane } from './conversations/conversation-pane.tsx';
 import { NewConversation } from './conversations/new-conversation.tsx';
+import { NoSuchPage } from '../ui/no-such-page.tsx';
 import { ConversationView } from './thread/conversation-view.tsx';
 
 /** Conversations at the left, and one of them. */
@@ -21,8 +22,11 @@ export function ChatPage(): ReactNode {
         <ConversationPane openId={openId} />
         <Switch>
           <Route path="/:id">{({ id }) => <ConversationView key={id} id={id} />}</Route>
-          <Route>
+          <Route path="/">
             <NewConversation />
+          </Route>
+          <Route>
+            <NoSuchPage />
           </Route>
         </Switch>
       </div>

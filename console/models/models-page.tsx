@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
-import { NoSuchPage } from '../ui/no-such-page.tsx';
+import { NoSuchTab } from '../ui/no-such-page.tsx';
 import { Page } from '../ui/page.tsx';
 import { TabLinks, type TabLink } from '../ui/tab-links.tsx';
 import { BudgetsTab } from './spend/budgets-tab.tsx';
@@ -38,7 +38,7 @@ export function ModelsPage(): ReactNode {
           <Route path="/budgets" component={BudgetsTab} />
           <Route path="/local" component={LocalTab} />
           <Route>
-            <NoSuchPage />
+            <NoSuchTab />
           </Route>
         </Switch>
       </Page>

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { Refusal } from '../api/refusal.ts';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
+import { focusFirst } from '../ui/focus-first.ts';
 import { filled, textOf } from '../ui/form-values.ts';
 import { logIn, type Person } from './session.ts';
 
@@ -42,14 +43,20 @@ export function LoginForm({ onLogin }: LoginProps): ReactNode {
   return (
     <ChangeForm change={{ ...login, error }} action="Log in" onSubmit={submit}>
       <Field label="User">
-        <input name="username" autoComplete="username" required />
+        <input ref={focusFirst} name="username" autoComplete="username" required />
       </Field>
       <Field label="Password">
         <input name="password" type="password" autoComplete="current-password" required />
       </Field>
       {needsCode ? (
         <Field label="Code of your second factor">
-          <input name="otp" inputMode="numeric" autoComplete="one-time-code" required />
+          <input
+            ref={focusFirst}
+            name="otp"
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            required
+          />
         </Field>
       ) : null}
     </ChangeForm>

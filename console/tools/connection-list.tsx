@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
@@ -10,6 +10,7 @@ import { PagedTable } from '../ui/paged-table.tsx';
 import type { Column } from '../ui/table.tsx';
 import { formatDuration } from '../ui/text.ts';
 import { useSettled } from '../ui/use-settled.ts';
+import { useKept } from '../ui/use-kept.ts';
 import { ConnectionFilters, noFilters, queryOf, type Filters } from './connection-filters.tsx';
 import { ConnectionForm } from './connection-form.tsx';
 import { ConnectionState, Health } from './connection-state.tsx';
@@ -25,8 +26,8 @@ const refreshMs = 5_000;
 
 /** All MCP servers and clients that are known, live. */
 export function ConnectionList(): ReactNode {
-  const [filters, setFilters] = useState<Filters>(noFilters);
-  const [offset, setOffset] = useState(0);
+  const [filters, setFilters] = useKept<Filters>('filters', noFilters);
+  const [offset, setOffset] = useKept('offset', 0);
   const [, navigate] = useLocation();
   const news = useRegistryNews();
   const loads = useLoads();

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
@@ -9,6 +9,7 @@ import { Empty } from '../ui/empty.tsx';
 import { Page } from '../ui/page.tsx';
 import { PagedTable } from '../ui/paged-table.tsx';
 import type { Column } from '../ui/table.tsx';
+import { useKept } from '../ui/use-kept.ts';
 
 type VirtualServer = Answer<'registry', 'GET /virtual-servers'>['virtualServers'][number];
 
@@ -16,7 +17,7 @@ const pageSize = 20;
 
 /** Subsets of what all servers offer, each with an address of its own. */
 export function VirtualServerList(): ReactNode {
-  const [offset, setOffset] = useState(0);
+  const [offset, setOffset] = useKept('offset', 0);
   const [, navigate] = useLocation();
   const servers = useAnswer('registry', 'GET /virtual-servers', {
     query: { limit: pageSize, offset },

@@ -1,11 +1,14 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Page } from './page.tsx';
 import { Problem } from './problem.tsx';
 
 export interface AnsweredProps<T> {
   readonly query: Pick<UseQueryResult<T>, 'data' | 'error'> & {
     readonly refetch: () => Promise<unknown>;
   };
+  /** Heads the page until the answer is there, which then says its own. */
+  readonly title?: ReactNode;
   readonly children: (answer: T) => ReactNode;
 }
 
@@ -13,13 +16,17 @@ export interface AnsweredProps<T> {
  * Shows an answer once it is there; until then that it is coming, and where it fails, why. What was shown
  * stays when a later reading fails, so that nobody loses what they were typing.
  */
-export function Answered<T>({ query, children }: AnsweredProps<T>): ReactNode {
+export function Answered<T>({ query, title, children }: AnsweredProps<T>): ReactNode {
   const { data, error, refetch } = query;
-  if (data === undefined && !error) return <p className="faint">Loading …</p>;
-  return (
-    <>
-      {error ? <Problem error={error} onRetry={() => void refetch()} /> : null}
-      {data === undefined ? null : children(data)}
-    </>
-  );
+  const problem = error ? <Problem error={error} onRetry={() => void refetch()} /> : null;
+  if (data !== undefined) {
+    return (
+      <>
+        {problem}
+        {children(data)}
+      </>
+    );
+  }
+  const wait = problem ?? <p className="faint">Loading …</p>;
+  return title === undefined ? wait : <Page title={title}>{wait}</Page>;
 }

@@ -12,12 +12,14 @@ describe.skipIf(!browserProgram)('the console (skipped when there is no Chromium
 
   afterAll(() => ground[Symbol.asyncDispose]());
 
-  test('asks who one is, and says when the password is wrong', async () => {
+  test('asks who one is from the keyboard alone, and says when the password is wrong', async () => {
     const page = await ground.newPage();
     await page.goto('/');
-    await page.getByLabel('User').fill('admin');
-    await page.getByLabel('Password').fill('wrong');
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByLabel('User').waitFor();
+    await page.keyboard.type('admin');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('wrong');
+    await page.keyboard.press('Enter');
     expect(await page.getByRole('alert').textContent()).toContain('wrong username or password');
   });
 

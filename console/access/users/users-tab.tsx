@@ -1,4 +1,4 @@
-import { useState, type FormEvent, type ReactNode } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
@@ -8,6 +8,7 @@ import { ModalButton } from '../../ui/modal-button.tsx';
 import { PagedTable } from '../../ui/paged-table.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
+import { useKept } from '../../ui/use-kept.ts';
 import type { User } from '../answers.ts';
 import { NewUserForm } from './new-user-form.tsx';
 import { UserBadge } from './user-badge.tsx';
@@ -16,8 +17,8 @@ const limit = 50;
 
 /** All users, or the one of a name. */
 export function UsersTab(): ReactNode {
-  const [offset, setOffset] = useState(0);
-  const [username, setUsername] = useState('');
+  const [offset, setOffset] = useKept('offset', 0);
+  const [username, setUsername] = useKept('username', '');
   const listed = useAnswer('auth', 'GET /api/v1/auth/users', {
     query: { limit, offset, ...(username ? { username } : {}) },
   });
@@ -36,6 +37,7 @@ export function UsersTab(): ReactNode {
           <input
             type="search"
             name="username"
+            defaultValue={username}
             aria-label="Whole user name"
             placeholder="Whole user name"
           />

@@ -1,4 +1,5 @@
 import { useState, type KeyboardEvent, type ReactNode } from 'react';
+import { focusFirst } from '../../ui/focus-first.ts';
 import { useChat } from '../chat-context.ts';
 
 export interface ComposerProps {
@@ -39,13 +40,11 @@ export function Composer({ draftKey, isBusy, onSend, onStop }: ComposerProps): R
       }}
     >
       <textarea
+        ref={focusFirst}
         aria-label="Message"
         placeholder="Ask something"
         title="Enter sends, Shift+Enter begins a new line"
         rows={1}
-        // Whoever opens a conversation is about to write.
-        // oxlint-disable-next-line jsx-a11y/no-autofocus
-        autoFocus
         value={text}
         onChange={({ target }) => write(target.value)}
         onKeyDown={takeKey}

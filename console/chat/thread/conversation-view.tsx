@@ -11,7 +11,7 @@ export function ConversationView({ id }: { readonly id: string }): ReactNode {
   const thread = useThread(id, shownCount);
   return (
     <section className="thread" aria-label="Conversation">
-      <Answered query={thread}>
+      <Answered query={thread} title="Conversation">
         {(answer) => (
           <OpenConversation
             thread={answer}

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
@@ -7,6 +7,7 @@ import { ModalButton } from '../../ui/modal-button.tsx';
 import { PagedTable } from '../../ui/paged-table.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
+import { useKept } from '../../ui/use-kept.ts';
 import type { StudioAgent, Workspace } from '../answers.ts';
 import { useRights } from '../workspaces/use-rights.ts';
 import { AgentBadge } from './agent-badge.tsx';
@@ -18,7 +19,7 @@ const refreshMs = 10_000;
 /** The agents of a workspace. */
 export function AgentsTab({ workspace }: { readonly workspace: Workspace }): ReactNode {
   const { mayRunAgents } = useRights(workspace);
-  const [offset, setOffset] = useState(0);
+  const [offset, setOffset] = useKept('offset', 0);
   const listed = useAnswer('studio', 'GET /api/v1/agents', {
     query: { workspaceId: workspace.id, limit, offset },
     everyMs: refreshMs,

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
@@ -7,6 +7,7 @@ import { Field } from '../../ui/field.tsx';
 import { PagedTable } from '../../ui/paged-table.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
+import { useKept } from '../../ui/use-kept.ts';
 import type { StudioTask } from '../answers.ts';
 import { TaskBadge } from './task-badge.tsx';
 
@@ -28,8 +29,8 @@ export interface TaskListProps {
 
 /** Tasks of a workspace, the newest first. */
 export function TaskList({ workspaceId, agentId }: TaskListProps): ReactNode {
-  const [offset, setOffset] = useState(0);
-  const [status, setStatus] = useState<StudioTask['status']>();
+  const [offset, setOffset] = useKept('offset', 0);
+  const [status, setStatus] = useKept<StudioTask['status'] | undefined>('status', undefined);
   const listed = useAnswer('studio', 'GET /api/v1/tasks', {
     query: {
       workspaceId,

@@ -3,7 +3,7 @@ import { Link, Route, Switch } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { NoSuchPage } from '../../ui/no-such-page.tsx';
+import { NoSuchTab } from '../../ui/no-such-page.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TabLinks } from '../../ui/tab-links.tsx';
 import { AgentPage } from '../agents/agent-page.tsx';
@@ -21,7 +21,20 @@ import { useRights } from './use-rights.ts';
 /** A workspace: its files, who works in it, and how it is set up. */
 export function WorkspacePage({ id }: { readonly id: string }): ReactNode {
   const workspace = useAnswer('studio', 'GET /api/v1/workspaces/:id', { params: { id } });
-  return <Answered query={workspace}>{(found) => <OpenWorkspace workspace={found} />}</Answered>;
+  return (
+    <Answered query={workspace} title={<Trail name={id} />}>
+      {(found) => <OpenWorkspace workspace={found} />}
+    </Answered>
+  );
+}
+
+/** Leads back to all workspaces. */
+function Trail({ name }: { readonly name: string }) {
+  return (
+    <>
+      <Link href="~/studio">Studio</Link> / {name}
+    </>
+  );
 }
 
 function OpenWorkspace({ workspace }: { readonly workspace: Workspace }) {
@@ -39,13 +52,11 @@ function OpenWorkspace({ workspace }: { readonly workspace: Workspace }) {
     { path: '/sync', title: 'Sync' },
     { path: '/settings', title: 'Settings' },
   ];
-  const title = (
-    <>
-      <Link href="~/studio">Studio</Link> / {workspace.name}
-    </>
-  );
   return (
-    <Page title={title} actions={<span className="faint">{workspace.description}</span>}>
+    <Page
+      title={<Trail name={workspace.name} />}
+      actions={<span className="faint">{workspace.description}</span>}
+    >
       <TabLinks label="Parts of the workspace" tabs={tabs} />
       <Switch>
         <Route path="/">
@@ -74,7 +85,7 @@ function OpenWorkspace({ workspace }: { readonly workspace: Workspace }) {
           <SettingsTab workspace={workspace} />
         </Route>
         <Route>
-          <NoSuchPage />
+          <NoSuchTab />
         </Route>
       </Switch>
     </Page>

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import { usePerson } from '../../session/person.ts';
@@ -12,6 +12,7 @@ import { Page } from '../../ui/page.tsx';
 import { PagedTable } from '../../ui/paged-table.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { formatAge } from '../../ui/text.ts';
+import { useKept } from '../../ui/use-kept.ts';
 import type { Workspace } from '../answers.ts';
 import { rightsIn } from './rights.ts';
 
@@ -19,7 +20,7 @@ const limit = 50;
 
 /** The workspaces of which one is a member. */
 export function WorkspacesPage(): ReactNode {
-  const [offset, setOffset] = useState(0);
+  const [offset, setOffset] = useKept('offset', 0);
   const person = usePerson();
   const listed = useAnswer('studio', 'GET /api/v1/workspaces', { query: { limit, offset } });
   const roleColumn: Column<Workspace> = {

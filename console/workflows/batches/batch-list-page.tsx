@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
@@ -8,6 +8,7 @@ import { Page } from '../../ui/page.tsx';
 import { PagedTable } from '../../ui/paged-table.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { formatAge, formatDollars, formatDuration } from '../../ui/text.ts';
+import { useKept } from '../../ui/use-kept.ts';
 import { ShortId } from '../parts/short-id.tsx';
 import { StatusChoice } from '../parts/status-choice.tsx';
 import { WorkflowLink } from '../parts/workflow-link.tsx';
@@ -20,8 +21,8 @@ const everyMs = 3_000;
 
 /** Batches, the newest first: of one workflow, or of all. */
 export function BatchListPage({ workflowId }: { readonly workflowId?: string }): ReactNode {
-  const [status, setStatus] = useState<Batch['status']>();
-  const [offset, setOffset] = useState(0);
+  const [status, setStatus] = useKept<Batch['status'] | undefined>('status', undefined);
+  const [offset, setOffset] = useKept('offset', 0);
   const [, navigate] = useLocation();
   const query = {
     limit,

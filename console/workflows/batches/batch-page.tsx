@@ -22,7 +22,11 @@ export function BatchPage({ batchId }: { readonly batchId: string }): ReactNode 
     params: { batchId },
     everyMs,
   });
-  return <Answered query={batch}>{(answer) => <BatchView batch={answer} />}</Answered>;
+  return (
+    <Answered query={batch} title="Batch">
+      {(answer) => <BatchView batch={answer} />}
+    </Answered>
+  );
 }
 
 function BatchView({ batch }: { readonly batch: Batch }) {

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
@@ -7,6 +7,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { PagedTable } from '../../ui/paged-table.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { formatAge, formatCount } from '../../ui/text.ts';
+import { useKept } from '../../ui/use-kept.ts';
 import { ShortId } from '../parts/short-id.tsx';
 import { StatusChoice } from '../parts/status-choice.tsx';
 import { itemStatuses, type BatchItem } from './batch.ts';
@@ -21,8 +22,8 @@ const everyMs = 2_000;
 
 /** The items of a batch in their order, and what came of each. */
 export function ItemTable({ batchId, workflowId }: ItemTableProps): ReactNode {
-  const [status, setStatus] = useState<BatchItem['status']>();
-  const [offset, setOffset] = useState(0);
+  const [status, setStatus] = useKept<BatchItem['status'] | undefined>('status', undefined);
+  const [offset, setOffset] = useKept('offset', 0);
   const items = useAnswer('workflow', 'GET /api/v1/batches/:batchId/items', {
     params: { batchId },
     query: { limit, offset, ...(status === undefined ? {} : { status }) },

@@ -16,7 +16,7 @@ export function EditorPage({ id }: { readonly id: string }): ReactNode {
     gcTime: 0,
   });
   return (
-    <Answered query={workflow}>
+    <Answered query={workflow} title="Workflow">
       {(stored) => {
         const flow = lacksPlaces(stored.flow) ? layOut(stored.flow) : stored.flow;
         return (

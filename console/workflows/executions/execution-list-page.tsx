@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
@@ -9,6 +9,7 @@ import { Page } from '../../ui/page.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { formatAge, formatCount, formatDollars, formatDuration } from '../../ui/text.ts';
 import { PagedTable } from '../../ui/paged-table.tsx';
+import { useKept } from '../../ui/use-kept.ts';
 import { ShortId } from '../parts/short-id.tsx';
 import { StatusChoice } from '../parts/status-choice.tsx';
 import { WorkflowLink } from '../parts/workflow-link.tsx';
@@ -21,8 +22,8 @@ const statuses = ['running', 'completed', 'failed', 'cancelled'] as const;
 
 /** Executions, the newest first: of one workflow, or of all. */
 export function ExecutionListPage({ workflowId }: { readonly workflowId?: string }): ReactNode {
-  const [status, setStatus] = useState<Summary['status']>();
-  const [offset, setOffset] = useState(0);
+  const [status, setStatus] = useKept<Summary['status'] | undefined>('status', undefined);
+  const [offset, setOffset] = useKept('offset', 0);
   const [, navigate] = useLocation();
   const filter = {
     limit,

@@ -17,7 +17,7 @@ import { useExecution } from './use-execution.ts';
 export function ExecutionPage({ executionId }: { readonly executionId: string }): ReactNode {
   const { execution, isCut } = useExecution(executionId);
   return (
-    <Answered query={execution}>
+    <Answered query={execution} title="Execution">
       {(found) => (
         <ReactFlowProvider>
           <ExecutionView execution={found} isCut={isCut} />

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
@@ -6,6 +6,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
+import { useKept } from '../../ui/use-kept.ts';
 import { StatusChoice } from '../parts/status-choice.tsx';
 import { WorkflowTable, type Workflow } from './workflow-table.tsx';
 
@@ -22,7 +23,7 @@ const everything: Filter = { q: '', status: undefined, offset: 0 };
 
 /** All workflows that one may see, and the ways to a new one. */
 export function WorkflowListPage(): ReactNode {
-  const [filter, setFilter] = useState(everything);
+  const [filter, setFilter] = useKept('filter', everything);
   const { q, status, offset } = filter;
   const query = { q: useSettled(q), limit, offset, ...(status === undefined ? {} : { status }) };
   const workflows = useAnswer('workflow', 'GET /api/v1/workflows', { query });

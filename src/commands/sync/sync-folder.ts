@@ -17,6 +17,12 @@ export type LocalState =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'other'; readonly why: string };
 
+/** What lies in the folder, and why the other side cannot have it; without a flaw it can. */
+export interface FolderEntry {
+  readonly path: string;
+  readonly flaw: string | undefined;
+}
+
 /** Where to take content from; what comes is checked by its hash. */
 export interface Incoming extends BaseFile {
   readonly body: ReadableStream<Uint8Array> | Buffer;
@@ -56,16 +62,15 @@ export class SyncFolder {
 
   /** Whether a path is one that both sides can have, and is not ignored. */
   isKept(path: string): boolean {
-    if (flawOf(path) !== undefined || path.normalize('NFC') !== path) return false;
-    return path === ignoreFile || !this.#rules.ignores(path);
+    return flawOfName(path) === undefined && !this.#isIgnored(path);
   }
 
   isKeptFolder(path: string): boolean {
-    return flawOf(path) === undefined && !this.#rules.ignoresFolder(path);
+    return flawOfName(path) === undefined && !this.#rules.ignoresFolder(path);
   }
 
-  /** The paths of all files; throws `unavailable` when the folder itself is away. */
-  async *paths(): AsyncGenerator<string> {
+  /** All files, and what else is not ignored; throws `unavailable` when the folder itself is away. */
+  async *entries(): AsyncGenerator<FolderEntry> {
     await this.#folder.requireRoot();
     this.#rules = await IgnoreRules.of(this.root);
     const unread: string[] = [''];
@@ -74,10 +79,17 @@ export class SyncFolder {
       const entries = await readdir(absolute, { withFileTypes: true }).catch(() => []);
       for (const entry of entries) {
         const path = current === '' ? entry.name : `${current}/${entry.name}`;
-        if (entry.isDirectory() && this.isKeptFolder(path)) unread.push(path);
-        else if (entry.isFile() && this.isKept(path)) yield path;
+        const isFolder = entry.isDirectory();
+        if (isFolder ? this.#rules.ignoresFolder(path) : this.#isIgnored(path)) continue;
+        const flaw = flawOfName(path);
+        if (isFolder && flaw === undefined) unread.push(path);
+        else yield { path, flaw };
       }
     }
+  }
+
+  #isIgnored(path: string): boolean {
+    return path !== ignoreFile && this.#rules.ignores(path);
   }
 
   async stateOf(path: string): Promise<LocalState> {
@@ -187,8 +199,14 @@ export class SyncFolder {
     await this.#folder.requireRoot();
     const found = await lstat(this.#folder.absolute(path)).catch(() => undefined);
     if (!found || found.isDirectory()) return { kind: 'nothing' };
-    return { kind: 'other', why: 'it is a link, or has several names' };
+    return { kind: 'other', why: 'it is a link, no file, or has several names' };
   }
+}
+
+/** Why both sides cannot have a path; undefined when they can. */
+function flawOfName(path: string): string | undefined {
+  const isComposed = path.normalize('NFC') === path;
+  return flawOf(path) ?? (isComposed ? undefined : 'its name is not in Unicode form NFC');
 }
 
 /** Whether two looks at a path saw the same. */

@@ -69,7 +69,10 @@ export class SyncRun {
       this.leftOut.clear();
       const paths = new Set<string>();
       // The folder first: reading it reads its rules, too.
-      for await (const path of folder.paths()) paths.add(path);
+      for await (const { path, flaw } of folder.entries()) {
+        if (flaw === undefined) paths.add(path);
+        else this.leftOut.set(path, flaw);
+      }
       for (const path of [...this.#remote.keys(), ...index.files.keys()]) {
         if (folder.isKept(path)) paths.add(path);
       }

@@ -234,7 +234,7 @@ describe('A folder', () => {
     await one.sync();
     const { isInStep, sent, leftOut } = await two.sync();
     expect({ isInStep, sent }).toEqual({ isInStep: false, sent: 0 });
-    expect(Object.keys(leftOut).toSorted()).toEqual(['file', 'linked/new']);
+    expect(Object.keys(leftOut).toSorted()).toEqual(['file', 'linked', 'linked/new', 'pipe']);
     expect(await filesOf(outside)).toEqual({ secret: 'secret' });
   });
 
@@ -273,6 +273,25 @@ describe('A folder', () => {
     const { isInStep, leftOut } = await one.sync();
     expect(isInStep).toBe(false);
     expect(Object.values(leftOut)).toEqual([expect.stringContaining('cannot both be there')]);
+  });
+
+  test('names what it cannot send for its name, and why', async () => {
+    const { one } = await makePair();
+    await one.write('.enneadignore', 'ignored:*\n');
+    const flawed = ['CON/a', 'a:b', 'dot.', 'gru\u0308n'];
+    for (const name of [...flawed, 'ignored:c', 'grün']) await one.write(name, name);
+    const { isInStep, sent, leftOut } = await one.sync();
+    expect({ isInStep, sent }).toEqual({ isInStep: false, sent: 2 });
+    expect(leftOut).toEqual({
+      CON: expect.stringContaining('Windows'),
+      'a:b': expect.stringContaining('it holds one of'),
+      'dot.': expect.stringContaining('ends with'),
+      'gru\u0308n': expect.stringContaining('NFC'),
+    });
+    for (const name of ['CON', ...flawed.slice(1)]) {
+      await rm(join(one.path, name), { recursive: true });
+    }
+    expect(await one.sync()).toMatchObject({ isInStep: true, leftOut: {} });
   });
 });
 

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { browserProgram, ConsoleGround } from './browser.ts';
+
+describe.skipIf(!browserProgram)("the console's pages (skipped when there is no Chromium)", () => {
+  let ground: ConsoleGround;
+  let page: Page;
+
+  beforeAll(async () => {
+    ground = await ConsoleGround.open();
+    page = await ground.openPage();
+  });
+
+  afterAll(() => ground[Symbol.asyncDispose]());
+
+  test.each([
+    ['/nowhere', 'There is no such page'],
+    ['/agents/a/b/c', 'There is no such page'],
+    ['/chat/a/b', 'There is no such page'],
+    ['/chat/none', 'Conversation'],
+    ['/workflows/none', 'Workflow'],
+    ['/workflows/none/executions/none', 'Execution'],
+    ['/workflows/none/batches/none', 'Batch'],
+    ['/studio/none', 'Studio / none'],
+    ['/models/none', 'Models'],
+  ])('have one heading where nothing is: %s', async (path, title) => {
+    await page.goto(path);
+    await page
+      .getByText(/there is no such/i)
+      .first()
+      .waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual([title]);
+    await expect.poll(() => page.title()).toBe(`${title} · Ennead`);
+  });
+
+  test('are found again as they were left: which part of a list, and narrowed to what', async () => {
+    for (let index = 10; index < 35; index += 1) {
+      await ground.ask(page, 'mesh/api/v1/agents/register', {
+        agentId: `left-${index}`,
+        capabilities: ['leaving'],
+        metadata: {},
+        endpoints: { rest: 'http://127.0.0.1:9' },
+      });
+    }
+    await page.goto('/agents');
+    await page.getByLabel('Capability').fill('leaving');
+    await page.getByText('1 to 20 of 25').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('link', { name: 'left-34' }).click();
+    await page.getByRole('heading', { name: 'left-34' }).waitFor();
+    await page.goBack();
+    await page.getByText('21 to 25 of 25').waitFor();
+    expect(await page.getByLabel('Capability').inputValue()).toBe('leaving');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('link', { name: 'left-10' }).waitFor();
+    expect(await page.getByLabel('Capability').inputValue()).toBe('');
+  });
+
+  test('go on by themselves once the service is back that they ask', async () => {
+    const studio = '**/services/studio/**';
+    await page.route(studio, (route) => route.fulfill({ status: 502, body: '{}' }));
+    await page.goto('/studio');
+    await page.getByRole('alert').waitFor();
+    await page.unroute(studio);
+    await page.getByRole('heading', { name: 'There is no workspace yet' }).waitFor();
+  });
+});
