@@ -136,6 +136,7 @@ describe.skipIf(!browserProgram)(
       await step(page, 'merge2').click();
       await page.keyboard.press('Delete');
       await steps(page, 1);
+      expect(await page.getByLabel('Canvas').evaluate((box) => box.matches(':focus'))).toBe(true);
       await page.getByRole('button', { name: 'Undo' }).click();
       await steps(page, 2);
       await page.getByRole('button', { name: 'Redo' }).click();

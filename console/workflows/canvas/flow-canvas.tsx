@@ -7,7 +7,7 @@ import {
   type ReactFlowProps,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import type { ReactNode } from 'react';
+import type { ReactNode, Ref } from 'react';
 import type { CanvasEdge, CanvasNode } from '../flow/canvas-flow.ts';
 import { CanvasContext, type CanvasFacts } from './canvas-context.ts';
 import { StepNode } from './step-node.tsx';
@@ -22,6 +22,7 @@ export type ConnectionEnd = FinalConnectionState;
 export interface FlowCanvasProps extends ReactFlowProps<CanvasNode, CanvasEdge> {
   readonly facts: CanvasFacts;
   readonly label: string;
+  readonly ref?: Ref<HTMLDivElement>;
 }
 
 /** A flow, drawn; what may be done with it is said by the properties. */

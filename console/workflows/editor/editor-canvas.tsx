@@ -1,5 +1,5 @@
 import { useReactFlow, type Connection, type EdgeChange, type NodeChange } from '@xyflow/react';
-import { useMemo, useState, type DragEvent, type ReactNode } from 'react';
+import { useMemo, useRef, useState, type DragEvent, type ReactNode } from 'react';
 import { FlowCanvas, type ConnectionEnd } from '../canvas/flow-canvas.tsx';
 import { useMeasures } from '../canvas/use-measures.ts';
 import { toCanvas, toFlow, type CanvasEdge, type CanvasNode } from '../flow/canvas-flow.ts';
@@ -35,6 +35,7 @@ export function EditorCanvas(props: EditorCanvasProps): ReactNode {
   // The view would jump at the first step that is dropped on an empty canvas.
   const [hadNodes] = useState(flow.nodes.length > 0);
   const { screenToFlowPosition } = useReactFlow();
+  const box = useRef<HTMLDivElement>(null);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     const component = event.dataTransfer.getData(draggedType);
@@ -51,6 +52,8 @@ export function EditorCanvas(props: EditorCanvasProps): ReactNode {
   return (
     <FlowCanvas
       {...canvas}
+      ref={box}
+      tabIndex={-1}
       facts={{ flow, components, faults }}
       label="Canvas"
       fitView={hadNodes}
@@ -62,6 +65,8 @@ export function EditorCanvas(props: EditorCanvasProps): ReactNode {
       onDelete={(gone) => {
         onSelect(nothingSelected);
         onChange(removeAll(flow, gone));
+        // The step that had the focus is gone; the next key goes on from where it was.
+        box.current?.focus();
       }}
       onDragOver={(event) => {
         event.preventDefault();
