@@ -43,7 +43,7 @@ export function RatesSection({ range, parameters, onSet }: SectionProps): ReactN
       <SeriesCharts
         range={range}
         title={chosen || 'All traces'}
-        filter={chosen ? filterOf(groupBy, chosen) : {}}
+        of={chosen ? { groupBy, key: chosen } : undefined}
       />
       <Answered query={answer}>
         {({ aggregations, total }) =>
@@ -71,13 +71,6 @@ export function RatesSection({ range, parameters, onSet }: SectionProps): ReactN
       </Answered>
     </>
   );
-}
-
-function filterOf(groupBy: Grouping, key: string) {
-  if (groupBy === 'agent') return { agentId: key };
-  if (groupBy === 'operation') return { name: key };
-  const status = (['success', 'error', 'timeout'] as const).find((one) => one === key);
-  return status ? { status } : {};
 }
 
 const titles: Readonly<Record<Grouping, string>> = {

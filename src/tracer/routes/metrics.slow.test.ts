@@ -83,6 +83,9 @@ test.each([
   '/api/v1/metrics/aggregate?timeRange=2h',
   '/api/v1/metrics/aggregate?groupBy=service',
   '/api/v1/metrics/aggregate?metric=p95',
+  '/api/v1/metrics/timeline?timeRange=2h',
+  '/api/v1/metrics/timeline?groupBy=service',
+  '/api/v1/metrics/timeline?key=',
   '/api/v1/metrics/errors?timeRange=',
   '/api/v1/metrics/usage?groupBy=tool',
   '/api/v1/dependencies?timeRange=24H',
@@ -95,6 +98,7 @@ test.each([
 
 test.each([
   '/api/v1/metrics/aggregate',
+  '/api/v1/metrics/timeline',
   '/api/v1/metrics/live',
   '/api/v1/metrics/errors',
   '/api/v1/metrics/usage',
@@ -135,6 +139,15 @@ test.each(['agent', 'operation', 'status'])('traces are grouped by %s', async (g
   const { body } = await get(`/api/v1/metrics/aggregate?groupBy=${groupBy}&timeRange=1h`);
   const keys = { agent: 'writer', operation: 'POST /chat', status: 'success' };
   expect(body.aggregations).toMatchObject([{ key: keys[groupBy as keyof typeof keys] }]);
+});
+
+test('a timeline is that of all traces in the last day, or of one operation', async () => {
+  const { body } = await get('/api/v1/metrics/timeline');
+  expect(body).toMatchObject({ timeRange: '24h', stepSeconds: 3_600 });
+  expect(body.points).toHaveLength(24);
+  expect(body.points.at(-1)).toMatchObject({ totalRequests: 1, averageDuration: 120 });
+  const other = await get('/api/v1/metrics/timeline?key=GET%20%2Fchat');
+  expect(other.body.points.at(-1)).toMatchObject({ totalRequests: 0 });
 });
 
 test('live metrics tell what intake does beside what the last minute was like', async () => {

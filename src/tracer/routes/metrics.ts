@@ -7,6 +7,7 @@ import { listErrors, type ErrorEntry } from '../series/error-log-store.ts';
 import { distributeErrors } from '../series/error-types.ts';
 import type { LiveMetrics } from '../series/live.ts';
 import type { SeriesSql } from '../series/tables.ts';
+import { readTimeline } from '../series/timeline.ts';
 import { readUsage } from '../series/usage.ts';
 
 type MetricHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
@@ -23,6 +24,7 @@ export interface MetricParts {
 export function metricHandlers({ sql, nowMs, live }: MetricParts): MetricHandlers {
   return {
     aggregateMetrics: ({ query }) => aggregate(sql, query, nowMs()),
+    metricTimeline: ({ query }) => readTimeline(sql, query, nowMs()),
     liveMetrics: () => live(),
     errorMetrics: ({ query }) => distributeErrors(sql, query.timeRange, nowMs()),
     usageMetrics: ({ query }) => readUsage(sql, query, nowMs()),

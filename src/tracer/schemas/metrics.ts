@@ -18,27 +18,42 @@ const startTime = Type.String({
 });
 const rangeFields = { timeRange: Type.String(), startTime, endTime: time };
 
+const metricFields = {
+  totalRequests: count('traces, each counted by its root'),
+  successRate: rate('0..1'),
+  averageDuration: milliseconds,
+  p50Duration: milliseconds,
+  p95Duration: milliseconds,
+  p99Duration: milliseconds,
+  errorRate: rate('0..1; a timeout is an error'),
+  throughput: Type.Number({ description: 'requests a second over the time' }),
+};
+
 const aggregatedMetrics = Type.Object(
   {
     ...rangeFields,
     aggregations: Type.Array(
       Type.Object({
         key: Type.String({ description: 'the agent, the operation or the status' }),
-        metrics: Type.Object({
-          totalRequests: count('traces, each counted by its root'),
-          successRate: rate('0..1'),
-          averageDuration: milliseconds,
-          p50Duration: milliseconds,
-          p95Duration: milliseconds,
-          p99Duration: milliseconds,
-          errorRate: rate('0..1; a timeout is an error'),
-          throughput: Type.Number({ description: 'requests a second over the range' }),
-        }),
+        metrics: Type.Object(metricFields),
       }),
     ),
     total: count('entries without `limit`'),
   },
   { $id: 'AggregatedMetrics' },
+);
+
+const metricTimeline = Type.Object(
+  {
+    timeRange: Type.String(),
+    startTime: Type.String({ format: 'date-time', description: 'where the first step begins' }),
+    endTime: time,
+    stepSeconds: count('of 1h 60, of 24h 3,600, of 7d 21,600, of 30d 86,400'),
+    points: Type.Array(Type.Object({ startTime: time, ...metricFields }), {
+      description: 'one for each step that begins within the range, by time; the last is not over',
+    }),
+  },
+  { $id: 'MetricTimeline' },
 );
 
 const errorDistribution = Type.Object(
@@ -174,6 +189,25 @@ export const metricRoutes = {
         limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 }),
       }),
       response: { 200: aggregatedMetrics },
+    },
+  },
+  metricTimeline: {
+    method: 'GET',
+    url: '/api/v1/metrics/timeline',
+    summary: 'Say how a range went, step by step',
+    description:
+      'Of all traces, or of the one agent, operation or status that `key` names. Steps begin with a whole minute, hour, quarter of a day or day of UTC. Percentiles are right within 1 %.',
+    permission: reading,
+    schema: {
+      query: Type.Object({
+        timeRange,
+        groupBy: Type.Enum(['agent', 'operation', 'status'], {
+          default: 'operation',
+          description: 'what `key` is',
+        }),
+        key: filter('only traces of this agent, operation or status'),
+      }),
+      response: { 200: metricTimeline },
     },
   },
   liveMetrics: {

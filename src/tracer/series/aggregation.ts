@@ -33,7 +33,8 @@ export interface AggregatedMetrics extends RangeTimes {
   readonly total: number;
 }
 
-const kinds: Readonly<Record<AggregateGroup, SeriesKind>> = {
+/** The series of which each is one group's. */
+export const groupKinds: Readonly<Record<AggregateGroup, SeriesKind>> = {
   agent: 'traceAgent',
   operation: 'traceName',
   status: 'traceStatus',
@@ -52,11 +53,11 @@ export async function aggregate(
   nowMs: number,
 ): Promise<AggregatedMetrics> {
   const { segments, times, seconds } = rangeOf(timeRange, nowMs);
-  const kind = kinds[groupBy];
+  const kind = groupKinds[groupBy];
   const rows = await readStats(sql, {
     kind,
     segments,
-    quantiles: [0.5, 0.95, 0.99],
+    quantiles: metricQuantiles,
     order: orders[metric],
     limit,
   });
@@ -68,7 +69,14 @@ export async function aggregate(
   return { ...times, aggregations, total };
 }
 
-function metricsOf({ count, errors, sum, quantiles }: SeriesStats, seconds: number) {
+/** Shares whose quantiles metrics tell. */
+export const metricQuantiles = [0.5, 0.95, 0.99];
+
+/** What sums of so many seconds say; the quantiles are those of `metricQuantiles`. */
+export function metricsOf(
+  { count, errors, sum, quantiles }: Omit<SeriesStats, 'labels'>,
+  seconds: number,
+): AggregateMetrics {
   const [p50 = 0, p95 = 0, p99 = 0] = quantiles;
   const errorRate = rate(errors, count);
   return {

@@ -1,11 +1,8 @@
-import { readBlocks } from './block-store.ts';
-import { addBlock } from './cell-block.ts';
 import { Cell, usPerMinute } from './cells.ts';
-import { seriesIdOf } from './series-id.ts';
 import type { SeriesSql } from './tables.ts';
-import { segmentsOf, type MinuteSpan, type Segment } from './time-range.ts';
+import { readTimeCells, type SeriesChoice } from './time-cells.ts';
+import { segmentsOf, type MinuteSpan } from './time-range.ts';
 import { microsecondsOf, readBinSums, type BinSums, type TraceScope } from './trace-sums-store.ts';
-import { inTurns } from './turns.ts';
 
 /** Traces that started from a moment on. */
 export interface TraceWindow extends TraceScope {
@@ -59,7 +56,7 @@ export async function readTraceSums(sql: SeriesSql, window: TraceWindow): Promis
   }
   // As if it were over, so that it ends with a minute and with no hour that is ahead of the clock.
   const segments = segmentsOf({ from, to }, Math.max(nowMs, (to * usPerMinute) / 1_000));
-  steps.addCells(await readCells(sql, window, segments));
+  steps.addCells(await readTimeCells(sql, seriesOf(window), segments));
   return steps.only();
 }
 
@@ -73,7 +70,7 @@ export async function readTraceSteps(sql: SeriesSql, query: TraceStepQuery): Pro
     steps.addBins(await readBinSums(sql, query, { ...microsecondsOf(query), offsetUs }));
   } else if (offsetUs === 0) {
     const segments = segmentsOf({ from, to }, nowMs, 'fine');
-    steps.addCells(await readCells(sql, query, segments));
+    steps.addCells(await readTimeCells(sql, seriesOf(query), segments));
   } else {
     const share = (usPerMinute - offsetUs) / usPerMinute;
     await addTails(sql, query, { steps, tails: { from, to, offsetUs, share } });
@@ -106,7 +103,7 @@ async function addTails(
   { steps, tails }: { readonly steps: Steps; readonly tails: Tails },
 ): Promise<void> {
   const { from, to, offsetUs, share } = tails;
-  const cells = await readCells(sql, scope, [{ level: 'minute', from, to }]);
+  const cells = await readTimeCells(sql, seriesOf(scope), [{ level: 'minute', from, to }]);
   steps.addCells(new Map([...cells].filter(([, cell]) => isCrowded(cell))), share);
   const minutes = [...cells]
     .filter(([, cell]) => cell.count > 0 && !isCrowded(cell))
@@ -117,29 +114,10 @@ async function addTails(
   steps.addBins(await readBinSums(sql, scope, times));
 }
 
-/** The cells of a scope by when they begin, those of all its series added up. */
-async function readCells(
-  sql: SeriesSql,
-  scope: TraceScope,
-  segments: readonly Segment[],
-): Promise<ReadonlyMap<number, Cell>> {
-  const { kind, labels } = seriesOf(scope);
-  const ids = labels === undefined ? undefined : new Set([seriesIdOf(kind, labels)]);
-  const cells = new Map<number, Cell>();
-  await inTurns(await readBlocks(sql, kind, segments), ({ bucket, block }) => {
-    const found = new Map<number, Cell>();
-    addBlock(block, found, { ids, hasBins: true });
-    const cell = cells.get(bucket) ?? new Cell();
-    cells.set(bucket, cell);
-    for (const one of found.values()) cell.merge(one);
-  });
-  return cells;
-}
-
-function seriesOf({ agent, name }: TraceScope) {
-  if (agent !== undefined) return { kind: 'traceAgent', labels: [agent] } as const;
-  if (name !== undefined) return { kind: 'traceName', labels: [name] } as const;
-  return { kind: 'traceStatus', labels: undefined } as const;
+function seriesOf({ agent, name }: TraceScope): SeriesChoice {
+  if (agent !== undefined) return { kind: 'traceAgent', labels: [agent] };
+  if (name !== undefined) return { kind: 'traceName', labels: [name] };
+  return { kind: 'traceStatus' };
 }
 
 /** A step in the making; with shares of minutes its numbers are no whole ones. */
