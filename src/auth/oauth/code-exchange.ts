@@ -80,7 +80,7 @@ export class CodeExchange {
    * code slipped into a browser costs its user no login; five codes may be tried, and no more.
    */
   async exchange(request: CodeRequest): Promise<FederatedSession> {
-    const attempt: Attempt = { provider: 'oauth' };
+    const attempt: Attempt = { provider: 'oauth', askedAt: new Date() };
     try {
       return await this.#exchange(request, attempt);
     } catch (error) {
@@ -150,26 +150,27 @@ export class CodeExchange {
     if (code === undefined) throw badRequest('code is missing');
     const codeHash = sha256(code);
     if (!flow) throw refusedProof(request);
-    if (flow.consumed_at) return this.#refuseAgain(codeHash, { request, flow });
+    const again = { request, flow, askedAt: attempt.askedAt };
+    if (flow.consumed_at) return this.#refuseAgain(codeHash, again);
     if (flow.expires_at.getTime() <= Date.now()) throw refusedCode('code_expired');
     if (flow.attempts >= codeAttemptsMax) throw refusedCode('too_many_codes');
     requireSameRequest(request, flow, await providers.read(flow.provider));
     const { challenge } = flow;
     const isOurs = await consumeFlow(sql, { challenge, codeHash, at: new Date() });
-    if (!isOurs) return this.#refuseAgain(codeHash, { request, flow });
+    if (!isOurs) return this.#refuseAgain(codeHash, again);
     return { code, codeHash, flow };
   }
 
   /**
-   * Ends what the flow's own code gave when it comes a second time. The flow is the one that was read
-   * when the request came: what has finished since had not been answered then.
+   * Ends what the flow's own code gave when it comes a second time. What did not exist yet when the
+   * request came had not been answered then.
    */
   async #refuseAgain(
     codeHash: Buffer,
-    { request, flow }: { readonly request: CodeRequest; readonly flow: OAuthFlowRow },
+    { request, flow, askedAt }: RepeatedExchange,
   ): Promise<never> {
     const { challenge, provider, session_id: sessionId } = flow;
-    const replay = { challenge, codeHash, at: new Date() };
+    const replay = { challenge, codeHash, at: askedAt };
     if (sessionId && (await markReplayed(this.#options.sql, replay))) {
       await this.#options.sessions.end(sessionId, {
         eventType: 'code_replayed',
@@ -221,8 +222,16 @@ interface Claim {
   readonly flow: OAuthFlowRow;
 }
 
+/** An exchange of a code that another one has taken. */
+interface RepeatedExchange {
+  readonly request: CodeRequest;
+  readonly flow: OAuthFlowRow;
+  readonly askedAt: Date;
+}
+
 /** What the audit log is to say of an attempt, as far as it came. */
 interface Attempt {
+  readonly askedAt: Date;
   provider: string;
   userId?: string;
 }

@@ -88,7 +88,10 @@ export async function finishFlow(
     .execute();
 }
 
-/** Notes that the code of a flow came again; false, and nothing changes, for any other code. */
+/**
+ * Notes that the code of a flow came again; false, and nothing changes, for any other code, and for one that
+ * came before the session of the first was opened.
+ */
 export async function markReplayed(
   sql: Sql,
   { challenge, codeHash, at }: { readonly challenge: string; codeHash: Buffer; at: Date },
@@ -98,6 +101,17 @@ export async function markReplayed(
     .set({ replayed_at: at })
     .where('challenge', '=', challenge)
     .where('code_hash', '=', codeHash)
+    .where((flow) =>
+      flow.not(
+        flow.exists(
+          flow
+            .selectFrom('sessions')
+            .select('sessions.id')
+            .whereRef('sessions.id', '=', 'oauth_flows.session_id')
+            .where('sessions.created_at', '>=', at),
+        ),
+      ),
+    )
     .returning('challenge')
     .execute();
   return marked.length === 1;
