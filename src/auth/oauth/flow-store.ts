@@ -108,7 +108,7 @@ export async function markReplayed(
             .selectFrom('sessions')
             .select('sessions.id')
             .whereRef('sessions.id', '=', 'oauth_flows.session_id')
-            .where('sessions.created_at', '>=', at),
+            .where('sessions.created_at', '>', at),
         ),
       ),
     )
