@@ -132,11 +132,13 @@ describe.skipIf(!browserProgram)(
       await merge.focus();
       await page.keyboard.press('Enter');
       await steps(page, 2);
-      expect(await page.locator('.react-flow__edge').count()).toBe(1);
+      await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(1);
       await step(page, 'merge2').click();
+      await page.locator('.react-flow__node.selected').waitFor();
       await page.keyboard.press('Delete');
       await steps(page, 1);
-      expect(await page.getByLabel('Canvas').evaluate((box) => box.matches(':focus'))).toBe(true);
+      const canvas = page.getByLabel('Canvas');
+      await expect.poll(() => canvas.evaluate((box) => box.matches(':focus'))).toBe(true);
       await page.getByRole('button', { name: 'Undo' }).click();
       await steps(page, 2);
       await page.getByRole('button', { name: 'Redo' }).click();
