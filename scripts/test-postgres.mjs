@@ -38,6 +38,7 @@ const tested = [
   'studio/workspaces',
   'tracer/alerts',
   'tracer/intake',
+  'tracer/metrics',
   'tracer/routes',
   'tracer/series',
   'tracer/tracer.test.ts',

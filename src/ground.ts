@@ -9,7 +9,7 @@ import { createEgress, type Egress } from './kit/egress/egress.ts';
 import type { Lifetime } from './kit/lifecycle.ts';
 import type { Log } from './kit/log.ts';
 import type { Service } from './kit/service.ts';
-import { SpanExporter } from './kit/trace-export.ts';
+import { SpanExporter } from './kit/trace/trace-export.ts';
 import { issuer, spanReceiver } from './services.ts';
 import type { SuiteConfig } from './suite-settings.ts';
 import { Trust } from './trust.ts';

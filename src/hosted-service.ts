@@ -7,7 +7,7 @@ import { Lifetime } from './kit/lifecycle.ts';
 import type { Log } from './kit/log.ts';
 import { RateLimiter } from './kit/rate-limit.ts';
 import type { Host, Peer, Service, SuiteControl } from './kit/service.ts';
-import { Tracer } from './kit/trace.ts';
+import { Tracer } from './kit/trace/trace.ts';
 import { issuer, services } from './services.ts';
 import type { Configuration } from './settings.ts';
 

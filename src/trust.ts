@@ -13,7 +13,7 @@ import { RevocationList, revocationsStaleMs, type Revocation } from './kit/ident
 import { ServiceToken } from './kit/identity/service-token.ts';
 import { Verifier } from './kit/identity/verifier.ts';
 import type { Log } from './kit/log.ts';
-import { Tracer } from './kit/trace.ts';
+import { Tracer } from './kit/trace/trace.ts';
 
 export interface TrustOptions {
   /** Address of auth, which is also the issuer that tokens name. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { RouteSchema } from '../../src/kit/contract.ts';
 import type { Handlers } from '../../src/kit/http/call.ts';
 import { createTestServer, listenAnywhere } from '../../src/kit/testing.ts';
-import { Tracer, type SpanRecord } from '../../src/kit/trace.ts';
+import { Tracer, type SpanRecord } from '../../src/kit/trace/trace.ts';
 import { serveOrders } from '../harness/measured-child.ts';
 import { busyMicros, completion, edgeContract, modelCard, postBusyChat } from './edge-contract.ts';
 

@@ -1,8 +1,8 @@
 import { SpanKind, type Tracer as SdkTracer } from '@opentelemetry/api';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HexPool } from '../../src/kit/ids.ts';
-import { Tracer, type SpanRecord } from '../../src/kit/trace.ts';
-import { encodeOtlp } from '../../src/kit/trace-export.ts';
+import { Tracer, type SpanRecord } from '../../src/kit/trace/trace.ts';
+import { encodeOtlp } from '../../src/kit/trace/trace-export.ts';
 import { loadPeer } from '../harness/peers.ts';
 import type { PrepareLoop } from './loops.ts';
 

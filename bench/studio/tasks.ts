@@ -1,5 +1,5 @@
 import { createClient } from '../../src/kit/client.ts';
-import { Tracer } from '../../src/kit/trace.ts';
+import { Tracer } from '../../src/kit/trace/trace.ts';
 import { joinMesh } from '../../src/mesh/agent.ts';
 import { meshContract } from '../../src/mesh/contract.ts';
 import { startMesh } from '../../src/mesh/testing.ts';

@@ -21,7 +21,7 @@ import type { Log } from '../kit/log.ts';
 import { RateLimiter } from '../kit/rate-limit.ts';
 import type { Host, Peer } from '../kit/service.ts';
 import { silentLog } from '../kit/testing.ts';
-import { Tracer } from '../kit/trace.ts';
+import { Tracer } from '../kit/trace/trace.ts';
 import { parseApiKey } from './api-keys/api-key-text.ts';
 import { authSettings, type AuthConfig } from './config.ts';
 import { openSealer } from '../kit/secrets/sealing.ts';

@@ -14,7 +14,7 @@ import {
   startService,
   type TestIssuer,
 } from '../kit/testing.ts';
-import { Tracer } from '../kit/trace.ts';
+import { Tracer } from '../kit/trace/trace.ts';
 import { chat } from './service.ts';
 
 export {

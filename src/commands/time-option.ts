@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { parseTime } from '../kit/time-text.ts';
+import { parseTime } from '../kit/time/time-text.ts';
 
 /** A time as it was typed, which the services read as they read it from anybody. */
 export function timeOption(text: string): string {

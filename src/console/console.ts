@@ -7,7 +7,7 @@ import { createClient } from '../kit/client.ts';
 import { Fault } from '../kit/errors.ts';
 import { listenFault } from '../kit/http/app.ts';
 import type { ServiceToken } from '../kit/identity/service-token.ts';
-import { Tracer } from '../kit/trace.ts';
+import { Tracer } from '../kit/trace/trace.ts';
 import type { ServiceState } from './contract.ts';
 import { serveProxy } from './proxy.ts';
 import { serveSession } from './session.ts';

@@ -5,9 +5,9 @@ import type { Contract } from './contract.ts';
 import { plainEnvelope, type Envelope } from './envelope.ts';
 import { Fault } from './errors.ts';
 import type { Handlers } from './http/call.ts';
-import { EventStream } from './sse.ts';
+import { EventStream } from './answers/sse.ts';
 import { createTestServer, listenAnywhere } from './testing.ts';
-import { Tracer, type SpanRecord } from './trace.ts';
+import { Tracer, type SpanRecord } from './trace/trace.ts';
 
 const Count = Type.Object({ n: Type.Integer() });
 

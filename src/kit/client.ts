@@ -1,9 +1,9 @@
 import { request as send, type Dispatcher } from 'undici';
 import type { Contract, EventOf, RequestOf, Route, AnswerOf } from './contract.ts';
 import { Fault } from './errors.ts';
-import { readEvents } from './sse.ts';
-import { failSpan, SpanKind, type Span, type Tracer } from './trace.ts';
-import { formatTraceparent } from './trace-context.ts';
+import { readEvents } from './answers/sse.ts';
+import { failSpan, SpanKind, type Span, type Tracer } from './trace/trace.ts';
+import { formatTraceparent } from './trace/trace-context.ts';
 
 export interface ClientOptions {
   /** The service's address, without a slash at the end. */

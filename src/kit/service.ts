@@ -12,7 +12,7 @@ import type { ServiceToken } from './identity/service-token.ts';
 import type { RevocationList } from './identity/revocations.ts';
 import type { Log } from './log.ts';
 import type { Rate, RateLimiter } from './rate-limit.ts';
-import type { Tracer } from './trace.ts';
+import type { Tracer } from './trace/trace.ts';
 
 /** A member of the suite as the others must know it. */
 export interface Peer {

@@ -28,7 +28,7 @@ import { Lifetime } from './lifecycle.ts';
 import { createLog } from './log.ts';
 import { RateLimiter, type Rate } from './rate-limit.ts';
 import type { Host, Peer, Service } from './service.ts';
-import { Tracer, type SpanRecord } from './trace.ts';
+import { Tracer, type SpanRecord } from './trace/trace.ts';
 
 export const silentLog = createLog({ level: 'silent', isPretty: false });
 

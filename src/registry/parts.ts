@@ -20,7 +20,7 @@ import type { RegistryConfig } from './config.ts';
 import { hasSecrets } from './connections/connection-store.ts';
 import { Connections } from './connections/connections.ts';
 import { checkedRegistrar } from './exchange/checked-registrar.ts';
-import { CmsSyncs } from './exchange/cms-sync.ts';
+import { CmsSyncs } from './exchange/cms/cms-sync.ts';
 import { RegistryHealth } from './health/health.ts';
 import { createDial } from './links/dialling.ts';
 import { Learning } from './links/learning.ts';

@@ -12,7 +12,7 @@ import {
   startService,
   type TestIssuer,
 } from '../kit/testing.ts';
-import { Tracer } from '../kit/trace.ts';
+import { Tracer } from '../kit/trace/trace.ts';
 import { studio } from './service.ts';
 
 export interface StudioOptions {

@@ -10,10 +10,10 @@ import { OtlpGrpcServer } from './intake/otlp-grpc.ts';
 import { TraceReader } from './reading/reader.ts';
 import { Storage } from './reading/storage.ts';
 import { exportBytesMax } from './schemas/otlp.ts';
-import { BaselineFeed } from './series/baseline-feed.ts';
+import { BaselineFeed } from './metrics/baseline-feed.ts';
 import { Folding } from './series/fold.ts';
-import { CompletionFeed, type CompletedTrace } from './series/completion-feed.ts';
-import { LiveWindow } from './series/live.ts';
+import { CompletionFeed, type CompletedTrace } from './metrics/completion-feed.ts';
+import { LiveWindow } from './metrics/live.ts';
 import { Retention } from './series/retention.ts';
 
 /** The service's parts, put together; disposing them ends what they do. */

@@ -6,7 +6,7 @@ import { openTestTables } from '../kit/database/testing.ts';
 import { callJson, type JsonAnswer } from '../kit/http/testing.ts';
 import { Lifetime } from '../kit/lifecycle.ts';
 import { listenAnywhere, silentLog, startService } from '../kit/testing.ts';
-import { Tracer } from '../kit/trace.ts';
+import { Tracer } from '../kit/trace/trace.ts';
 import { workflow } from './service.ts';
 
 export interface WorkflowOptions {

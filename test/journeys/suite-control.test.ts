@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { authContract } from '../../src/auth/contract.ts';
 import { chatContract } from '../../src/chat/contract.ts';
 import { createClient } from '../../src/kit/client.ts';
-import { Tracer } from '../../src/kit/trace.ts';
+import { Tracer } from '../../src/kit/trace/trace.ts';
 import { services } from '../../src/services.ts';
 import { Suite } from '../../src/suite.ts';
 import { workflowContract } from '../../src/workflow/contract.ts';

@@ -23,7 +23,7 @@ import { openSealer, type Sealer } from '../../kit/secrets/sealing.ts';
 import { listPublishedKeys, lockSigningKeys } from './signing-key-store.ts';
 import { ensureSuccession } from './succession.ts';
 import { currentSecretId, secretsOf, signingKeyOf } from './token-secrets.ts';
-import { endOrLate } from '../../kit/time-limits.ts';
+import { endOrLate } from '../../kit/time/time-limits.ts';
 
 export interface KeyringOptions {
   readonly sql: Sql;

@@ -4,7 +4,7 @@ import { RateLimiter, type Allowance } from '../../kit/rate-limit.ts';
 import { AttemptLimit, refusalOf, type AttemptRate } from './attempt-limits.ts';
 import type { AllowanceAsk } from './allowance-store.ts';
 import type { Allowances } from './allowances.ts';
-import { within } from '../../kit/time-limits.ts';
+import { within } from '../../kit/time/time-limits.ts';
 
 /** Attempts of one key that this replica has taken ahead, or a refusal that still stands. */
 interface Lease {

@@ -14,7 +14,7 @@ import { groupsOf, type ProviderGroup } from './profile.ts';
 import type { ProviderClient } from './provider-client.ts';
 import { isLoginRequired, providerError } from './provider-fetch.ts';
 import type { Providers } from './providers.ts';
-import { endOrLate } from '../../kit/time-limits.ts';
+import { endOrLate } from '../../kit/time/time-limits.ts';
 
 /** A group with the platform role that it gives, where a mapping names it. */
 export interface GroupRole {

@@ -1,5 +1,5 @@
 import type { Handlers } from '../../kit/http/call.ts';
-import { readTime } from '../../kit/time-text.ts';
+import { readTime } from '../../kit/time/time-text.ts';
 import type { authContract } from '../contract.ts';
 import type { AuthParts } from '../parts.ts';
 import { toAuditEvent } from './answers.ts';

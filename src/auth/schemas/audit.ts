@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { askedTime } from '../../kit/asked-time.ts';
+import { askedTime } from '../../kit/time/asked-time.ts';
 import type { Route } from '../../kit/contract.ts';
 import { auditEvent, page } from './administration.ts';
 

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { Fault } from '../../kit/errors.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { Verifier } from '../../kit/identity/verifier.ts';
 import type { AuditLog } from '../audit/audit.ts';

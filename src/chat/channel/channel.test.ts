@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
-import { SpanKind } from '../../kit/trace.ts';
+import { SpanKind } from '../../kit/trace/trace.ts';
 import { TestClient } from '../../kit/sockets/testing.ts';
 import {
   connectPlain,

@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import { noteFault } from '../../kit/http/fault-reply.ts';
-import { SpanKind, type Tracer } from '../../kit/trace.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
+import { SpanKind, type Tracer } from '../../kit/trace/trace.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import type { Caller } from '../caller.ts';
 import type { Conversations } from '../conversations/conversation.ts';
 import { sayIn } from '../conversations/first-message.ts';

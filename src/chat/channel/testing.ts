@@ -3,7 +3,7 @@ import type { Contract } from '../../kit/contract.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { HttpOptions } from '../../kit/http/server.ts';
 import { createTestServer, listenAnywhere, silentLog } from '../../kit/testing.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import type { Conversation, ConversationNews } from '../conversations/conversation.ts';
 import type { AgentProgress } from '../orchestrations/orchestration.ts';
 import { chatEnvelope } from '../envelope.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import { startGateway } from '../../gateway/testing.ts';
 import { createCallerClients } from '../caller-clients.ts';
 import { aCaller } from '../voice/testing.ts';

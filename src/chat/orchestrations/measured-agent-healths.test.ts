@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../kit/client.ts';
 import { Fault } from '../../kit/errors.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import { meshContract } from '../../mesh/contract.ts';
 import { MeasuredAgentHealths, type MetricsReader } from './measured-agent-healths.ts';
 import { startScriptedMesh, type ScriptedMesh } from './scripted-mesh-testing.ts';

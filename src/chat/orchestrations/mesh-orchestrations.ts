@@ -4,7 +4,7 @@ import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import { requirePermission } from '../../kit/permissions.ts';
-import type { Tracer } from '../../kit/trace.ts';
+import type { Tracer } from '../../kit/trace/trace.ts';
 import type { Caller } from '../caller.ts';
 import { ownerOf } from '../conversations/conversation.ts';
 import { orchestrating } from '../schemas/orchestrations.ts';

@@ -1,5 +1,5 @@
-import { failSpan, SpanKind, type Span, type Tracer } from '../../kit/trace.ts';
-import { parseTraceparent } from '../../kit/trace-context.ts';
+import { failSpan, SpanKind, type Span, type Tracer } from '../../kit/trace/trace.ts';
+import { parseTraceparent } from '../../kit/trace/trace-context.ts';
 import { Fault } from '../../kit/errors.ts';
 import { sharedAbort } from '../../kit/shared-abort.ts';
 import type { OrchestrationWrite } from './orchestration-store.ts';

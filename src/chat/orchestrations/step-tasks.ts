@@ -1,7 +1,7 @@
 import type { Client } from '../../kit/client.ts';
 import { Fault } from '../../kit/errors.ts';
-import { patiently } from '../../kit/patience.ts';
-import type { Span } from '../../kit/trace.ts';
+import { patiently } from '../../kit/time/patience.ts';
+import type { Span } from '../../kit/trace/trace.ts';
 import type { meshContract } from '../../mesh/contract.ts';
 import type { StepStatus } from './orchestration.ts';
 

@@ -6,7 +6,7 @@ import { openTestTables } from '../../kit/database/testing.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import { meshContract } from '../../mesh/contract.ts';
 import type { Caller } from '../caller.ts';
 import { MeshOrchestrations, type MeshOrchestrationsOptions } from './mesh-orchestrations.ts';

@@ -1,5 +1,5 @@
 import type { Handler } from '../../kit/http/call.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import { ownerOf } from '../conversations/conversation.ts';
 import { toProgress, toStarted, toSummary } from '../orchestrations/answers.ts';
 import type { Orchestrations } from '../orchestrations/orchestration.ts';

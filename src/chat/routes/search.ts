@@ -2,7 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import { requirePermission } from '../../kit/permissions.ts';
-import { parseTime, type DayEdge } from '../../kit/time-text.ts';
+import { parseTime, type DayEdge } from '../../kit/time/time-text.ts';
 import type { searchRoutes as routes } from '../schemas/search.ts';
 import type { Search, SearchHit } from '../search/search.ts';
 

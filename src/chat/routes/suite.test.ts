@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Contract } from '../../kit/contract.ts';
 import type { SuiteControl, SuiteMember } from '../../kit/service.ts';
 import { createTestServer } from '../../kit/testing.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import { chatEnvelope } from '../envelope.ts';
 import { suiteRoutes } from '../schemas/suite.ts';
 import { chatRate } from '../suite/completion-limit.ts';

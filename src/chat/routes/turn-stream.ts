@@ -1,7 +1,7 @@
 import type { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
-import type { AnswerSink } from '../../kit/pushed-answer.ts';
-import { PushedAnswer } from '../../kit/pushed-answer.ts';
+import type { AnswerSink } from '../../kit/answers/pushed-answer.ts';
+import { PushedAnswer } from '../../kit/answers/pushed-answer.ts';
 import { describeFault } from '../envelope.ts';
 import { ChunkWriter, doneFrame } from '../turns/chunks.ts';
 import type { Turn } from '../turns/turn.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
-import { askedTime } from '../../kit/asked-time.ts';
+import { askedTime } from '../../kit/time/asked-time.ts';
 
 /** Of what is searched for, by whichever way. */
 export const queryLengthMax = 16_384;

@@ -1,7 +1,7 @@
 import { createClient, type Client } from '../../kit/client.ts';
 import { healthRoute, type Contract } from '../../kit/contract.ts';
 import { plainEnvelope } from '../../kit/envelope.ts';
-import type { Tracer } from '../../kit/trace.ts';
+import type { Tracer } from '../../kit/trace/trace.ts';
 import { glanceAt, Probe } from './probe.ts';
 
 /** What a service answers when it is asked how it is. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import { startRegistry } from '../../registry/testing.ts';
 import { createCallerClients } from '../caller-clients.ts';
 import type { Caller } from '../caller.ts';

@@ -1,7 +1,7 @@
 import { authContract } from '../../auth/contract.ts';
 import { createClient, type Client } from '../../kit/client.ts';
 import { Fault } from '../../kit/errors.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import type { PasswordCredential } from './credentials.ts';
 import { KeptSession, type SessionTokens } from './kept-session.ts';
 import { askUnseen, canAsk } from './secret-input.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createClient } from '../../kit/client.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import { workflowContract } from '../../workflow/contract.ts';
 import { startWorkflow } from '../../workflow/testing.ts';
 import type { WorkflowClient } from './workflow-access.ts';

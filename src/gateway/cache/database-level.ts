@@ -10,7 +10,7 @@ import {
   writeEntries,
   type CacheSql,
 } from './cache-store.ts';
-import { within } from '../../kit/time-limits.ts';
+import { within } from '../../kit/time/time-limits.ts';
 
 export interface DatabaseLevelOptions {
   readonly sql: CacheSql;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Log } from '../../kit/log.ts';
 import { mayAskTheSame } from './semantic-guard.ts';
 import type { SemanticQuestion } from './semantic-question.ts';
-import { endOrLate } from '../../kit/time-limits.ts';
+import { endOrLate } from '../../kit/time/time-limits.ts';
 
 /** Turns a text into a vector. */
 export type Embed = (text: string) => Promise<Float32Array>;

@@ -1,4 +1,4 @@
-import type { ServerEvent } from '../../kit/sse.ts';
+import type { ServerEvent } from '../../kit/answers/sse.ts';
 import type { Answer, AnswerEvent, Usage } from '../conversation/answer.ts';
 import type { EmbeddingRequest, Embeddings } from '../conversation/embedding.ts';
 import type { ImageRequest, Images } from '../conversation/image.ts';

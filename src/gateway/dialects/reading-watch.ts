@@ -1,4 +1,4 @@
-import type { ServerEvent } from '../../kit/sse.ts';
+import type { ServerEvent } from '../../kit/answers/sse.ts';
 import type { AnswerEvent, Usage } from '../conversation/answer.ts';
 import type { AnswerReader, Dialect, StreamWatch } from './dialect.ts';
 

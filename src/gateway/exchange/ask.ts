@@ -1,6 +1,6 @@
 import type { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
-import type { Span } from '../../kit/trace.ts';
+import type { Span } from '../../kit/trace/trace.ts';
 import type { CacheWish } from '../cache/answer-cache.ts';
 import type { ChatRequest } from '../conversation/request.ts';
 import { withExactNumbers } from '../dialects/exact-json.ts';

@@ -3,10 +3,10 @@ import type { Usage } from '../conversation/answer.ts';
 import type { Target } from '../providers/provider.ts';
 import type { Plan } from '../routing/plan.ts';
 import type { PreparedAsk } from './ask.ts';
-import type { AttemptOptions, Attempts } from './attempts.ts';
+import type { AttemptOptions, Attempts } from './attempts/attempts.ts';
 import type { Bill } from './bill.ts';
 import type { Course } from './course.ts';
-import { usageOfPrompt } from './estimated-usage.ts';
+import { usageOfPrompt } from './attempts/estimated-usage.ts';
 import type { CacheMark, ExchangeParts, Provenance } from './parts.ts';
 
 export interface AskingOptions {

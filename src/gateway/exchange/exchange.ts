@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
-import { PushedAnswer } from '../../kit/pushed-answer.ts';
-import type { WrittenBytes } from '../../kit/written-json.ts';
+import { PushedAnswer } from '../../kit/answers/pushed-answer.ts';
+import type { WrittenBytes } from '../../kit/answers/written-json.ts';
 import type { Lookup } from '../cache/answer-cache.ts';
 import type { Plan } from '../routing/plan.ts';
 import { noHeaders, prepare, type ChatAsk, type PreparedAsk } from './ask.ts';
@@ -9,8 +9,8 @@ import { mostOf, openBill } from './bill.ts';
 import { Course } from './course.ts';
 import { giveHit, tellHit } from './hits.ts';
 import type { ExchangeParts, TellHead } from './parts.ts';
-import type { StreamEdge } from './passage.ts';
-import { askStream } from './stream-asking.ts';
+import type { StreamEdge } from './streams/passage.ts';
+import { askStream } from './streams/stream-asking.ts';
 import { askWhole } from './whole-asking.ts';
 
 type Hit = Extract<Lookup, { readonly state: 'hit' }>;

@@ -1,4 +1,4 @@
-import { WrittenJson, WrittenJsonText, type WrittenBytes } from '../../kit/written-json.ts';
+import { WrittenJson, WrittenJsonText, type WrittenBytes } from '../../kit/answers/written-json.ts';
 import type { Lookup } from '../cache/answer-cache.ts';
 import { replayAnswer } from '../conversation/replay.ts';
 import { writeExact } from '../dialects/exact-json.ts';
@@ -6,8 +6,8 @@ import type { PreparedAsk } from './ask.ts';
 import { billHit } from './bill.ts';
 import { readCached } from './cached-answers.ts';
 import type { ExchangeParts, Provenance, TellHead } from './parts.ts';
-import type { StreamEdge } from './passage.ts';
-import { annotateUsage, type Note } from './relay.ts';
+import type { StreamEdge } from './streams/passage.ts';
+import { annotateUsage, type Note } from './streams/relay.ts';
 
 type Hit = Extract<Lookup, { readonly state: 'hit' }>;
 

@@ -1,4 +1,4 @@
-import type { Tracer } from '../../kit/trace.ts';
+import type { Tracer } from '../../kit/trace/trace.ts';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { Guardrail } from '../guardrails/guardrail.ts';
 import type { Stations } from '../measure/stations.ts';
@@ -9,7 +9,7 @@ import type { Router } from '../routing/plan.ts';
 import type { HeaderBook } from '../upstream/request-headers.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { AnswerSources } from './answer-sources.ts';
-import type { Attempts } from './attempts.ts';
+import type { Attempts } from './attempts/attempts.ts';
 import type { Dialects } from './outgoing.ts';
 
 /** All that an exchange works with. */

@@ -11,7 +11,7 @@ import {
   type MoneySql,
   type SpendQuery,
 } from './spend-store.ts';
-import { endOrLate } from '../../kit/time-limits.ts';
+import { endOrLate } from '../../kit/time/time-limits.ts';
 
 export interface LedgerOptions {
   readonly sql: MoneySql;

@@ -1,6 +1,6 @@
 import type { Call, Handlers } from '../../kit/http/call.ts';
-import type { PushedAnswer } from '../../kit/pushed-answer.ts';
-import type { WrittenBytes } from '../../kit/written-json.ts';
+import type { PushedAnswer } from '../../kit/answers/pushed-answer.ts';
+import type { WrittenBytes } from '../../kit/answers/written-json.ts';
 import type { gatewayContract } from '../contract.ts';
 import { noHeaders, type Body, type ChatAsk } from '../exchange/ask.ts';
 import type { Exchange } from '../exchange/exchange.ts';

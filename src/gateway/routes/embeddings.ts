@@ -1,5 +1,5 @@
 import type { Handlers } from '../../kit/http/call.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import type { gatewayContract } from '../contract.ts';
 import type { GatewayParts } from '../parts.ts';
 import { automaticModel } from '../routing/router.ts';

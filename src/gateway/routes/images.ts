@@ -1,9 +1,9 @@
 import type { Call, Handlers } from '../../kit/http/call.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import type { gatewayContract } from '../contract.ts';
 import type { Usage } from '../conversation/answer.ts';
 import type { ImageRequest, Images } from '../conversation/image.ts';
-import type { ErrandAnswer } from '../exchange/errand.ts';
+import type { ErrandAnswer } from '../exchange/errands/errand.ts';
 import type { GatewayParts } from '../parts.ts';
 import { automaticModel } from '../routing/router.ts';
 import type { ImageBody } from '../schemas/images.ts';

@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Handlers } from '../../kit/http/call.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import type { gatewayContract } from '../contract.ts';
 import { speaksAnthropic, writeModel, writeModels } from '../faces/anthropic/models.ts';
 import type { ProviderList, Target } from '../providers/provider.ts';

@@ -1,5 +1,5 @@
 import type { Call } from '../../kit/http/call.ts';
-import type { ErrandAnswer, ErrandAsk } from '../exchange/errand.ts';
+import type { ErrandAnswer, ErrandAsk } from '../exchange/errands/errand.ts';
 import type { Provenance } from '../exchange/parts.ts';
 
 /** What a caller asks, with who it is. */

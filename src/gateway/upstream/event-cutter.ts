@@ -1,4 +1,4 @@
-import { parseEvents } from '../../kit/sse.ts';
+import { parseEvents } from '../../kit/answers/sse.ts';
 import { withoutByteOrderMark } from './byte-order-mark.ts';
 
 const lineFeed = 0x0a;

@@ -1,4 +1,4 @@
-import { parseEvents, type ServerEvent } from '../../kit/sse.ts';
+import { parseEvents, type ServerEvent } from '../../kit/answers/sse.ts';
 import type { AnswerEvent, Usage } from '../conversation/answer.ts';
 import type { AnswerReader, Dialect } from '../dialects/dialect.ts';
 import { UpstreamError } from '../dialects/upstream-error.ts';

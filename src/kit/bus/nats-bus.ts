@@ -6,7 +6,7 @@ import type { Bus, Retention, Topic } from './bus.ts';
 import { checkRetention, checkTopicName } from './limits.ts';
 import { NatsTopic } from './nats-topic.ts';
 import { parseNatsUrl, type NatsAddress } from './nats-url.ts';
-import { within } from '../time-limits.ts';
+import { within } from '../time/time-limits.ts';
 import type { NatsLink } from './nats-link.ts';
 
 export interface NatsBusOptions {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Contract } from '../contract.ts';
 import { plainEnvelope } from '../envelope.ts';
 import { createTestServer } from '../testing.ts';
-import { WrittenBytes } from '../written-json.ts';
+import { WrittenBytes } from '../answers/written-json.ts';
 
 const contract = {
   name: 'bytes',

@@ -3,15 +3,15 @@ import type { Readable } from 'node:stream';
 import { Cancellation } from '../cancellation.ts';
 import { Fault } from '../errors.ts';
 import type { Identity } from '../identity/identity.ts';
-import type { Span } from '../trace.ts';
+import type { Span } from '../trace/trace.ts';
 import { readCredential } from './credential.ts';
 import type { EdgeReply, EdgeRequest, CallContext } from './exchange.ts';
 import { readBody } from './streamed-body.ts';
 import type { AnswerOf, Contract, RequestOf, Route } from '../contract.ts';
-import type { JsonLines } from '../json-lines.ts';
-import type { PushedAnswer } from '../pushed-answer.ts';
-import type { EventStream } from '../sse.ts';
-import type { WrittenBytes } from '../written-json.ts';
+import type { JsonLines } from '../answers/json-lines.ts';
+import type { PushedAnswer } from '../answers/pushed-answer.ts';
+import type { EventStream } from '../answers/sse.ts';
+import type { WrittenBytes } from '../answers/written-json.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

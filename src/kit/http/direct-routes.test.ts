@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Contract, Route } from '../contract.ts';
 import { plainEnvelope } from '../envelope.ts';
 import { Fault } from '../errors.ts';
-import { JsonLines } from '../json-lines.ts';
-import { PushedAnswer } from '../pushed-answer.ts';
-import { EventStream } from '../sse.ts';
+import { JsonLines } from '../answers/json-lines.ts';
+import { PushedAnswer } from '../answers/pushed-answer.ts';
+import { EventStream } from '../answers/sse.ts';
 import { createTestServer, listenAnywhere } from '../testing.ts';
-import { asciiJson, WrittenAsciiJson, WrittenJsonText } from '../written-json.ts';
+import { asciiJson, WrittenAsciiJson, WrittenJsonText } from '../answers/written-json.ts';
 import type { Call, Handlers } from './call.ts';
 
 /** One route twice: `/direct` past the framework, `/framed` by it. */

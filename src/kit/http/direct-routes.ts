@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TSchema } from 'typebox';
 import { bodyBytesMaxOf, successStatus, type Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
-import { jsonType, WrittenBytes } from '../written-json.ts';
+import { jsonType, WrittenBytes } from '../answers/written-json.ts';
 import type { AnyHandler, Call } from './call.ts';
 import { DirectReply, DirectRequest } from './direct-exchange.ts';
 import type { Edge } from './edge.ts';

@@ -5,7 +5,7 @@ import type { Authenticator } from '../identity/authenticator.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Log } from '../log.ts';
 import type { RateLimiter } from '../rate-limit.ts';
-import type { Tracer } from '../trace.ts';
+import type { Tracer } from '../trace/trace.ts';
 import { HttpCall, OpenCalls, type Call } from './call.ts';
 import type { EdgeReply, EdgeRequest, CallContext } from './exchange.ts';
 import { FaultReply } from './fault-reply.ts';

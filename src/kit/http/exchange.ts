@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { PlainHead } from './plain-head.ts';
 import type { Identity } from '../identity/identity.ts';
-import type { Span } from '../trace.ts';
+import type { Span } from '../trace/trace.ts';
 
 /** A request as the edge sees it, whoever read it. */
 export interface EdgeRequest {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { healthRoute, type Contract } from '../contract.ts';
 import { plainEnvelope } from '../envelope.ts';
 import { Fault } from '../errors.ts';
-import { JsonLines } from '../json-lines.ts';
+import { JsonLines } from '../answers/json-lines.ts';
 import { createTestServer, listenAnywhere } from '../testing.ts';
 
 const Count = Type.Object({ n: Type.Integer() });

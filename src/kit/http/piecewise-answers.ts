@@ -1,8 +1,8 @@
 import { Fault } from '../errors.ts';
-import { formatLine, JsonLines } from '../json-lines.ts';
-import { PushedAnswer, ResponseSink } from '../pushed-answer.ts';
-import { EventStream, writeEvents } from '../sse.ts';
-import { openSource, writeSource } from '../streamed-answer.ts';
+import { formatLine, JsonLines } from '../answers/json-lines.ts';
+import { PushedAnswer, ResponseSink } from '../answers/pushed-answer.ts';
+import { EventStream, writeEvents } from '../answers/sse.ts';
+import { openSource, writeSource } from '../answers/streamed-answer.ts';
 import type { Call } from './call.ts';
 import type { Edge } from './edge.ts';
 import type { EdgeReply } from './exchange.ts';

@@ -1,4 +1,4 @@
-import { jsonType } from '../written-json.ts';
+import { jsonType } from '../answers/written-json.ts';
 
 /** What the edge asks of a request's head. */
 export interface PlainHead {

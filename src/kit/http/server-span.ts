@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Route } from '../contract.ts';
 import type { Identity } from '../identity/identity.ts';
-import { SpanKind, type Span, type Tracer } from '../trace.ts';
-import { parseTraceparent } from '../trace-context.ts';
+import { SpanKind, type Span, type Tracer } from '../trace/trace.ts';
+import { parseTraceparent } from '../trace/trace-context.ts';
 import { headerOf, type EdgeRequest, type HeadersHolder, type CallContext } from './exchange.ts';
 
 const requestIdPattern = /^[\w.:-]{1,128}$/;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { healthRoute, type Contract } from '../contract.ts';
 import { plainEnvelope } from '../envelope.ts';
 import { Fault } from '../errors.ts';
-import { EventStream } from '../sse.ts';
+import { EventStream } from '../answers/sse.ts';
 import { createTestServer, listenAnywhere } from '../testing.ts';
 import type { Handlers } from './call.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { WrittenBytes } from '../written-json.ts';
+import { WrittenBytes } from '../answers/written-json.ts';
 import { bodyBytesMaxOf, pathsOf, successStatus, type Contract, type Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
 import type { Identity } from '../identity/identity.ts';

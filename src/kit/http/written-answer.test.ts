@@ -9,7 +9,7 @@ import {
   WrittenBytes,
   WrittenJson,
   WrittenJsonText,
-} from '../written-json.ts';
+} from '../answers/written-json.ts';
 
 const answerOf = { response: { 200: Type.Object({ word: Type.String() }) } };
 const route = { method: 'GET', summary: 'Read it', auth: 'none', schema: answerOf } as const;

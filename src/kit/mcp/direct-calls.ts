@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { WrittenJsonText } from '../written-json.ts';
+import { WrittenJsonText } from '../answers/written-json.ts';
 import { McpError, mcpCodes } from './mcp-error.ts';
 import type { CallToolResult } from './tools.ts';
 

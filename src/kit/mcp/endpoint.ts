@@ -4,7 +4,7 @@ import { Fault } from '../errors.ts';
 import type { Call } from '../http/call.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { WrittenBytes } from '../written-json.ts';
+import type { WrittenBytes } from '../answers/written-json.ts';
 import { DirectCalls, writeError, writeResult, type DirectCall } from './direct-calls.ts';
 import { refuseForeign } from './foreign-origin.ts';
 import { McpError } from './mcp-error.ts';

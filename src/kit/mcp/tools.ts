@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { Identity } from '../identity/identity.ts';
-import type { Span } from '../trace.ts';
+import type { Span } from '../trace/trace.ts';
 
 export type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 

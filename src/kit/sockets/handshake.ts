@@ -5,7 +5,7 @@ import type { CallContext } from '../http/exchange.ts';
 import type { FaultReply } from '../http/fault-reply.ts';
 import { contextOf, noteIdentity, startServerSpan } from '../http/server-span.ts';
 import type { Identity } from '../identity/identity.ts';
-import type { Tracer } from '../trace.ts';
+import type { Tracer } from '../trace/trace.ts';
 import type { Upgrade } from './upgrade.ts';
 
 export interface HandshakeOptions {

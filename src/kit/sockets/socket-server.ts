@@ -7,7 +7,7 @@ import type { FaultReply } from '../http/fault-reply.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Log } from '../log.ts';
 import type { RateLimiter } from '../rate-limit.ts';
-import { Tracer } from '../trace.ts';
+import { Tracer } from '../trace/trace.ts';
 import { awaitAuthFrame } from './auth-frame.ts';
 import { SocketConnection, type OpeningRequest } from './connection.ts';
 import { Guests } from './guests.ts';

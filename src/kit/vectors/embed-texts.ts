@@ -1,6 +1,6 @@
 import type { CallOptions } from '../client.ts';
 import { Fault } from '../errors.ts';
-import type { Span } from '../trace.ts';
+import type { Span } from '../trace/trace.ts';
 
 /** Whoever embeds as OpenAI's API does, and says how many dimensions its vectors have. */
 export interface EmbeddingsClient {

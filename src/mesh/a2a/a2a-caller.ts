@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Egress } from '../../kit/egress/egress.ts';
-import { readRetryAfter } from '../../kit/retry-after.ts';
+import { readRetryAfter } from '../../kit/time/retry-after.ts';
 import type { Agent } from '../agents/agent.ts';
 import { askAgent, jsonOf, tellAgent } from '../tasks/agent-http.ts';
 import {

@@ -1,4 +1,4 @@
-import { asciiJson } from '../../kit/written-json.ts';
+import { asciiJson } from '../../kit/answers/written-json.ts';
 import { agentStatuses, type Agent, type AgentEndpoints, type AgentStatus } from './agent.ts';
 import type { AgentRow, AgentState, CardFacts, PublicJwk } from './agent-row.ts';
 

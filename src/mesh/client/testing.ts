@@ -5,7 +5,7 @@ import { createEgress } from '../../kit/egress/egress.ts';
 import { plainEnvelope } from '../../kit/envelope.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { createTestServer, listenAnywhere, silentLog } from '../../kit/testing.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import { AgentRegistry } from '../agents/registry.ts';
 import { isKeyProved } from '../attestation/schnorr.ts';
 import { agentHandlers } from '../routes/agents.ts';

@@ -1,6 +1,6 @@
 import type { Handler } from '../../kit/http/call.ts';
 import { allows } from '../../kit/permissions.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import type { A2aServer } from '../a2a/a2a-server.ts';
 import { meshCard } from '../a2a/mesh-card.ts';
 import type { a2aRoutes as routes } from '../schemas/a2a.ts';

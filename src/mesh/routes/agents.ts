@@ -1,7 +1,7 @@
 import type { Call, Handler } from '../../kit/http/call.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import { allows } from '../../kit/permissions.ts';
-import { WrittenAsciiJson } from '../../kit/written-json.ts';
+import { WrittenAsciiJson } from '../../kit/answers/written-json.ts';
 import type { MeshMetrics } from '../activity/mesh-metrics.ts';
 import { toAnswer, toRegistered } from '../agents/answers.ts';
 import type { Discovered, DiscoveryQuery } from '../agents/discovery.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
-import { WrittenBytes } from '../../kit/written-json.ts';
+import { WrittenBytes } from '../../kit/answers/written-json.ts';
 import type { AttestationParts } from '../attestation/parts.ts';
 import { keySetMaxAgeSeconds } from '../attestation/signing-key.ts';
 import { statusListMaxAgeSeconds } from '../attestation/status-lists.ts';

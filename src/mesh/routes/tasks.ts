@@ -2,7 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import { allows } from '../../kit/permissions.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import type { taskRoutes as routes } from '../schemas/tasks.ts';
 import { hasField } from '../tasks/caller.ts';
 import type { Inbox } from '../tasks/inbox.ts';

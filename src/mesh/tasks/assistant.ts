@@ -1,8 +1,8 @@
 import type { Client } from '../../kit/client.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import { parseTraceparent } from '../../kit/trace-context.ts';
-import type { Tracer } from '../../kit/trace.ts';
+import { parseTraceparent } from '../../kit/trace/trace-context.ts';
+import type { Tracer } from '../../kit/trace/trace.ts';
 import type { gatewayContract } from '../../gateway/contract.ts';
 import { joinMesh, type AgentTask, type MeshAgent, type TaskContext } from '../agent.ts';
 import type { TokenSource } from '../client/mesh-calls.ts';

@@ -4,7 +4,7 @@ import type { Database } from '../../kit/database/database.ts';
 import type { Egress } from '../../kit/egress/egress.ts';
 import { openTogether } from '../../kit/lifecycle.ts';
 import type { Log } from '../../kit/log.ts';
-import type { Tracer } from '../../kit/trace.ts';
+import type { Tracer } from '../../kit/trace/trace.ts';
 import { A2aCaller } from '../a2a/a2a-caller.ts';
 import { A2aServer } from '../a2a/a2a-server.ts';
 import type { Activity } from '../activity/activity.ts';

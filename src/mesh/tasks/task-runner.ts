@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import { failSpan, type Tracer } from '../../kit/trace.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
+import { failSpan, type Tracer } from '../../kit/trace/trace.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import type { AgentDirectory } from '../agents/agent.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { RunOptions, Task, TaskOutcome, TaskRunner, TaskTarget } from './task.ts';
@@ -25,7 +25,7 @@ import type { AgentGone, TaskSignals } from './task-signals.ts';
 import { startTaskSpan } from './task-span.ts';
 import { untilAborted } from './waits.ts';
 import type { WaitingTask } from './waiting-store.ts';
-import { endOrLate } from '../../kit/time-limits.ts';
+import { endOrLate } from '../../kit/time/time-limits.ts';
 
 export interface TaskRunnerOptions {
   readonly dispatch: Dispatch;

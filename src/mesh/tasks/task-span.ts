@@ -1,5 +1,5 @@
-import { SpanKind, type Span, type Tracer } from '../../kit/trace.ts';
-import { parseTraceparent } from '../../kit/trace-context.ts';
+import { SpanKind, type Span, type Tracer } from '../../kit/trace/trace.ts';
+import { parseTraceparent } from '../../kit/trace/trace-context.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** Starts the span of a task, under that of whoever asked; the caller ends it. */

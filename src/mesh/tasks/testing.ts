@@ -8,7 +8,7 @@ import { openTestTables } from '../../kit/database/testing.ts';
 import { createEgress } from '../../kit/egress/egress.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { createTestServer, listenAnywhere, silentLog } from '../../kit/testing.ts';
-import { Tracer, type SpanRecord } from '../../kit/trace.ts';
+import { Tracer, type SpanRecord } from '../../kit/trace/trace.ts';
 import type { Agent, AgentDirectory } from '../agents/agent.ts';
 import { meshEnvelope } from '../envelope.ts';
 import { a2aHandlers } from '../routes/a2a.ts';

@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
-import { JsonLines } from '../../kit/json-lines.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { JsonLines } from '../../kit/answers/json-lines.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import { callerOf, type Asker } from '../inference/caller.ts';
 import type { ModelInfo } from '../inference/inference.ts';
 import type { Puller } from '../library/pull/puller.ts';

@@ -1,6 +1,6 @@
 import type { Handler } from '../../kit/http/call.ts';
-import { EventStream, type ServerEvent } from '../../kit/sse.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { EventStream, type ServerEvent } from '../../kit/answers/sse.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import { callerOf, type Asker } from '../inference/caller.ts';
 import type { Inference, ModelInfo } from '../inference/inference.ts';
 import { toUnixSeconds } from './answers.ts';

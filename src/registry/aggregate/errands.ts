@@ -9,7 +9,7 @@ import type {
 } from '../../kit/mcp/offers.ts';
 import type { McpCallContext } from '../../kit/mcp/tools.ts';
 import { requirePermission } from '../../kit/permissions.ts';
-import { parseTraceparent } from '../../kit/trace-context.ts';
+import { parseTraceparent } from '../../kit/trace/trace-context.ts';
 import { requireTool } from '../calls/agreed-tools.ts';
 import { ArgumentChecks } from '../calls/arguments.ts';
 import type { Errand, Exchanges, Wanted } from '../calls/exchange.ts';

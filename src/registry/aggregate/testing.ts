@@ -6,7 +6,7 @@ import { openTestDatabase } from '../../kit/database/testing.ts';
 import { mcpEnvelope } from '../../kit/mcp/mcp-envelope.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { createTestServer, listenAnywhere, silentLog } from '../../kit/testing.ts';
-import { Tracer, type SpanRecord } from '../../kit/trace.ts';
+import { Tracer, type SpanRecord } from '../../kit/trace/trace.ts';
 import { Calls } from '../calls/calls.ts';
 import { Exchanges } from '../calls/exchange.ts';
 import type { Connection } from '../connections/connection.ts';

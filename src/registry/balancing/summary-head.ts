@@ -1,4 +1,4 @@
-import { asciiJson } from '../../kit/written-json.ts';
+import { asciiJson } from '../../kit/answers/written-json.ts';
 import type { Connection } from '../connections/connection.ts';
 import { redactEndpoint } from '../connections/redaction.ts';
 

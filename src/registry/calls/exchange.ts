@@ -1,6 +1,12 @@
 import { Fault } from '../../kit/errors.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
-import { failSpan, SpanKind, type Span, type SpanContext, type Tracer } from '../../kit/trace.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
+import {
+  failSpan,
+  SpanKind,
+  type Span,
+  type SpanContext,
+  type Tracer,
+} from '../../kit/trace/trace.ts';
 import type { Connection, ConnectionNotes, Directory } from '../connections/connection.ts';
 import type { EventSink } from '../events.ts';
 import type { ExchangeOptions, Link, LinkProgress, Links } from '../links/link.ts';

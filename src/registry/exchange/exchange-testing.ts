@@ -8,7 +8,7 @@ import { createTestServer, listenAnywhere, silentLog } from '../../kit/testing.t
 import { exchangeHandlers } from '../routes/exchange.ts';
 import { checkedRegistrar } from './checked-registrar.ts';
 import { exchangeRoutes } from '../schemas/exchange.ts';
-import { CmsSyncs } from './cms-sync.ts';
+import { CmsSyncs } from './cms/cms-sync.ts';
 import { MemoryConnections, startCms, type TestCms } from './testing.ts';
 
 const contract = {

@@ -1,5 +1,5 @@
 import type { Handler } from '../../kit/http/call.ts';
-import { WrittenAsciiJson } from '../../kit/written-json.ts';
+import { WrittenAsciiJson } from '../../kit/answers/written-json.ts';
 import type { Discovery } from '../balancing/discovery.ts';
 import type { LoadReporter } from '../balancing/load-report.ts';
 import type { Statistics } from '../balancing/statistics.ts';

@@ -1,8 +1,8 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import type { Handler } from '../../kit/http/call.ts';
 import type { Directory } from '../connections/connection.ts';
-import type { CmsSyncs } from '../exchange/cms-sync.ts';
-import type { PastSync } from '../exchange/cms-store.ts';
+import type { CmsSyncs } from '../exchange/cms/cms-sync.ts';
+import type { PastSync } from '../exchange/cms/cms-store.ts';
 import {
   toClientConfig,
   toExport,

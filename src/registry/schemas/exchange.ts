@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { connectionTypes, protocols } from '../connections/connection.ts';
-import { syncModes } from '../exchange/sync-result.ts';
+import { syncModes } from '../exchange/cms/sync-result.ts';
 import { exportFormats } from '../exchange/export-formats.ts';
 import { importFormats } from '../exchange/import-documents.ts';
 import { AnyKey } from '../../kit/any-key.ts';

@@ -1,5 +1,5 @@
 import type { Call, Handler } from '../../kit/http/call.ts';
-import { EventStream, type ServerEvent } from '../../kit/sse.ts';
+import { EventStream, type ServerEvent } from '../../kit/answers/sse.ts';
 import type { Agent, AgentHealth, Agents, LogLine } from '../agents/agent.ts';
 import type { AgentLogs } from '../agents/agent-logs.ts';
 import { isFinal } from '../agents/agent-record.ts';

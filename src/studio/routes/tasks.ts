@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Fault } from '../../kit/errors.ts';
 import type { Call, Handler } from '../../kit/http/call.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import type { taskRoutes as routes } from '../schemas/tasks.ts';
 import { parseRequirements } from '../tasks/resources.ts';
 import { showTask } from '../tasks/shown-task.ts';

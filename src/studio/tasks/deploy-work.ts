@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Client } from '../../kit/client.ts';
 import type { workflowContract } from '../../workflow/contract.ts';
-import { patiently } from '../../kit/patience.ts';
+import { patiently } from '../../kit/time/patience.ts';
 import type { StoredTask } from './stored-task.ts';
 import { attemptKeyOf, failed, type AttemptOutcome, type Beginning, type Work } from './work.ts';
 

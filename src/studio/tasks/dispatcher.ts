@@ -1,5 +1,5 @@
 import type { Log } from '../../kit/log.ts';
-import type { Tracer } from '../../kit/trace.ts';
+import type { Tracer } from '../../kit/trace/trace.ts';
 import type { Agent, Agents } from '../agents/agent.ts';
 import { AgentLoads } from './agent-loads.ts';
 import { ableAgents, chooseAgent } from './placement.ts';

@@ -5,7 +5,7 @@ import { LocalBus } from '../../kit/bus/local-bus.ts';
 import { openTestTables } from '../../kit/database/testing.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import { WorkspaceDirectory } from '../workspaces/workspace-directory.ts';
 import type { DispatchTimes } from './dispatcher.ts';
 import { StoredTasks, type TaskLimits } from './stored-tasks.ts';

@@ -3,7 +3,7 @@ import type { Client } from '../../kit/client.ts';
 import type { meshContract } from '../../mesh/contract.ts';
 import { readFailure } from './agent-failure.ts';
 import { outcomeOfAnswer } from './answer.ts';
-import { patiently } from '../../kit/patience.ts';
+import { patiently } from '../../kit/time/patience.ts';
 import type { StoredTask } from './stored-task.ts';
 import type { AgentTaskInput } from './task.ts';
 import {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../kit/client.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import { joinMesh, type MeshAgent, type TaskWork } from '../../mesh/agent.ts';
 import { meshContract } from '../../mesh/contract.ts';
 import { startMesh } from '../../mesh/testing.ts';

@@ -5,7 +5,7 @@ import type { Identity } from '../../kit/identity/identity.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import type { Log } from '../../kit/log.ts';
 import { allows } from '../../kit/permissions.ts';
-import type { Tracer } from '../../kit/trace.ts';
+import type { Tracer } from '../../kit/trace/trace.ts';
 import type { Agents } from '../agents/agent.ts';
 import { permissionsOf } from '../workspaces/roles.ts';
 import type { Workspaces } from '../workspaces/workspace.ts';

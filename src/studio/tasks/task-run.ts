@@ -1,8 +1,8 @@
 import type { Agent } from '../agents/agent.ts';
-import type { Tracer } from '../../kit/trace.ts';
-import { failSpan, SpanKind } from '../../kit/trace.ts';
+import type { Tracer } from '../../kit/trace/trace.ts';
+import { failSpan, SpanKind } from '../../kit/trace/trace.ts';
 import { Fault } from '../../kit/errors.ts';
-import { parseTraceparent } from '../../kit/trace-context.ts';
+import { parseTraceparent } from '../../kit/trace/trace-context.ts';
 import { lossOf } from './agent-loss.ts';
 import { toOpen, type OpenTask, type StoredTask } from './stored-task.ts';
 import { failed, interrupted, type AttemptOutcome, type Work } from './work.ts';

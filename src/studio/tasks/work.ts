@@ -1,4 +1,4 @@
-import type { Span } from '../../kit/trace.ts';
+import type { Span } from '../../kit/trace/trace.ts';
 import type { StoredTask } from './stored-task.ts';
 import type { AgentAnswer, Artefact, TaskFailure } from './task.ts';
 

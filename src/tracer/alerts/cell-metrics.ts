@@ -1,7 +1,7 @@
 import { keptMinutes, usPerMinute } from '../series/cells.ts';
 import { Histogram } from '../series/histogram.ts';
 import type { SeriesSql } from '../series/tables.ts';
-import { readTraceSteps, readTraceSums } from '../series/windows.ts';
+import { readTraceSteps, readTraceSums } from '../metrics/windows.ts';
 import { findExamples } from './example-store.ts';
 import type {
   AlertMetrics,

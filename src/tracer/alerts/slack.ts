@@ -1,6 +1,6 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import { codes, Fault } from '../../kit/errors.ts';
-import { readRetryAfter } from '../../kit/retry-after.ts';
+import { readRetryAfter } from '../../kit/time/retry-after.ts';
 import type { Severity } from './alert.ts';
 import type { Message } from './message.ts';
 import type { Sending } from './sending.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
-import { readTime, type DayEdge } from '../../kit/time-text.ts';
+import { readTime, type DayEdge } from '../../kit/time/time-text.ts';
 import type { ListQuery, TraceSummaryAnswer } from '../schemas/traces.ts';
 import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from '../intake/days.ts';

@@ -3,7 +3,7 @@ import type { Handler } from '../../kit/http/call.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
 import type { Log } from '../../kit/log.ts';
-import { readTime } from '../../kit/time-text.ts';
+import { readTime } from '../../kit/time/time-text.ts';
 import {
   maskOf,
   type Alert,

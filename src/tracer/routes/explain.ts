@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Handler } from '../../kit/http/call.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import type { TracedOperation } from '../explain/bottlenecks-view.ts';
 import type { ExplainInputs } from '../explain/views.ts';
 import type { Change } from '../explain/what-if-steps.ts';

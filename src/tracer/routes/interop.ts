@@ -1,5 +1,5 @@
 import type { Call, Handler } from '../../kit/http/call.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import type { DocumentKind } from '../interop/conversion.ts';
 import { readDocument } from '../interop/document.ts';
 import { Converter } from '../interop/converter.ts';

@@ -1,7 +1,7 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Answer, Call, Handler } from '../../kit/http/call.ts';
 import type { Route } from '../../kit/contract.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import {
   lastOf,
   readJaegerQuery,

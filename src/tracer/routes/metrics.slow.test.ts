@@ -4,7 +4,7 @@ import { plainEnvelope } from '../../kit/envelope.ts';
 import { createTestServer } from '../../kit/testing.ts';
 import { metricRoutes } from '../schemas/metrics.ts';
 import { logErrors } from '../series/error-log-store.ts';
-import { LiveWindow } from '../series/live.ts';
+import { LiveWindow } from '../metrics/live.ts';
 import {
   addSamples,
   duration,

@@ -1,14 +1,14 @@
 import type { Handler } from '../../kit/http/call.ts';
 import type { metricRoutes as routes } from '../schemas/metrics.ts';
-import { aggregate } from '../series/aggregation.ts';
-import { readDependencies } from '../series/dependencies.ts';
-import { rangeOf } from '../series/answers.ts';
+import { aggregate } from '../metrics/aggregation.ts';
+import { readDependencies } from '../metrics/dependencies.ts';
+import { rangeOf } from '../metrics/answers.ts';
 import { listErrors, type ErrorEntry } from '../series/error-log-store.ts';
-import { distributeErrors } from '../series/error-types.ts';
-import type { LiveMetrics } from '../series/live.ts';
+import { distributeErrors } from '../metrics/error-types.ts';
+import type { LiveMetrics } from '../metrics/live.ts';
 import type { SeriesSql } from '../series/tables.ts';
-import { readTimeline } from '../series/timeline.ts';
-import { readUsage } from '../series/usage.ts';
+import { readTimeline } from '../metrics/timeline.ts';
+import { readUsage } from '../metrics/usage.ts';
 
 type MetricHandlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K]> };
 

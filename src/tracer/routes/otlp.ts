@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Fault } from '../../kit/errors.ts';
 import type { Call, Handler } from '../../kit/http/call.ts';
-import { WrittenBytes } from '../../kit/written-json.ts';
+import { WrittenBytes } from '../../kit/answers/written-json.ts';
 import type { Intake } from '../intake/intake.ts';
 import { contentTypes, exportAnswer, failureAnswer, type ExportFormat } from '../otlp/answers.ts';
 import type { otlpRoutes } from '../schemas/otlp.ts';

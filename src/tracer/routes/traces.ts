@@ -2,7 +2,7 @@ import type { Handler } from '../../kit/http/call.ts';
 import { serveSubscription } from '../../kit/sockets/subscription.ts';
 import type { SocketHandlers } from '../../kit/sockets/socket-handlers.ts';
 import type { BusEvent } from '../../kit/bus/bus.ts';
-import { WrittenJson } from '../../kit/written-json.ts';
+import { WrittenJson } from '../../kit/answers/written-json.ts';
 import type { tracerContract } from '../contract.ts';
 import type { TraceEvent } from '../intake/writes.ts';
 import type { TracerParts } from '../parts.ts';

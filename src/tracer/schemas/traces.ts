@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { healthRoute, type Route, type SocketRoute } from '../../kit/contract.ts';
 import { subscribeFields } from '../../kit/sockets/subscription.ts';
-import { askedTime } from '../../kit/asked-time.ts';
+import { askedTime } from '../../kit/time/asked-time.ts';
 import { criticalPath, traceDetail, traceFacts } from './trace-answers.ts';
 
 const Milliseconds = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { openTestDatabase } from '../../kit/database/testing.ts';
-import { aggregate } from './aggregation.ts';
+import { aggregate } from '../metrics/aggregation.ts';
 import { foldLog } from './fold.ts';
 import { binOf } from './histogram.ts';
 import { seriesIdOf } from './series-id.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { aggregate } from './aggregation.ts';
+import { aggregate } from '../metrics/aggregation.ts';
 import { Deltas } from './deltas.ts';
-import { readDependencies } from './dependencies.ts';
+import { readDependencies } from '../metrics/dependencies.ts';
 import { foldLog } from './fold.ts';
-import { distributeErrors } from './error-types.ts';
-import { readBaselines, readWindows } from './history.ts';
+import { distributeErrors } from '../metrics/error-types.ts';
+import { readBaselines, readWindows } from '../metrics/history.ts';
 import { neededPartitions, partitionedTables, partitionName } from './partitions.ts';
 import { Retention } from './retention.ts';
 import { applyAdditions } from './series-store.ts';
@@ -19,7 +19,7 @@ import {
   runParts,
 } from './testing.ts';
 import { CellMetrics } from '../alerts/cell-metrics.ts';
-import { readUsage } from './usage.ts';
+import { readUsage } from '../metrics/usage.ts';
 
 const nowMs = Date.parse('2026-11-21T10:30:20Z');
 const hourMs = 3_600_000;

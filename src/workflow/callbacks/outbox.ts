@@ -2,7 +2,7 @@ import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
-import { readRetryAfter } from '../../kit/retry-after.ts';
+import { readRetryAfter } from '../../kit/time/retry-after.ts';
 import type { CallbackTarget } from './callback.ts';
 import {
   claimCallbacks,

@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
-import type { Span } from '../../kit/trace.ts';
+import type { Span } from '../../kit/trace/trace.ts';
 import { cutIntoChunks } from './chunking.ts';
 import type {
   Collection,

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { Log } from '../../kit/log.ts';
-import type { Span } from '../../kit/trace.ts';
+import type { Span } from '../../kit/trace/trace.ts';
 
 export type ComponentGroup = 'ai' | 'cms' | 'tools' | 'logic' | 'data';
 

@@ -2,7 +2,7 @@ import { request as send } from 'undici';
 import { Fault } from '../../kit/errors.ts';
 import type { Secret } from '../../kit/config.ts';
 import type { NodeContext } from './component.ts';
-import { readRetryAfter } from '../../kit/retry-after.ts';
+import { readRetryAfter } from '../../kit/time/retry-after.ts';
 
 /** A request to a system whose address the operator set, which may lie in a private network. */
 export interface OperatorRequest {

@@ -1,5 +1,5 @@
 import { silentLog } from '../../kit/testing.ts';
-import { Tracer } from '../../kit/trace.ts';
+import { Tracer } from '../../kit/trace/trace.ts';
 import type { ComponentTable, NodeContext } from './component.ts';
 import { openComponents } from './table.ts';
 

@@ -1,7 +1,7 @@
 import type { Bus } from '../../kit/bus/bus.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Metrics } from '../../kit/metrics.ts';
-import type { Tracer } from '../../kit/trace.ts';
+import type { Tracer } from '../../kit/trace/trace.ts';
 import type { Clock } from './clock.ts';
 import type { PlanSource } from './execution.ts';
 import type { EngineSql } from './journal/journal-store.ts';

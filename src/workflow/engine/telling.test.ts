@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
-import { SpanStatusCode } from '../../kit/trace.ts';
+import { SpanStatusCode } from '../../kit/trace/trace.ts';
 import type { Clock } from './clock.ts';
 import { makeComponent, makePlan, openEngineGround, openTestEngine, startOf } from './testing.ts';
 

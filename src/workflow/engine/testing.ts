@@ -6,7 +6,7 @@ import { emptySchema, openTestDatabase } from '../../kit/database/testing.ts';
 import { Lifetime } from '../../kit/lifecycle.ts';
 import { Metrics } from '../../kit/metrics.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { Tracer, type SpanRecord } from '../../kit/trace.ts';
+import { Tracer, type SpanRecord } from '../../kit/trace/trace.ts';
 import type { Component, NodeContext, NodeOutcome } from '../components/component.ts';
 import type { Flow, FlowEdge, FlowNode, FlowSettings, Scope } from '../flow/flow.ts';
 import type { Plan, PlannedEdge, PlannedNode } from '../flow/plan.ts';

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Fault } from '../../kit/errors.ts';
 import type { Call, Handler } from '../../kit/http/call.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import type { statusOf } from '../engine/execution-answers.ts';
 import type { Execution, StartRequest } from '../engine/execution.ts';
 import type { Actor } from '../definitions/workflow.ts';

@@ -1,7 +1,7 @@
 import type { Handler } from '../../kit/http/call.ts';
 import type { Identity } from '../../kit/identity/identity.ts';
-import type { Span } from '../../kit/trace.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
+import type { Span } from '../../kit/trace/trace.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import type { Execution } from '../engine/execution.ts';
 import type { triggerRoutes as routes } from '../schemas/triggers.ts';
 import type { Delivery } from '../triggers/hooks.ts';

@@ -7,7 +7,7 @@ import type {
   Tool,
   ToolPage,
 } from '../../kit/mcp/tools.ts';
-import { formatTraceparent } from '../../kit/trace-context.ts';
+import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import type { Catalog } from '../definitions/catalog.ts';
 import { findTemplate } from '../definitions/templates/templates.ts';
 import type { Workflow } from '../definitions/workflow.ts';

@@ -1,4 +1,4 @@
-import type { ServerEvent } from '../../../kit/sse.ts';
+import type { ServerEvent } from '../../../kit/answers/sse.ts';
 import type { AnswerEvent } from '../../conversation/answer.ts';
 import type { AssistantPart } from '../../conversation/request.ts';
 import type { AnswerReader } from '../dialect.ts';

@@ -1,6 +1,6 @@
 import { Value } from 'typebox/value';
 import { Fault } from '../../../kit/errors.ts';
-import { readEvents } from '../../../kit/sse.ts';
+import { readEvents } from '../../../kit/answers/sse.ts';
 import type { Caller, Capability, ModelInfo, RunningModel } from '../inference.ts';
 import type { Embeddings, GenerateEnd, GenerateEvent, GenerateRequest, Usage } from '../request.ts';
 import { CallCollector } from './call-collector.ts';

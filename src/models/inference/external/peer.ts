@@ -1,7 +1,7 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import type { Secret } from '../../../kit/config.ts';
 import { Fault } from '../../../kit/errors.ts';
-import { readRetryAfter } from '../../../kit/retry-after.ts';
+import { readRetryAfter } from '../../../kit/time/retry-after.ts';
 import { HiddenValues } from '../../../kit/secrets/hidden-values.ts';
 import { refusalOf } from './refusal.ts';
 

@@ -3,7 +3,7 @@ import { get as getEncrypted } from 'node:https';
 import { findRedirect } from '../../../kit/egress/redirects.ts';
 import type { Egress } from '../../../kit/egress/egress.ts';
 import { Fault } from '../../../kit/errors.ts';
-import { readRetryAfter } from '../../../kit/retry-after.ts';
+import { readRetryAfter } from '../../../kit/time/retry-after.ts';
 import type { AllowList } from './allow-list.ts';
 
 /** An answer whose body is still to be read, or to be ended with `body.destroy()`. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chatContract } from '../../../chat/contract.ts';
 import { startChat, type RunningChat } from '../../../chat/testing.ts';
 import { createClient } from '../../../kit/client.ts';
-import { Tracer } from '../../../kit/trace.ts';
+import { Tracer } from '../../../kit/trace/trace.ts';
 import { workflow } from '../../service.ts';
 import { runComponent } from '../cms/testing.ts';
 import { createChatSearch } from './chat-search.ts';

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { Egress, EgressRequest, EgressResponse } from '../../../kit/egress/egress.ts';
 import { Fault, type Code } from '../../../kit/errors.ts';
 import type { Component, NodeContext } from '../component.ts';
-import { readRetryAfter } from '../../../kit/retry-after.ts';
+import { readRetryAfter } from '../../../kit/time/retry-after.ts';
 import { defineComponent } from '../schema.ts';
 import { AnyKey } from '../../../kit/any-key.ts';
 

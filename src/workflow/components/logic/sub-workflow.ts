@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Fault } from '../../../kit/errors.ts';
-import { formatTraceparent } from '../../../kit/trace-context.ts';
+import { formatTraceparent } from '../../../kit/trace/trace-context.ts';
 import { allInputs } from '../../engine/walk/given-inputs.ts';
 import type { Engine } from '../../engine/execution.ts';
 import type { WorkflowEngine } from '../../engine/engine.ts';

@@ -1,7 +1,7 @@
 import { authContract } from '../../../auth/contract.ts';
 import { createClient } from '../../../kit/client.ts';
 import { Fault } from '../../../kit/errors.ts';
-import type { Tracer } from '../../../kit/trace.ts';
+import type { Tracer } from '../../../kit/trace/trace.ts';
 import type { NodeContext } from '../component.ts';
 
 /** The identity provider's own token of whoever holds an access token. */

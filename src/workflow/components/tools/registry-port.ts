@@ -1,4 +1,4 @@
-import type { Span } from '../../../kit/trace.ts';
+import type { Span } from '../../../kit/trace/trace.ts';
 
 /** What a tool of an MCP server answered. */
 export interface ToolAnswer {

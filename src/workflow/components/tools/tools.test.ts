@@ -3,7 +3,7 @@ import { createClient } from '../../../kit/client.ts';
 import { Fault } from '../../../kit/errors.ts';
 import { Lifetime } from '../../../kit/lifecycle.ts';
 import { silentLog } from '../../../kit/testing.ts';
-import { Tracer } from '../../../kit/trace.ts';
+import { Tracer } from '../../../kit/trace/trace.ts';
 import type { NodeContext } from '../component.ts';
 import { runComponent, startSystem, type Asked, type Reply } from '../cms/testing.ts';
 import { createIdpTokenReader } from './idp-token.ts';

@@ -1,5 +1,5 @@
 import type { Log } from '../../../kit/log.ts';
-import type { Tracer } from '../../../kit/trace.ts';
+import type { Tracer } from '../../../kit/trace/trace.ts';
 import type { Children } from '../children.ts';
 import type { Clock } from '../clock.ts';
 import type { EndFacts } from '../ends.ts';

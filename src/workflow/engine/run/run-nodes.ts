@@ -1,5 +1,5 @@
-import { parseTraceparent } from '../../../kit/trace-context.ts';
-import { failSpan, type Span, type Tracer } from '../../../kit/trace.ts';
+import { parseTraceparent } from '../../../kit/trace/trace-context.ts';
+import { failSpan, type Span, type Tracer } from '../../../kit/trace/trace.ts';
 import type { StoredExecution } from '../journal/execution-row.ts';
 import type { Seen } from '../walk/given-inputs.ts';
 import { runNode, type NodeEnd, type NodeWork } from './node-runner.ts';

@@ -1,4 +1,4 @@
-import { failSpan, type Span } from '../../../kit/trace.ts';
+import { failSpan, type Span } from '../../../kit/trace/trace.ts';
 import type { Plan } from '../../flow/plan.ts';
 import type { StoredExecution } from '../journal/execution-row.ts';
 import type { NodeError } from '../execution.ts';

@@ -1,0 +1,52 @@
+import type { AnswerEvent, Usage } from '../../conversation/answer.ts';
+import { textTokens } from '../../routing/tokens.ts';
+
+/** What two providers took for one answer. */
+export function addUsage(before: Usage | undefined, usage: Usage): Usage {
+  if (!before) return usage;
+  const sums = countNames.flatMap((name) => {
+    const counts = [before[name], usage[name]].filter((count) => count !== undefined);
+    return counts.length === 0 ? [] : [[name, counts.reduce((sum, count) => sum + count, 0)]];
+  });
+  const { inputTokens, outputTokens } = usage;
+  return { inputTokens, outputTokens, ...Object.fromEntries(sums), isEstimated: true };
+}
+
+const countNames = [
+  'inputTokens',
+  'outputTokens',
+  'cachedInputTokens',
+  'cacheWriteTokens',
+  'longCacheWriteTokens',
+  'reasoningTokens',
+  'audioInputTokens',
+  'cachedAudioInputTokens',
+  'audioOutputTokens',
+] as const;
+
+/**
+ * What a provider took that nothing was heard of, or nothing but counts: its own where they came, and
+ * the prompt by ours.
+ */
+export function usageOfPrompt(inputTokens: number, known?: Usage): Usage {
+  if (known && known.inputTokens > 0) return known;
+  return { inputTokens, outputTokens: known?.outputTokens ?? 0, isEstimated: true };
+}
+
+/**
+ * What an answer took that was broken off before its provider could say: its own count of the prompt
+ * where that came, else ours, and the text that came. One token stands for what never showed.
+ */
+export function estimateUsage(
+  soFar: readonly AnswerEvent[],
+  inputTokens: number,
+  known?: Usage,
+): Usage {
+  let tokens = 0;
+  for (const piece of soFar) {
+    if ('text' in piece) tokens += textTokens(piece.text);
+    else if (piece.type === 'tool-call') tokens += textTokens((piece.name ?? '') + piece.arguments);
+  }
+  const outputTokens = Math.max(1, Math.ceil(tokens), known?.outputTokens ?? 0);
+  return { inputTokens, ...known, outputTokens, isEstimated: true };
+}
