@@ -184,7 +184,7 @@ export class AnswerStream implements UpstreamListener {
     else if (this.#isBegun && this.#isTelling(events)) this.#lastAt = performance.now();
     if (intake.isEnded) {
       this.#finish();
-      this.#timer = setTimeout(() => this.#ongoing?.abort(lingered(this.#provider)), lingerMs);
+      this.#timer = setTimeout(() => this.#leaveOff(), lingerMs);
     }
   }
 
@@ -248,9 +248,16 @@ export class AnswerStream implements UpstreamListener {
   };
 
   readonly #beLate = (): void => {
+    // Who falls silent behind the whole answer owes nobody a word.
+    if (this.#intake.isComplete) return this.#leaveOff();
     const what = this.#isBegun ? 'stopped in the middle of its answer' : 'sent no token in time';
     this.abort(UpstreamError.of('late', `${this.#provider} ${what}`));
   };
+
+  #leaveOff(): void {
+    this.#finish();
+    this.#ongoing?.abort(lingered(this.#provider));
+  }
 
   readonly #leave = (): void => {
     this.abort(UpstreamError.of('late', 'the caller gave up'));
