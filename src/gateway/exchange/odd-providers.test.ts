@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   openAiStream,
@@ -56,5 +57,40 @@ describe('a provider that says nothing more behind the whole answer', () => {
     const { text } = await gateway.call('POST', '/v1/messages', { ...chat, stream: true });
     expect(text).toContain('"stop_reason":"end_turn"');
     expect(text).toMatch(/event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/);
+  });
+});
+
+describe('a provider whose answer has no head that can be read', () => {
+  let raw: Server;
+  let sent = '';
+
+  beforeAll(async () => {
+    raw = createServer((socket) => {
+      socket.on('error', () => undefined).once('data', () => socket.end(sent));
+    });
+    await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterAll(() => void raw.close());
+
+  test.each([
+    ['nonsense', 'HELLO\r\n\r\n', 'something that is not HTTP'],
+    [
+      'huge headers',
+      `HTTP/1.1 200 OK\r\nx-big: ${'a'.repeat(20_000)}\r\n\r\n`,
+      'with more than 16384 bytes of headers',
+    ],
+  ])('is named by what it sent, not called away: %s', async (_case, head, flaw) => {
+    sent = head;
+    const { port } = raw.address() as AddressInfo;
+    const baseUrl = `http://127.0.0.1:${port}/v1`;
+    // Put anew, its circuit is closed.
+    await gateway.put('raw', { dialect: 'openai', baseUrl, models: [{ name: 'raw' }] });
+    const answer = await gateway.call('POST', '/v1/chat/completions', { ...chat, model: 'raw' });
+    expect(answer.status).toBe(502);
+    expect(answer.body.error).toMatchObject({
+      code: 'provider_error',
+      message: `raw/raw: raw answered ${flaw}`,
+    });
   });
 });

@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher } from 'undici';
+import { maxHeaderSize } from 'node:http';
+import { Agent, errors, type Dispatcher } from 'undici';
 import { UpstreamError } from '../dialects/upstream-error.ts';
 import type { Provider, Target } from '../providers/provider.ts';
 
@@ -149,16 +150,19 @@ class Exchange implements Ongoing, Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const why = reasonOf(error);
-    this.#fail(
-      this.#hasHead
-        ? UpstreamError.of('truncated', `${this.#provider} broke its answer off: ${why}`, {
-            cause: error,
-          })
-        : UpstreamError.of('unreachable', `${this.#provider} could not be reached: ${why}`, {
-            cause: error,
-          }),
-    );
+    this.#fail(this.#hasHead ? this.#brokenOff(error) : this.#withoutHead(error));
+  }
+
+  #brokenOff(cause: Error): UpstreamError {
+    const message = `${this.#provider} broke its answer off: ${reasonOf(cause)}`;
+    return UpstreamError.of('truncated', message, { cause });
+  }
+
+  #withoutHead(cause: Error): UpstreamError {
+    const flaw = headFlawOf(cause);
+    if (flaw) return UpstreamError.of('broken', `${this.#provider} answered ${flaw}`, { cause });
+    const message = `${this.#provider} could not be reached: ${reasonOf(cause)}`;
+    return UpstreamError.of('unreachable', message, { cause });
   }
 
   #fail(error: UpstreamError): void {
@@ -183,4 +187,11 @@ function reasonOf(error: Error): string {
   const { code, reason } = error as { code?: string; reason?: string };
   if (reason === 'egress_blocked') return 'calls to its address are not allowed';
   return reasons[code ?? ''] ?? 'the connection failed';
+}
+
+/** Why the head of an answer was not taken; undefined where none came. */
+function headFlawOf(error: Error): string | undefined {
+  if (error instanceof errors.HeadersOverflowError)
+    return `with more than ${maxHeaderSize} bytes of headers`;
+  return error instanceof errors.HTTPParserError ? 'something that is not HTTP' : undefined;
 }
