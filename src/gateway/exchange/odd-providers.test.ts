@@ -1,6 +1,8 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  json,
   openAiStream,
   startGateway,
   startProvider,
@@ -30,7 +32,7 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-const messages = [{ role: 'user', content: 'hi' }];
+const messages: { role: 'user'; content: string }[] = [{ role: 'user', content: 'hi' }];
 const chat = { model: 'm', messages, max_tokens: 9 };
 
 describe('a provider that says nothing more behind the whole answer', () => {
@@ -92,5 +94,14 @@ describe('a provider whose answer has no head that can be read', () => {
       code: 'provider_error',
       message: `raw/raw: raw answered ${flaw}`,
     });
+  });
+});
+
+test("OpenAI's client is told of a limit that lasts for hours, and does not sleep on it", async () => {
+  upstream.script(json({ error: { message: 'slow down' } }, 429, { 'retry-after': '7200' }));
+  const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.user });
+  await expect(openai.chat.completions.create(chat)).rejects.toMatchObject({
+    status: 429,
+    type: 'rate_limit_exceeded',
   });
 });

@@ -170,9 +170,20 @@ function headersOf(fault: Fault): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
   if (fault.status === 401) headers['www-authenticate'] = challengeOf(fault);
   if (fault.status === 426) Object.assign(headers, { upgrade: 'websocket', connection: 'upgrade' });
-  if (fault.retryAfter !== undefined) headers['retry-after'] = String(fault.retryAfter);
+  if (fault.retryAfter !== undefined) Object.assign(headers, waitHeaders(fault.retryAfter));
   if (typeof fault.detail['allow'] === 'string') headers['allow'] = fault.detail['allow'];
   return headers;
+}
+
+const sleepSecondsMax = 60;
+
+/**
+ * The clients of OpenAI and Anthropic sleep as long as they are told, for hours too, unless
+ * `x-should-retry` says no: a longer wait is for their callers to decide.
+ */
+function waitHeaders(seconds: number): Record<string, string> {
+  const wait = { 'retry-after': String(seconds) };
+  return seconds > sleepSecondsMax ? { ...wait, 'x-should-retry': 'false' } : wait;
 }
 
 /** Who showed no token is told of no error in one (RFC 6750, section 3.1). */
