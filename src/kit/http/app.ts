@@ -12,6 +12,7 @@ import { formMediaType, parseFormBody } from './form-body.ts';
 import { parseJsonBody, withoutByteOrderMark } from './json-body.ts';
 import { compileSerializer } from './serializer.ts';
 import { boundBody } from './streamed-body.ts';
+import { dropUnread } from './unread-answers.ts';
 import { compileValidator, isBodyOptional } from './validation.ts';
 
 declare module 'fastify' {
@@ -36,6 +37,8 @@ export interface AppOptions {
   readonly takeDirect: (...exchange: Parameters<RequestListener>) => boolean;
   /** How long a client may take to send a request. */
   readonly requestTimeoutMs: number;
+  /** How long a client may take nothing of an answer that waits for it. */
+  readonly unreadTimeoutMs: number;
   /** Some routes stream their bodies: the server bounds none, the routes do. */
   readonly streamsBodies: boolean;
 }
@@ -66,6 +69,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   // Their bytes are bounded: past a count node:http would drop some in silence.
   app.server.maxHeadersCount = 0;
   answerFirst(app.server, options.takeDirect);
+  dropUnread(app.server, options.unreadTimeoutMs);
   if (options.streamsBodies) boundBodies(app, requestTimeoutMs);
   app.setErrorHandler(options.refuse);
   app.setValidatorCompiler(compileValidator);

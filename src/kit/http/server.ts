@@ -21,10 +21,13 @@ import { checkedBody } from './validation.ts';
 export interface HttpOptions extends EdgeOptions {
   /** How long a client may take to send a request; 30 s when absent. */
   readonly requestTimeoutMs?: number;
+  /** How long a client may take nothing of an answer that waits for it; 60 s when absent. */
+  readonly unreadTimeoutMs?: number;
   readonly socketLimits?: Partial<SocketLimits>;
 }
 
 const requestTimeoutMsDefault = 30_000;
+const unreadTimeoutMsDefault = 60_000;
 const sweepMs = 50;
 
 /** Takes the answer out of Fastify's hands and writes its head. */
@@ -69,6 +72,7 @@ export class HttpServer {
     });
     this.app = createApp({
       requestTimeoutMs,
+      unreadTimeoutMs: options.unreadTimeoutMs ?? unreadTimeoutMsDefault,
       streamsBodies,
       takeDirect: (request, response) => this.#direct.take(request, response),
       refuse: (error, request, reply) => this.#edge.refuse(reply, faultOf(error, request)),
