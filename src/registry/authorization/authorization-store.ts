@@ -86,13 +86,14 @@ export async function releaseRenewal(sql: AuthorizationSql, connectionId: string
   );
 }
 
-/** False when there was none. Logins that were begun end with it. */
+/** False when there was none. Logins that were begun end with it, and the registered client is forgotten. */
 export async function deleteAuthorization(
   sql: AuthorizationSql,
   connectionId: string,
 ): Promise<boolean> {
   const rows = await sql.query(
-    `with flows as (delete from registry.authorization_flows where connection_id = $1)
+    `with flows as (delete from registry.authorization_flows where connection_id = $1),
+       clients as (delete from registry.registered_clients where connection_id = $1)
      delete from registry.authorizations where connection_id = $1 returning connection_id`,
     [connectionId],
   );
@@ -131,8 +132,35 @@ export async function takeFlow(
   return { connectionId: row.connection_id, sealed: row.sealed };
 }
 
+/** The sealed registration of the registry as a client for this connection. */
+export async function readRegistration(
+  sql: AuthorizationSql,
+  connectionId: string,
+): Promise<string | undefined> {
+  const [row] = await sql.query<{ readonly sealed: string }>(
+    `select sealed from registry.registered_clients where connection_id = $1`,
+    [connectionId],
+  );
+  return row?.sealed;
+}
+
+/** Replaces whatever there was. */
+export async function saveRegistration(
+  sql: AuthorizationSql,
+  connectionId: string,
+  sealed: string,
+): Promise<void> {
+  await sql.query(
+    `insert into registry.registered_clients (connection_id, sealed) values ($1, $2)
+     on conflict (connection_id) do update set sealed = excluded.sealed, updated_at = now()`,
+    [connectionId, sealed],
+  );
+}
+
 /** Whether anything is sealed already. */
 export async function hasAuthorizations(sql: AuthorizationSql): Promise<boolean> {
-  const rows = await sql.query(`select 1 from registry.authorizations limit 1`);
+  const rows = await sql.query(
+    `select 1 from registry.authorizations union all select 1 from registry.registered_clients limit 1`,
+  );
   return rows.length > 0;
 }

@@ -122,6 +122,28 @@ test('a login that one replica began and another finished lets both call the ser
   expect(await greet(second)).toEqual(welcome);
 });
 
+test('who logs in again does so as the client that is registered, on every replica', async () => {
+  const earlier = await begin(first);
+  await first.authorizations.finish(await logIn(await begin(second)));
+  await first.authorizations.finish(await logIn(await begin(first)));
+  expect(await greet(second)).toEqual(welcome);
+  await first.authorizations.finish(await logIn(earlier));
+  expect(server.registrations).toHaveLength(1);
+});
+
+test('another client is registered where the former is forgotten, by either side, or is for another scope', async () => {
+  await first.authorizations.finish(await logIn(await begin(first)));
+  server.forgetClients();
+  await first.authorizations.finish(await logIn(await begin(first)));
+  expect(server.registrations).toHaveLength(2);
+  await first.authorizations.begin('con_a', { scope: 'tools files' });
+  await first.authorizations.begin('con_a', { scope: 'tools files' });
+  expect(server.registrations).toHaveLength(3);
+  await first.authorizations.remove('con_a');
+  await begin(first);
+  expect(server.registrations).toHaveLength(4);
+});
+
 test('a state works once, and none that nobody was given works', async () => {
   const answer = await logIn(await begin(first));
   await first.authorizations.finish(answer);

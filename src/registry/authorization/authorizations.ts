@@ -1,12 +1,9 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
-import type { Bus, Subscription, Topic } from '../../kit/bus/bus.ts';
-import type { Egress } from '../../kit/egress/egress.ts';
+import type { Subscription, Topic } from '../../kit/bus/bus.ts';
 import { Fault } from '../../kit/errors.ts';
 import { newSecret } from '../../kit/ids.ts';
-import type { Log } from '../../kit/log.ts';
-import type { Sealer } from '../../kit/secrets/sealing.ts';
-import type { Connection, Directory } from '../connections/connection.ts';
+import type { Connection } from '../connections/connection.ts';
 import type { Credentials } from '../links/link-fetch.ts';
 import {
   claimRenewal,
@@ -18,10 +15,14 @@ import {
   saveFlow,
   saveRenewal,
   takeFlow,
-  type AuthorizationSql,
 } from './authorization-store.ts';
 import { isAt, isLeft, moved, requireAddress } from './addresses.ts';
-import type { AuthorizationRequest, Begun, CallbackAnswer } from './authorization.ts';
+import type {
+  AuthorizationRequest,
+  AuthorizationsOptions,
+  Begun,
+  CallbackAnswer,
+} from './authorization.ts';
 import { readClient } from './given-client.ts';
 import {
   askChallenge,
@@ -33,21 +34,9 @@ import {
   WatchedFetch,
   type OAuthOptions,
 } from './oauth-calls.ts';
+import { RegisteredClients } from './registered-clients.ts';
 import { ServerLogin, type Standing } from './server-login.ts';
 import { StandingBox } from './standing-box.ts';
-
-export interface AuthorizationsOptions {
-  readonly sql: AuthorizationSql;
-  readonly bus: Pick<Bus, 'topic'>;
-  readonly sealer: Pick<Sealer, 'seal' | 'unseal'>;
-  readonly egress: Pick<Egress, 'fetch'>;
-  readonly directory: Pick<Directory, 'find' | 'onChange'>;
-  /** Where the registry is reached, without a slash at the end. */
-  readonly url: string;
-  /** Called on every replica when a server's authorization was given, replaced or removed. */
-  readonly onChanged: (connectionId: string) => void;
-  readonly log: Log;
-}
 
 interface Held {
   readonly standing: Standing;
@@ -69,6 +58,7 @@ const pollsMax = 60;
 export class Authorizations implements AsyncDisposable {
   readonly #options: AuthorizationsOptions;
   readonly #box: StandingBox;
+  readonly #clients: RegisteredClients;
   readonly #topic: Topic<{ readonly connectionId: string }>;
   readonly #held = new Map<string, Promise<Held | undefined>>();
   readonly #renewals = new Map<string, Promise<string | undefined>>();
@@ -78,6 +68,12 @@ export class Authorizations implements AsyncDisposable {
   constructor(options: AuthorizationsOptions) {
     this.#options = options;
     this.#box = new StandingBox(options.sealer);
+    this.#clients = new RegisteredClients({
+      sql: options.sql,
+      box: this.#box,
+      fetch: this.#fetch,
+      callbackUrl: this.#callbackUrl,
+    });
     this.#topic = options.bus.topic(topicName);
   }
 
@@ -102,18 +98,21 @@ export class Authorizations implements AsyncDisposable {
     const { scope, grant = 'authorization_code' } = request;
     const client = readClient(request);
     const state = newSecret();
-    const login = new ServerLogin({ resource, grant, scope, client }, this.#callbackUrl, state);
     const challenge = await askChallenge(this.#options.egress, resource);
-    const result = await this.#authorize(login, {
-      ...challenge,
-      ...(scope === undefined ? {} : { scope }),
+    const asked = { ...challenge, ...(scope === undefined ? {} : { scope }) };
+    const use = { connectionId, scope: asked.scope };
+    const login = new ServerLogin({ resource, grant, scope, client }, this.#callbackUrl, {
+      state,
+      findClient: (standing) => this.#clients.find(use, standing),
     });
+    const result = await this.#authorize(login, asked);
     if (result === 'AUTHORIZED') {
       await this.#keep(connectionId, login.standing);
       return { authorized: true };
     }
     const { authorizationUrl } = login;
     if (!authorizationUrl || !/^https?:$/.test(authorizationUrl.protocol)) throw unusable();
+    if (login.isRegistered) await this.#clients.keep(use, login.standing);
     const sealed = this.#box.seal(login.standing, flowContext(state));
     await saveFlow(this.#options.sql, hashOf(state), { connectionId, sealed });
     return { authorizationUrl: authorizationUrl.href };

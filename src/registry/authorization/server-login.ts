@@ -22,18 +22,27 @@ export interface Standing {
   verifier?: string | undefined;
 }
 
+/** What a login that begins has besides its standing. */
+export interface LoginBeginning {
+  readonly state: string;
+  /** The client that was registered before, for a standing whose metadata has been read; nothing where there is none that is good. */
+  readonly findClient: (standing: Standing) => Promise<StoredOAuthClientInformation | undefined>;
+}
+
 /** What the SDK asks and tells while it authorizes; it changes the standing that it was given. */
 export class ServerLogin implements OAuthClientProvider {
   readonly standing: Standing;
   readonly #callbackUrl: string;
-  readonly #state: string;
+  readonly #beginning: LoginBeginning | undefined;
+  /** Whether the registry had to make itself known as another client. */
+  isRegistered = false;
   /** Where somebody has to log in, once the SDK has said so. */
   authorizationUrl: URL | undefined;
 
-  constructor(standing: Standing, callbackUrl: string, state = '') {
+  constructor(standing: Standing, callbackUrl: string, beginning?: LoginBeginning) {
     this.standing = standing;
     this.#callbackUrl = callbackUrl;
-    this.#state = state;
+    this.#beginning = beginning;
   }
 
   get redirectUrl(): string | undefined {
@@ -58,14 +67,20 @@ export class ServerLogin implements OAuthClientProvider {
     return this.standing.grant === 'authorization_code';
   }
 
+  /** Only where somebody logs in: each login that nobody takes part in would be refused first. */
+  async #findClient(): Promise<StoredOAuthClientInformation | undefined> {
+    return this.#isInteractive ? this.#beginning?.findClient(this.standing) : undefined;
+  }
+
   state(): string {
-    return this.#state;
+    return this.#beginning?.state ?? '';
   }
 
   /** Throws `invalid` (`issuer_mismatch`) when another authorization server is to be asked than knows the client. */
-  clientInformation(
+  async clientInformation(
     context?: OAuthClientInformationContext,
-  ): StoredOAuthClientInformation | undefined {
+  ): Promise<StoredOAuthClientInformation | undefined> {
+    this.standing.client ??= await this.#findClient();
     const { client } = this.standing;
     // The SDK would register another client there instead.
     if (client?.issuer && context && !isSameIssuer(client.issuer, context.issuer)) {
@@ -75,6 +90,8 @@ export class ServerLogin implements OAuthClientProvider {
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): void {
+    // One that was given comes here too, for the issuer that it is noted with.
+    this.isRegistered = this.standing.client === undefined;
     this.standing.client = client;
   }
 

@@ -16,6 +16,8 @@ export interface GuardedServer extends TestServer {
   expire(): void;
   /** Refresh tokens work no more. */
   forgetLogins(): void;
+  /** It knows none of its clients any longer. */
+  forgetClients(): void;
   /** Whether its tokens are to be had, or 503 is. */
   isIssuing: boolean;
   /** What comes to pass while the next tokens are being issued. */
@@ -37,6 +39,7 @@ export async function serveGuarded(secondsOfTokens = 3600): Promise<GuardedServe
     ...server,
     expire: () => site.access.clear(),
     forgetLogins: () => site.refresh.clear(),
+    forgetClients: () => site.clients.clear(),
     onIssuing: (happens) => {
       site.happens = happens;
     },
@@ -65,6 +68,7 @@ class Site {
   readonly access = new Set<string>();
   readonly refresh = new Set<string>();
   readonly registrations: unknown[] = [];
+  readonly clients = new Set<string>();
   readonly #codes = new Map<string, Code>();
   readonly #seconds: number;
   readonly #mcp = fromWeb((request) => handler.fetch(request));
@@ -129,12 +133,18 @@ class Site {
   async #register(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const metadata: unknown = JSON.parse(await text(request));
     this.registrations.push(metadata);
-    send(response, 201, { ...Object(metadata), client_id: `client-${this.registrations.length}` });
+    const client = `client-${this.registrations.length}`;
+    this.clients.add(client);
+    send(response, 201, { ...Object(metadata), client_id: client });
   }
 
   async #token(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = new URLSearchParams(await text(request));
     if (!this.isIssuing) return send(response, 503, {});
+    const client = form.get('client_id');
+    if (client !== null && !this.clients.has(client)) {
+      return send(response, 401, { error: 'invalid_client' });
+    }
     const isGranted =
       form.get('grant_type') === 'refresh_token'
         ? this.#isRefreshed(form)

@@ -22,7 +22,7 @@ export const authorizationRoutes = {
     url: `${connectionPath}/authorize`,
     summary: 'Let the registry call a server that requires authorization',
     description:
-      'OAuth 2.1 as MCP has it: the server is asked where its authorization server is (RFC 9728), the registry registers there as a client unless one is given, and the answer says where somebody has to log in (PKCE, ten minutes). With the grant `client_credentials` nobody has to. An authorization server that does not say that it supports PKCE with S256 is not logged in at (502 `PKCE_UNSUPPORTED`). Tokens are kept sealed with the address for which they were issued, renewed when they end, shown to no other address, and removed when it changes; when it changes meanwhile, they are not kept (409 `ADDRESS_CHANGED`).',
+      'OAuth 2.1 as MCP has it: the server is asked where its authorization server is (RFC 9728), the registry registers there as a client unless one is given or it is registered already, and the answer says where somebody has to log in (PKCE, ten minutes). With the grant `client_credentials` nobody has to. An authorization server that does not say that it supports PKCE with S256 is not logged in at (502 `PKCE_UNSUPPORTED`). Tokens are kept sealed with the address for which they were issued, renewed when they end, shown to no other address, and removed when it changes; when it changes meanwhile, they are not kept (409 `ADDRESS_CHANGED`).',
     permission: writing,
     schema: {
       params,
@@ -87,7 +87,7 @@ export const authorizationRoutes = {
   removeAuthorization: {
     method: 'DELETE',
     url: `${connectionPath}/authorization`,
-    summary: 'Forget the tokens for a server',
+    summary: 'Forget the tokens for a server, and the client that was registered there',
     permission: writing,
     schema: {
       params,
