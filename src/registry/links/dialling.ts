@@ -193,15 +193,12 @@ class Dialling {
       return this.#options.spawn({ id, endpoint, approval }, { signal });
     }
     const { protocol, id, endpoint } = connection;
-    const credentials = this.#options.credentialsOf?.(id, endpoint.url);
-    if (protocol === 'http') return { transport: this.#http(endpoint, credentials) };
-    const token = await credentials?.token();
-    const headers = {
-      ...endpoint.headers,
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    };
+    if (protocol === 'http') {
+      return { transport: this.#http(endpoint, this.#options.credentialsOf?.(id, endpoint.url)) };
+    }
+    // MCP's authorization is for HTTP: whatever opens a WebSocket stands in its headers.
     const { egress, bytesMax = defaultBytesMax } = this.#options;
-    const { url } = endpoint;
+    const { url, headers = {} } = endpoint;
     return { transport: new WebSocketTransport({ egress, url, headers, bytesMax }) };
   }
 
