@@ -69,8 +69,10 @@ async function followStream(options: FollowOptions, due: DuePaths): Promise<void
         comparedAtMs = Date.now();
         await run.settleAll();
       } else await run.settle(paths);
-      stream.ack(run.seenSeq);
-      onSettled();
+      if (run.isSettled) {
+        stream.ack(run.seenSeq);
+        onSettled();
+      }
       await due.wait(rescanMs);
     }
   } finally {

@@ -36,6 +36,8 @@ export class SyncRun {
   readonly #receipts: SyncReceipts;
   readonly #remote = new Map<string, Remote>();
   #seenSeq = 0;
+  #heardCount = 0;
+  #isSettled = false;
   /** What is known of the workspace may be wrong. */
   #isStale = true;
 
@@ -61,9 +63,15 @@ export class SyncRun {
     return this.#isStale;
   }
 
+  /** Whether all that is known was done, but for what is left out. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
   /** Compares everything, until nothing is left to do; false when that could not be reached. */
   async settleAll(): Promise<boolean> {
     const { folder, index, signal } = this.#options;
+    this.#isSettled = false;
     for (let round = 0; round < roundsMax && !signal.aborted; round += 1) {
       await this.#list();
       this.leftOut.clear();
@@ -79,6 +87,7 @@ export class SyncRun {
       const doneCount = await this.settle([...paths]);
       if (doneCount === 0) return this.leftOut.size === 0 && !signal.aborted;
     }
+    this.#isSettled = false;
     return false;
   }
 
@@ -89,6 +98,8 @@ export class SyncRun {
     const chunks: string[][] = [];
     for (let at = 0; at < kept.length; at += chunkSize) chunks.push(kept.slice(at, at + chunkSize));
     let [doneCount, seenCount] = [0, 0];
+    const heardCount = this.#heardCount;
+    this.#isSettled = false;
     try {
       await sideBySide(chunks, chunksAtOnce, async (chunk) => {
         if (signal.aborted) return;
@@ -101,6 +112,7 @@ export class SyncRun {
     } finally {
       await index.save();
     }
+    this.#isSettled = !signal.aborted && heardCount === this.#heardCount;
     return doneCount;
   }
 
@@ -109,6 +121,8 @@ export class SyncRun {
     if (type === 'snapshot_required' || type === 'gap') this.#isStale = true;
     if (type !== 'file_change' || data?.path === undefined) return undefined;
     const { path } = data;
+    this.#heardCount += 1;
+    this.#isSettled = false;
     this.#seenSeq = Math.max(this.#seenSeq, seq);
     const knownSeq = this.#remote.get(path)?.seq ?? 0;
     if (knownSeq < seq) this.#remote.set(path, remoteOf(seq, data));

@@ -63,7 +63,12 @@ async function makeDevice(workspaceId: string) {
   const sync = async () => {
     const { run } = await open();
     const isInStep = await run.settleAll();
-    return { isInStep, ...run.counts, leftOut: Object.fromEntries(run.leftOut) };
+    return {
+      isInStep,
+      isSettled: run.isSettled,
+      ...run.counts,
+      leftOut: Object.fromEntries(run.leftOut),
+    };
   };
   const start = async () => {
     const stop = new AbortController();
@@ -169,6 +174,20 @@ describe('Two folders of one workspace', () => {
     await rm(join(two.path, '.ennead'), { recursive: true });
     await rm(join(two.path, 'same.txt'));
     expect(await two.sync()).toMatchObject({ received: 1, deletedThere: 0 });
+  });
+
+  test('are in step only when all was done, not when it was stopped before', async () => {
+    const { one, two } = await makePair();
+    for (const name of ['a', 'b', 'c']) await one.write(name, name);
+    await one.sync();
+    const stopping = new AbortController();
+    const { run } = await two.open(stopping.signal);
+    const stopped = run.settleAll();
+    stopping.abort();
+    expect(await stopped).toBe(false);
+    expect(run.isSettled).toBe(false);
+    expect(await two.sync()).toMatchObject({ isInStep: true, isSettled: true });
+    expect(await two.files()).toEqual(await one.files());
   });
 
   test('are in step within moments while both are followed', async () => {

@@ -149,7 +149,8 @@ class Report {
 
 function print(run: SyncRun, options: Options): void {
   const leftOut = [...run.leftOut].map(([path, reason]) => ({ path, reason }));
-  if (options.json) return printJson({ ...run.counts, leftOut });
+  const isInStep = run.isSettled && leftOut.length === 0;
+  if (options.json) return printJson({ ...run.counts, leftOut, isInStep });
   for (const { path, reason } of leftOut.slice(0, leftOutShown)) {
     printRemark(`left out: ${path}: ${reason}`);
   }
@@ -159,11 +160,13 @@ function print(run: SyncRun, options: Options): void {
 
 const leftOutShown = 20;
 
-function summaryOf({ counts, leftOut }: SyncRun): string {
+/** Only who has compared both sides to the end says that they are in step. */
+function summaryOf({ counts, leftOut, isSettled }: SyncRun): string {
   const { sent, received, deletedHere, deletedThere, conflicts } = counts;
   const deleted = `deleted ${deletedHere} here and ${deletedThere} there`;
   const text = `sent ${sent}, received ${received}, ${deleted}, ${conflicts} in conflict`;
-  return leftOut.size === 0 ? `${text}; in step` : `${text}; ${leftOut.size} left out`;
+  if (leftOut.size > 0) return `${text}; ${leftOut.size} left out`;
+  return isSettled ? `${text}; in step` : `${text}; not in step yet`;
 }
 
 async function findWorkspace(client: StudioClient, text: string): Promise<string> {
