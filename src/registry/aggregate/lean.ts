@@ -81,7 +81,7 @@ function leanTools({ view, search, errands }: LeanParts): McpTools {
       if (name !== 'registry_call')
         return errands.callTool(requireTool(view(), name), given, context);
       const target = requireNamed(view, given['name']);
-      return errands.callTool(target, asObject(given['arguments']), context);
+      return errands.callTool(target, requireArguments(given['arguments']), context);
     },
   };
 }
@@ -115,9 +115,19 @@ function describeTools(
 
 /** A tool that was misspelt is the model's to mend: an answer, and no error of the protocol. */
 function requireNamed(view: ViewNow, name: unknown) {
-  const found = typeof name === 'string' ? view().findTool(name) : undefined;
+  if (typeof name !== 'string') {
+    throw new Fault('invalid', 'name must be the name of a tool; registry_search finds it');
+  }
+  const found = view().findTool(name);
   if (found) return found;
-  throw new Fault('not_found', `there is no tool ${String(name)}; registry_search finds the names`);
+  throw new Fault('not_found', `there is no tool ${name}; registry_search finds the names`);
+}
+
+/** Models write objects within objects as texts: no tool is called without what was meant for it. */
+function requireArguments(given: unknown): Readonly<Record<string, unknown>> {
+  if (given === undefined || given === null) return {};
+  if (typeof given === 'object' && !Array.isArray(given)) return { ...given };
+  throw new Fault('invalid', 'arguments must be an object, as the schema of the tool has it');
 }
 
 function structured(value: Readonly<Record<string, unknown>>): CallToolResult {

@@ -33,13 +33,7 @@ test.each([
     };
     await using ground = await openAggregate({ open: async () => link as Link });
     ground.directory.put(aConnection({ name: 'strict', offer: { ...emptyOffer, tools: [tool] } }));
-    const headers = { authorization: `Bearer ${await ground.token(['registry:call'])}` };
-    const client = new Client({ name: 'test', version: '1' });
-    await client.connect(
-      new StreamableHTTPClientTransport(new URL(ground.address + path), {
-        requestInit: { headers },
-      }),
-    );
+    const client = await connect(ground, path);
     for (const input of [{}, { path: 7 }]) {
       expect(await client.callTool(of(input))).toMatchObject({
         isError: true,
@@ -52,3 +46,28 @@ test.each([
     await client.close();
   },
 );
+
+test.each([
+  ['no name', { tool: 'strict__open' }, 'name must be the name of a tool'],
+  ['a text', { name: 'strict__open', arguments: '{"path":"a"}' }, 'must be an object'],
+  ['a list', { name: 'strict__open', arguments: ['a'] }, 'must be an object'],
+])('a lean call with %s in place of arguments is not sent', async (_what, given, why) => {
+  await using ground = await openAggregate({ open: () => Promise.reject(new Error('opened')) });
+  const lax = { name: 'open', inputSchema: { type: 'object' as const } };
+  ground.directory.put(aConnection({ name: 'strict', offer: { ...emptyOffer, tools: [lax] } }));
+  const client = await connect(ground, '/mcp?mode=lean');
+  expect(await client.callTool({ name: 'registry_call', arguments: given })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining(why) }],
+  });
+  await client.close();
+});
+
+async function connect(ground: Awaited<ReturnType<typeof openAggregate>>, path: string) {
+  const headers = { authorization: `Bearer ${await ground.token(['registry:call'])}` };
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(ground.address + path), { requestInit: { headers } }),
+  );
+  return client;
+}
