@@ -179,6 +179,24 @@ describe('a call', () => {
     expect(head.body).toHaveLength(0);
   });
 
+  test.each([
+    ['text/plain; charset=iso-8859-1', 'e9', 'é'],
+    ['text/html; Charset="Shift_JIS"', '93fa967b', '日本'],
+    ['text/plain; charset=utf-16le', '41004200', 'AB'],
+    ['text/plain; charset=unknown', 'c3a9', 'é'],
+    ['text/plain', 'efbbbfc3a9', 'é'],
+  ])('an answer of type %s is read in its charset', async (type, hex, text) => {
+    const query = new URLSearchParams({ type, hex });
+    const answer = await egress.fetch(`${target.origin}/typed?${query.toString()}`);
+    expect(answer.text()).toBe(text);
+  });
+
+  test('JSON is read behind a byte order mark', async () => {
+    const hex = Buffer.from('\uFEFF{"a":1}').toString('hex');
+    const answer = await egress.fetch(`${target.origin}/typed?type=application/json&hex=${hex}`);
+    expect(answer.json()).toEqual({ a: 1 });
+  });
+
   test('what is no HTTP and a connection that breaks are the upstream’s fault', async () => {
     const gone = egress.fetch(`${target.origin}/destroy`);
     await expect(gone).rejects.toMatchObject({ code: 'upstream' });

@@ -4,6 +4,7 @@ import type { Agent, Dispatcher } from 'undici';
 import { createAddressCheck, type EgressPolicy } from './addresses.ts';
 import { blockedFault, createAgent, createLookup, type DialOptions } from './dial.ts';
 import { exchange, type Exchange } from './exchange.ts';
+import { decodeText } from './text.ts';
 import { findRedirect, redirectHop, type Hop } from './redirects.ts';
 import { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -36,6 +37,7 @@ export interface EgressResponse {
   readonly headers: Headers;
   /** Decoded: gzip, deflate and brotli are undone. */
   readonly body: Buffer;
+  /** In the charset that the answer names, else in UTF-8; without a byte order mark. */
   text(): string;
   /** Throws `upstream` when the body is no JSON. */
   json(): unknown;
@@ -199,7 +201,7 @@ function toHeaders(entries: Readonly<Record<string, string>>): Headers {
 }
 
 function toResponse({ status, headers, body }: Exchange): EgressResponse {
-  const text = (): string => body.toString('utf8');
+  const text = (): string => decodeText(body, headers.get('content-type'));
   const json = (): unknown => {
     try {
       return JSON.parse(text());

@@ -114,6 +114,10 @@ const answers: Record<string, (question: Question) => void> = {
   endless: ({ response }) => void response.write('a beginning'),
   destroy: ({ response }) => void response.destroy(),
   text: ({ response }) => void response.end('grüße'),
+  typed: ({ response, query }) => {
+    response.setHeader('content-type', query.get('type') ?? 'text/plain');
+    response.end(Buffer.from(query.get('hex') ?? '', 'hex'));
+  },
   status: ({ response, argument }) => void response.writeHead(Number(argument)).end(),
   large: ({ response }) => {
     response.setHeader('content-length', largeBytes);
