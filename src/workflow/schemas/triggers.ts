@@ -46,7 +46,7 @@ const settings = {
   overlap: Type.Optional(
     Type.Enum(['skip', 'queue'], {
       description:
-        'of `schedule` and `event`: what a firing does while the execution of the one before still runs; `skip` when absent. 100 firings wait at most; events fire a trigger 60 times a minute at most, and what comes then is `skipped`',
+        'of `schedule` and `event`: what a firing does while the execution of the one before still runs; `skip` when absent. 100 firings wait at most; events fire a trigger 60 times a minute at most, and what comes then is `skipped`, of which 60 a minute are listed',
     }),
   ),
   method: Type.Optional(

@@ -2,7 +2,7 @@ import type { Bus, BusEvent, Subscription } from '../../kit/bus/bus.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import { RateLimiter } from '../../kit/rate-limit.ts';
-import type { Firings } from './firings.ts';
+import type { Cause, Firings } from './firings.ts';
 import { compileMapping, type Mapping } from './mapping.ts';
 import { listEventTriggers, type TriggerSql } from './trigger-store.ts';
 import { eventTopics, type Trigger } from './trigger.ts';
@@ -22,6 +22,10 @@ interface Listening {
 const refreshEveryMs = 30_000;
 /** Of one trigger: a workflow that causes the very event it waits for must not run away. */
 const rate = { perMinute: 60, burst: 60 };
+/** Of one trigger: how many of the events that are passed over are written down. */
+const skippedRate = rate;
+/** Of one trigger and message: a flood of events must not become one of log lines. */
+const warningRate = { perMinute: 1, burst: 1 };
 /** Events that are being handled; what comes then is lost, which bounds memory. */
 const handlingMax = 1_000;
 
@@ -32,6 +36,8 @@ const handlingMax = 1_000;
 export class EventListener implements AsyncDisposable {
   readonly #options: EventListenerOptions;
   readonly #limiter = new RateLimiter(rate);
+  readonly #skippedLimiter = new RateLimiter(skippedRate);
+  readonly #warningLimiter = new RateLimiter(warningRate);
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #handling = new Set<Promise<void>>();
   #byTopic: ReadonlyMap<string, readonly Listening[]> = new Map();
@@ -99,16 +105,15 @@ export class EventListener implements AsyncDisposable {
 
   #hear(topic: string, event: BusEvent<unknown>): void {
     for (const listening of this.#byTopic.get(topic) ?? []) {
+      const { id: triggerId } = listening.trigger;
       if (this.#handling.size >= handlingMax) {
-        const { id: triggerId } = listening.trigger;
-        this.#options.log.warn({ triggerId }, 'more events than can be handled: one is lost');
+        this.#warn({ triggerId }, 'more events than can be handled: some are lost');
         continue;
       }
       const handling: Promise<void> = this.#handle(topic, event, listening)
-        .catch((err: unknown) => {
-          const { id: triggerId } = listening.trigger;
-          this.#options.log.warn({ err, triggerId }, 'an event could not fire a trigger');
-        })
+        .catch((err: unknown) =>
+          this.#warn({ err, triggerId }, 'an event could not fire a trigger'),
+        )
         .finally(() => this.#handling.delete(handling));
       this.#handling.add(handling);
     }
@@ -119,7 +124,7 @@ export class EventListener implements AsyncDisposable {
     { seq, data, publishedAt }: BusEvent<unknown>,
     { trigger, mapping }: Listening,
   ): Promise<void> {
-    const { firings, log } = this.#options;
+    const { firings } = this.#options;
     const source = { event: { topic, at: new Date(publishedAt).toISOString(), data } };
     // Out of the publisher's way.
     await Promise.resolve();
@@ -132,11 +137,23 @@ export class EventListener implements AsyncDisposable {
       if (isAllowed) await firings.failAtOnce(trigger, key, error ?? '');
       return;
     }
+    if (!isAllowed) return this.#passOver(trigger, { key, inputs });
     const firing = await firings.fireEvent(trigger, { key, inputs });
-    if (!firing) return;
-    if (isAllowed) return firings.begin(trigger, firing);
-    log.warn({ triggerId: trigger.id }, 'a trigger fires too often: events are passed over');
-    await firings.skip(firing, `events start it ${rate.perMinute} times a minute at most`);
+    if (firing) await firings.begin(trigger, firing);
+  }
+
+  async #passOver(trigger: Trigger, cause: Cause): Promise<void> {
+    const { firings } = this.#options;
+    this.#warn({ triggerId: trigger.id }, 'a trigger fires too often: events are passed over');
+    if (!this.#skippedLimiter.take(trigger.id).isAllowed) return;
+    const firing = await firings.fireEvent(trigger, cause);
+    if (firing)
+      await firings.skip(firing, `events start it ${rate.perMinute} times a minute at most`);
+  }
+
+  #warn(facts: { readonly triggerId: string; readonly err?: unknown }, message: string): void {
+    const { isAllowed } = this.#warningLimiter.take(`${facts.triggerId} ${message}`);
+    if (isAllowed) this.#options.log.warn(facts, message);
   }
 }
 
