@@ -104,7 +104,11 @@ class Mending {
   }
 
   #noteCut(source: string, target: string): void {
-    const note = `it led back to ${target}, which only a Loop over items may do; that way was left out`;
+    const why =
+      source === target
+        ? 'straight back to itself'
+        : `back to ${target}, which only a Loop over items may do`;
+    const note = `it led ${why}; that way was left out`;
     const step = this.#find(source);
     if (step) this.#steps.set(step.key, { ...step, status: 'unsupported', note });
     this.#warnings.push(`${source}: ${note}`);
@@ -115,7 +119,7 @@ class Mending {
   }
 }
 
-/** Takes out the edges that close a cycle in which no Loop lies. */
+/** Takes out the edges that close a cycle in which no Loop lies, or nothing but a Loop. */
 function cutCycles(
   edges: readonly FlowEdge[],
   isLoop: (id: string) => boolean,
@@ -126,7 +130,8 @@ function cutCycles(
   for (const edge of edges) {
     const { source, target } = edge;
     // A way through a Loop ends there: it leads back by right.
-    const isClosing = !isLoop(target) && !isLoop(source) && leads(target, source, targets);
+    const isThroughLoop = isLoop(target) || isLoop(source);
+    const isClosing = source === target || (!isThroughLoop && leads(target, source, targets));
     (isClosing ? cut : kept).push(edge);
     if (isClosing || isLoop(target)) continue;
     targets.set(source, [...(targets.get(source) ?? []), target]);

@@ -19,7 +19,7 @@ export const http: N8nKind = {
         note: 'a body of several parts or of a file is not sent here',
       };
     }
-    const headers = { ...pairsOf(reading, 'header'), ...body.headers };
+    const headers = withType(pairsOf(reading, 'header'), body);
     const data = present({
       method,
       url: reading.readText('url') ?? '',
@@ -140,6 +140,12 @@ function bodyOf(reading: N8nReading): Body | undefined {
   if (parameters['specifyBody'] === 'json' || textOf(json) !== '') return jsonBody(json, reading);
   const pairs = orAbsent(pairsOf(reading, 'body'));
   return pairs ? { body: pairs } : {};
+}
+
+/** A type that the headers name is the body's, as in n8n. */
+function withType(headers: Fields, body: Body): Fields {
+  const isNamed = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
+  return isNamed ? headers : { ...headers, ...body.headers };
 }
 
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };

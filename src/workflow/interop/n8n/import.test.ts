@@ -82,6 +82,45 @@ test('a way back without a loop over items is cut, and said so', () => {
   expect(warnings.join()).toContain('led back');
 });
 
+test('a loop over items that does nothing with them makes a Placeholder, not the end of the import', () => {
+  const { node, edges, warnings } = convert(
+    documentOf(
+      {
+        Hook: hook,
+        Each: { type: 'splitInBatches' },
+        After: { type: 'httpRequest', parameters: { url: 'https://example.com' } },
+      },
+      'Hook > Each',
+      'Each:1 > Each',
+      'Each > After',
+    ),
+  );
+  expect(node('each')?.type).toBe('Placeholder');
+  expect(edges).toEqual(['each:done > after']);
+  expect(warnings.join()).toContain('straight back to itself');
+});
+
+test.each([
+  ['JSON', { specifyBody: 'json', jsonBody: '={{ $json.a }}' }],
+  ['a raw body', { contentType: 'raw', rawContentType: 'text/plain', body: 'x' }],
+])('the type that a header names stays that of %s', (_what, body) => {
+  const headerParameters = {
+    parameters: [{ name: 'Content-Type', value: 'application/vnd.api+json' }],
+  };
+  const parameters = {
+    method: 'POST',
+    url: 'https://example.com',
+    sendHeaders: true,
+    headerParameters,
+    sendBody: true,
+    ...body,
+  };
+  const { node } = convert(
+    documentOf({ Hook: hook, Send: { type: 'httpRequest', parameters } }, 'Hook > Send'),
+  );
+  expect(node('send')?.data['headers']).toEqual({ 'Content-Type': 'application/vnd.api+json' });
+});
+
 test('text that only looks like our language stays as it is', () => {
   const { node } = convert(
     documentOf({
