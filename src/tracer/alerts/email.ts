@@ -79,8 +79,9 @@ function textOf({ headline, facts }: Message): string {
 
 /** 5xx is the server's last word (RFC 5321 section 4.2.1), but for a login that may be mended. */
 function failureOf(error: unknown): Sending {
-  const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
-  const name = typeof code === 'string' && /^[A-Z_]{2,30}$/.test(code) ? code : 'no usable answer';
+  const { responseCode, code, originalCode } = error as Readonly<Record<string, unknown>>;
+  // The library's own code says no more than that the connection failed; the other one says why.
+  const name = [originalCode, code].find(isErrorName) ?? 'no usable answer';
   const isAnswered = typeof responseCode === 'number';
   const reason = isAnswered ? `it answered ${responseCode}` : name;
   return {
@@ -88,4 +89,8 @@ function failureOf(error: unknown): Sending {
     reason: `the mail server failed: ${reason}`,
     isWorthRetrying: !isAnswered || responseCode < 500 || code === 'EAUTH',
   };
+}
+
+function isErrorName(code: unknown): code is string {
+  return typeof code === 'string' && /^[A-Z_]{2,50}$/.test(code);
 }
