@@ -11,7 +11,7 @@ import { createTestServer, listenAnywhere, silentLog } from '../../kit/testing.t
 import { certificateHandlers } from '../routes/certificates.ts';
 import { certificateRoutes } from '../schemas/certificates.ts';
 import type { CertificateAuthority } from './authority.ts';
-import { createRequest } from './request.ts';
+import { createRequest, readRequest } from './request.ts';
 import { peerIdentityOf } from './spiffe.ts';
 import { openAuthorityGround } from './testing.ts';
 
@@ -93,6 +93,17 @@ test('what is no request is refused with what is wrong', async () => {
   expect((await ask({ agentId: 'a b', csr })).status).toBe(400);
   expect((await ask({ agentId: '..', csr })).status).toBe(400);
   expect((await ask({ agentId: 'a1', csr: 'x'.repeat(8_193) })).status).toBe(400);
+});
+
+test('a request that is damaged at any byte is refused', async () => {
+  const { csr } = await createRequest('a1');
+  const whole = Buffer.from(csr.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
+  for (const at of whole.keys()) {
+    const damaged = Buffer.from(whole);
+    damaged[at] = (damaged[at] ?? 0) ^ 0xff;
+    const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${damaged.toString('base64')}\n-----END`;
+    await expect(readRequest(pem)).rejects.toMatchObject({ reason: 'invalid_csr' });
+  }
 });
 
 test('the owner gets one before and after the registration, and the stream is told', async () => {

@@ -50,7 +50,7 @@ export async function createRequest(agentId: string): Promise<KeyAndRequest> {
  */
 export async function readRequest(csr: string): Promise<CertificateRequest> {
   const request = parse(csr);
-  requireStrong(toKeyObject(request.publicKey));
+  requireStrong(toKeyObject(request));
   const isProved = await request.verify().catch(() => false);
   if (!isProved) throw badRequest('the request is not signed by its own key');
   return { publicKey: request.publicKey, loopbackNames: namesOf(request) };
@@ -67,9 +67,11 @@ function parse(csr: string): x509.Pkcs10CertificateRequest {
   }
 }
 
-function toKeyObject({ rawData }: x509.PublicKey): KeyObject {
+function toKeyObject(request: x509.Pkcs10CertificateRequest): KeyObject {
   try {
-    return createPublicKey({ key: Buffer.from(rawData), format: 'der', type: 'spki' });
+    // The key is parsed where it is asked for.
+    const key = Buffer.from(request.publicKey.rawData);
+    return createPublicKey({ key, format: 'der', type: 'spki' });
   } catch (cause) {
     throw badRequest('the key of the request cannot be read', cause);
   }
