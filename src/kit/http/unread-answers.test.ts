@@ -2,7 +2,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { plainEnvelope } from '../envelope.ts';
-import { PushedAnswer } from '../pushed-answer.ts';
+import { PushedAnswer } from '../answers/pushed-answer.ts';
 import { createTestServer, listenAnywhere } from '../testing.ts';
 
 const contract = {

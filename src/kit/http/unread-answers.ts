@@ -6,10 +6,9 @@ import type { Socket } from 'node:net';
  * memory, and would stay there after the answer has ended, for as long as the client keeps the connection.
  */
 export function dropUnread(server: Server, silenceMs: number): void {
-  server.on('request', (_request, response) => {
-    response.setTimeout(silenceMs);
-    response.on('timeout', dropWaiting);
-  });
+  server.timeout = silenceMs;
+  // Where nobody listens the server ends whatever is silent.
+  server.on('request', (_request, response) => response.on('timeout', dropWaiting));
 }
 
 /** A silent connection on which nothing waits is one whose answer takes its time. */
