@@ -218,7 +218,7 @@ export const signingKeyTopic = 'signing-keys';
 /** The authentication service as others see it. */
 export const authContract = {
   name: 'auth',
-  title: 'Authentication service',
+  title: 'Ennead Auth',
   version: '1.0.0',
   description: 'Issues, refreshes, revokes and validates the access tokens of the whole suite.',
   error: authEnvelope.schema,
