@@ -108,7 +108,7 @@ export const knowledgeTemplates: readonly Template[] = [
     id: 'tpl_scheduled_report',
     name: 'Report on several topics',
     description:
-      'Writes a section for every topic and joins them to one report in Markdown; made to be started by a schedule, such as `0 7 * * 1-5`.',
+      'Writes a section for every topic and joins them to one report in Markdown; made to be started by a schedule, such as every working day at seven.',
     category: 'knowledge',
     tags: ['report', 'schedule', 'loop'],
     inputs: [
