@@ -141,6 +141,41 @@ describe('the model cannot write anything but', () => {
   });
 });
 
+describe('a schema as Zod writes it is held to', () => {
+  const ask = (schema: Readonly<Record<string, unknown>>, max_tokens = 200) =>
+    openai.chat.completions.create({
+      model,
+      messages: [{ role: 'user', content: 'Write JSON' }],
+      max_tokens,
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
+    });
+
+  test('of bounds and records', async () => {
+    const properties = {
+      count: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
+      share: { type: 'number', minimum: 0, maximum: 1 },
+      price: { type: 'number', exclusiveMinimum: 0 },
+      sizes: {
+        propertyNames: { type: 'string' },
+        properties: { a: { const: 3 } },
+        required: ['a'],
+      },
+    };
+    const required = Object.keys(properties);
+    const { choices } = await ask({ type: 'object', properties, required });
+    const answer = JSON.parse(choices[0]!.message.content!);
+    expect(answer.sizes).toEqual({ a: 3 });
+    expect(answer.share).toBeLessThanOrEqual(1);
+    expect(answer.price).toBeGreaterThan(0);
+    expect(Math.abs(answer.count)).toBeLessThan(2 ** 31 + 1);
+  });
+
+  test('of long texts', async () => {
+    const { choices } = await ask({ type: 'string', maxLength: 20_000 }, 3);
+    expect(choices[0]?.message.content).toMatch(/^"/);
+  });
+});
+
 test('a model that was asked is in memory until it is unloaded', async () => {
   await ollama.generate({ model, prompt: 'Once', options: { num_predict: 1 }, keep_alive: '10m' });
   const [running] = (await ollama.ps()).models;

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../inference/request.ts';
+import { anyOf, wholeBetween } from './digits.ts';
 
 /** Keywords that bound numbers. */
 export const bounds = ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'];
@@ -23,15 +24,13 @@ function isBound(value: unknown, keyword: string): value is number {
   return typeof value === 'number' && value * outwards < Number.MAX_SAFE_INTEGER;
 }
 
-/** An expression of the whole numbers in a range; undefined where it would grow too long. */
+/** An expression of the whole numbers in a range; undefined where there is none that is written. */
 export function integerBetween(low: number, high: number): string | undefined {
-  if (low > high) return undefined;
   if (low === -Infinity && high === Infinity) return 'integer';
-  if (high === Infinity && low === 0) return 'whole';
-  if (high === Infinity && low === 1) return '( [1-9] [0-9]{0,14} )';
-  if (high - low >= listMax) return undefined;
-  const values = Array.from({ length: high - low + 1 }, (_, i) => `"${low + i}"`);
-  return `( ${values.join(' | ')} )`;
+  const choices: string[] = [];
+  const below = low < 0 ? wholeBetween(Math.max(1, -high), -low) : undefined;
+  if (below !== undefined) choices.push(`"-" ${below}`);
+  const above = wholeBetween(Math.max(0, low), high);
+  if (above !== undefined) choices.push(above);
+  return choices.length === 0 ? undefined : anyOf(choices);
 }
-
-const listMax = 1000;

@@ -49,8 +49,8 @@ export const constraints = [
 const known: ReadonlySet<string> = new Set([...annotations, ...constraints]);
 
 /** Fault `invalid` that names the keyword and where it stands. */
-export function refuse(keyword: string, path: string): never {
-  const message = `the JSON schema keyword ${keyword} at ${path} is not supported`;
+export function refuse(keyword: string, path: string, why = 'is not supported'): never {
+  const message = `the JSON schema keyword ${keyword} at ${path} ${why}`;
   throw new Fault('invalid', message, {
     reason: 'unsupported_schema',
     detail: { param: 'format', keyword, path },
@@ -81,23 +81,36 @@ const forms: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 /**
  * Refuses keywords that no grammar can be made of, and those with a value that makes no sense.
- * `uniqueItems: false` demands nothing.
+ * `uniqueItems: false` demands nothing, nor does `propertyNames` of any text, which Zod's records have.
  */
 export function checkKeywords(schema: JsonSchema, path: string): void {
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === 'uniqueItems' && value === false) continue;
+    if (demandsNothing(keyword, value)) continue;
     const isSound = forms[keyword]?.(value) ?? true;
     if (!known.has(keyword) || !isSound) refuse(keyword, path);
   }
 }
 
-/** A count of a schema, or undefined. Beyond `countMax` llama.cpp refuses the grammar. */
+function demandsNothing(keyword: string, value: unknown): boolean {
+  if (keyword === 'uniqueItems') return value === false;
+  return keyword === 'propertyNames' && (value === true || isAnyText(value));
+}
+
+function isAnyText(schema: unknown): boolean {
+  if (!isRecord(schema)) return false;
+  return Object.entries(schema).every(
+    ([keyword, value]) => keyword === 'type' && value === 'string',
+  );
+}
+
+/** A count of a schema, or undefined. */
 export function readCount(schema: JsonSchema, keyword: string): number | undefined {
   const value = schema[keyword];
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 }
 
-export const countMax = 1000;
+/** Of a list, beyond which llama.cpp refuses the grammar. */
+export const itemsMax = 1000;
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -29,7 +29,11 @@ describe('a keyword that would not be held to is refused by its name:', () => {
     ['maxLength', { type: 'string', format: 'date', maxLength: 5 }],
     ['minimum', { type: 'integer', minimum: 9007199254740991 }],
     ['maximum', { type: 'number', maximum: 9007199254740991 }],
-    ['minimum', { minimum: 3 }],
+    ['minimum', { minimum: 0.5 }],
+    ['minimum', { type: 'number', minimum: 3, maximum: 2 }],
+    ['propertyNames', { type: 'object', propertyNames: { maxLength: 3 } }],
+    ['maxLength', { type: 'string', maxLength: 20_001 }],
+    ['maxItems', { type: 'array', maxItems: 1_001 }],
     ['maximum', { type: 'integer', maximum: '3' }],
   ])('%s in %j', (keyword, schema) => {
     expect(() => grammarOf(schema)).toThrow(

@@ -2,17 +2,20 @@ import type { JsonSchema } from '../../inference/request.ts';
 import {
   checkKeywords,
   constraints,
-  countMax,
   guessType,
   isRecord,
+  itemsMax,
   readCount,
   refuse,
   type Strictness,
 } from './keywords.ts';
 import { areExclusive } from './exclusion.ts';
 import { bounds, integerBetween, readRange } from './integers.ts';
+import { firstOddBound, numberWithin } from './numbers.ts';
 import { objectRules } from './objects.ts';
-import { checkTextSize, SizeBudget, TooLarge } from './size.ts';
+import { charactersBetween } from './lengths.ts';
+import { repeated } from './lists.ts';
+import { checkTextSize, repetitionsMax, SizeBudget, TooLarge } from './size.ts';
 import { literal, primitiveRules } from './primitives.ts';
 import { firstDeepKeyword, fittingValues, listedValues } from './values.ts';
 
@@ -193,8 +196,8 @@ class Compiler {
     const heads = fixed.map((item, i) => this.compile(item, `${path}/prefixItems/${i}`));
     const isClosed = schema['items'] === false;
     const item = isClosed ? '' : this.compile(schema['items'], `${path}/items`);
-    const least = Math.max(this.#count(schema, 'minItems', path) ?? 0, heads.length);
-    const most = isClosed ? heads.length : this.#count(schema, 'maxItems', path);
+    const least = Math.max(this.#items(schema, 'minItems', path) ?? 0, heads.length);
+    const most = isClosed ? heads.length : this.#items(schema, 'maxItems', path);
     if (most !== undefined && most < least) return this.widen('maxItems', path, 'array');
     if (most === 0) return '"[]"';
     const counts = {
@@ -218,11 +221,11 @@ class Compiler {
       if (known && bound) return this.widen(bound, path, known);
       return known ?? this.widen('format', path, 'string');
     }
-    const least = this.#count(schema, 'minLength', path) ?? 0;
-    const most = this.#count(schema, 'maxLength', path);
+    const least = this.#length(schema, 'minLength', path) ?? 0;
+    const most = this.#length(schema, 'maxLength', path);
     if (most !== undefined && most < least) return this.widen('maxLength', path, 'string');
     if (least === 0 && most === undefined) return 'string';
-    return this.add(String.raw`"\"" char{${least},${most ?? ''}} "\""`);
+    return this.add(String.raw`"\"" ${charactersBetween(least, most)} "\""`);
   }
 
   #integer(schema: JsonSchema, path: string): string {
@@ -233,17 +236,30 @@ class Compiler {
   }
 
   #number(schema: JsonSchema, path: string): string {
-    const bound = bounds.find((keyword) => keyword in schema);
-    return bound === undefined ? 'number' : this.widen(bound, path, 'number');
+    const odd = firstOddBound(schema);
+    if (odd !== undefined) return this.widen(odd, path, 'number');
+    const refused = bounds.find((keyword) => schema[keyword] !== undefined) ?? 'minimum';
+    return numberWithin(schema) ?? this.widen(refused, path, 'number');
   }
 
-  #count(schema: JsonSchema, keyword: string, path: string): number | undefined {
+  #length(schema: JsonSchema, keyword: string, path: string): number | undefined {
+    return this.#count(schema, { keyword, path, most: repetitionsMax });
+  }
+
+  #items(schema: JsonSchema, keyword: string, path: string): number | undefined {
+    return this.#count(schema, { keyword, path, most: itemsMax });
+  }
+
+  #count(schema: JsonSchema, { keyword, path, most }: Counted): number | undefined {
     const count = readCount(schema, keyword);
-    const isSound = schema[keyword] === undefined || (count !== undefined && count <= countMax);
-    if (!isSound) this.widen(keyword, path, '');
-    if (!isSound || count === undefined) return undefined;
-    this.#size.countRepetitions(count);
-    return count;
+    if (count !== undefined && count <= most) {
+      this.#size.countRepetitions(count);
+      return count;
+    }
+    const isTooMany = count !== undefined && this.#isStrict;
+    if (isTooMany) refuse(keyword, path, `may be at most ${most}`);
+    if (schema[keyword] !== undefined) this.widen(keyword, path, '');
+    return undefined;
   }
 
   /** For what no grammar can hold: refused when strict, else the wider expression. */
@@ -253,24 +269,15 @@ class Compiler {
   };
 }
 
-/** A list of so many items; behind those of `prefixItems` each has its comma. */
-function repeated(item: string, counts: Counts): string {
-  const { least, most, isFirst } = counts;
-  const next = (from: number, to: number | undefined) =>
-    to === 0 ? '' : `( ws "," ws ${item} ){${from},${to ?? ''}}`;
-  if (!isFirst) return next(least, most);
-  return `${item} ${next(Math.max(0, least - 1), most === undefined ? undefined : most - 1)}`;
+interface Counted {
+  readonly keyword: string;
+  readonly path: string;
+  readonly most: number;
 }
 
 /** The rules that an expression names. */
 function namesIn(expression: string): readonly string[] {
   return expression.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').match(/[a-z][\w-]*/g) ?? [];
-}
-
-interface Counts {
-  readonly least: number;
-  readonly most: number | undefined;
-  readonly isFirst: boolean;
 }
 
 const combiners = ['$ref', 'anyOf', 'oneOf', 'allOf'];
