@@ -184,6 +184,14 @@ test('tokens that ended are renewed once for all replicas, though a refresh work
   expect(server.refreshCount).toBe(1);
 });
 
+test('tokens that live for seconds are used for as long, and not renewed for each call', async () => {
+  await using brief = await serveGuarded(20);
+  first.links.directory.put(remote('con_a', brief.url));
+  await first.authorizations.finish(await logIn(await begin(first)));
+  for (let count = 0; count < 3; count++) expect(await greet(first)).toEqual(welcome);
+  expect(brief.refreshCount).toBe(0);
+});
+
 test('when the login itself has ended, calls say that authorization is required', async () => {
   await first.authorizations.finish(await logIn(await begin(first)));
   server.expire();

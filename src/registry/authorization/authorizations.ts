@@ -35,7 +35,7 @@ import {
   type OAuthOptions,
 } from './oauth-calls.ts';
 import { RegisteredClients } from './registered-clients.ts';
-import { ServerLogin, type Standing } from './server-login.ts';
+import { hasEnded, isEnding, ServerLogin, type Standing } from './server-login.ts';
 import { StandingBox } from './standing-box.ts';
 
 interface Held {
@@ -50,7 +50,6 @@ interface Place {
 }
 
 const topicName = 'registry.authorizations';
-const earlyMs = 30_000;
 const pollMs = 250;
 const pollsMax = 60;
 
@@ -156,13 +155,12 @@ export class Authorizations implements AsyncDisposable {
     return {
       token: async () => {
         const held = await this.#readAt(place);
-        const endsAtMs = held?.standing.expiresAtMs ?? Number.POSITIVE_INFINITY;
         const token = held?.standing.tokens?.access_token;
-        if (endsAtMs - Date.now() > earlyMs) return token;
+        if (!held || !isEnding(held.standing)) return token;
         try {
           return (await this.#renew(place, token)) ?? token;
         } catch (error) {
-          if (isAuthorizationServerAway(error) && endsAtMs > Date.now()) return token;
+          if (isAuthorizationServerAway(error) && !hasEnded(held.standing)) return token;
           throw error;
         }
       },

@@ -148,6 +148,20 @@ export class ServerLogin implements OAuthClientProvider {
   }
 }
 
+const earlyMsMax = 30_000;
+
+/** Whether another token is to be asked for before its time is over: for the last 30 s, or a quarter of a shorter life. */
+export function isEnding({ tokens, expiresAtMs }: Standing): boolean {
+  if (expiresAtMs === undefined) return false;
+  const { expires_in: seconds = Number.POSITIVE_INFINITY } = tokens ?? {};
+  return expiresAtMs - Date.now() <= Math.min(earlyMsMax, (seconds * 1_000) / 4);
+}
+
+/** Whether the server refuses its token by now, as far as can be told here. */
+export function hasEnded({ expiresAtMs }: Standing): boolean {
+  return expiresAtMs !== undefined && expiresAtMs <= Date.now();
+}
+
 /** One slash at the end says nothing: metadata and addresses differ in it (RFC 8414 section 3.3). */
 function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
