@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { close, createReadStream, open as openFile, read } from 'node:fs';
 import { link, mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -44,7 +44,7 @@ export class Blobs {
   }
 
   read(hash: string, range: { readonly start?: number; readonly end?: number } = {}): Readable {
-    return createReadStream(this.pathOf(hash), range);
+    return createReadStream(this.pathOf(hash), { ...range, fs: contentFiles });
   }
 
   /**
@@ -162,12 +162,25 @@ export class Blobs {
 async function copy(source: string, target: string, mode: number): Promise<void> {
   const file = await open(target, 'wx', mode);
   try {
-    for await (const piece of createReadStream(source)) await writeAll(file, piece as Buffer);
+    for await (const piece of createReadStream(source, { fs: contentFiles }))
+      await writeAll(file, piece as Buffer);
     await file.sync();
   } finally {
     await file.close();
   }
 }
+
+type Opened = (error: Error | null, descriptor?: number) => void;
+
+/** The files of contents: of one that the log names and the disk does not have it is told so. */
+const contentFiles = {
+  open: (path: string, flags: string, ...[, done]: [mode: number, done: Opened]) =>
+    openFile(path, flags, (error, descriptor) =>
+      done(error?.code === 'ENOENT' ? contentLost(error) : error, descriptor),
+    ),
+  read,
+  close,
+};
 
 async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   let written = 0;
@@ -203,6 +216,12 @@ export function diskFault(error: unknown): unknown {
     reason: 'disk_full',
     status: 507,
   });
+}
+
+function contentLost(cause: Error): Fault {
+  const message =
+    'what the file held is not in the data folder of the studio: it came from elsewhere, or was not restored';
+  return new Fault('unavailable', message, { reason: 'content_lost', cause });
 }
 
 function fileTooLarge(bytesMax: number): Fault {

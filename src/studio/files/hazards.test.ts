@@ -244,6 +244,19 @@ test('of a refused write nothing stays on disk', async () => {
   await expect(stat(join(blobs, hash.slice(0, 2), hash.slice(2)))).rejects.toThrow('ENOENT');
 });
 
+test('a file whose content is not in the data folder is said to be lost, until it is written again', async () => {
+  const { root, get, put } = await openWorkspace();
+  const text = 'kept nowhere else';
+  await put('a.txt', text);
+  const hash = createHash('sha256').update(text).digest('hex');
+  const blobs = join(dirname(dirname(root)), 'studio', 'blobs');
+  await rm(join(blobs, hash.slice(0, 2), hash.slice(2)));
+  const lost = await get('a.txt');
+  expect(lost).toMatchObject({ status: 503, text: expect.stringContaining('CONTENT_LOST') });
+  await put('a.txt', text);
+  expect(await get('a.txt')).toEqual({ status: 200, text });
+});
+
 test('after a crash what was stored is in the folder, and what was put there since stays', async () => {
   await using ground = await openTestFiles(studio.database);
   const { id, root, files, reopen } = ground;
