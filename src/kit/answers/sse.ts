@@ -12,13 +12,16 @@ const heartbeatMs = 15_000;
 
 /**
  * A handler's answer that is sent as server-sent events. Nothing is sent before the first event is
- * there, so a source that fails at once still gives an ordinary refusal.
+ * there, so a source that fails at once still gives an ordinary refusal; `isLive`: the head is sent at
+ * once, as its reader waits for what is yet to happen.
  */
 export class EventStream {
   readonly events: AsyncIterable<ServerEvent>;
+  readonly isLive: boolean;
 
-  constructor(events: AsyncIterable<ServerEvent>) {
+  constructor(events: AsyncIterable<ServerEvent>, { isLive = false } = {}) {
     this.events = events;
+    this.isLive = isLive;
   }
 }
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-/** A source whose first item is there, and the iterator that goes on from it. */
+/** A source, and its first item where that was waited for. */
 export interface OpenedSource<T> {
   readonly iterator: AsyncIterator<T>;
-  readonly first: IteratorResult<T>;
+  readonly first?: IteratorResult<T>;
 }
 
 /** Waits for the first item, so that a source that fails at once can still be refused with a status. */
@@ -31,7 +31,7 @@ export async function writeSource<T>(
   { signal, format, formatFailure }: SourceWriteOptions<T>,
 ): Promise<void> {
   try {
-    let result = first;
+    let result = first ?? (await iterator.next());
     while (!result.done && !signal.aborted) {
       await write(response, format(result.value), signal);
       result = await iterator.next();

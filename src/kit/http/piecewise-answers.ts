@@ -31,8 +31,8 @@ export class PiecewiseAnswers {
     return undefined;
   }
 
-  async #sendEvents({ events }: EventStream, exit: PiecewiseExit): Promise<void> {
-    const opened = await openSource(events);
+  async #sendEvents({ events, isLive }: EventStream, exit: PiecewiseExit): Promise<void> {
+    const opened = isLive ? { iterator: events[Symbol.asyncIterator]() } : await openSource(events);
     beginAtOnce(exit, 'text/event-stream; charset=utf-8');
     await writeEvents(exit.reply.raw, opened, {
       signal: exit.call.signal,

@@ -345,6 +345,22 @@ describe('logs', () => {
     expect(text).toMatch(/^id: 2\ndata: .*"text":"before"/);
     expect(text).toContain('"text":"stopped"');
   });
+
+  test('are followed by who has them all before anything else is told', async () => {
+    const { id } = await spawn('frank');
+    await studio.logs.flush();
+    const call = await studio.callAs('frank');
+    const { body } = await call('GET', `${url}/${id}/logs`);
+    const response = await fetch(`${studio.address}${url}/${id}/logs?follow=true`, {
+      headers: {
+        authorization: `Bearer ${await studio.tokenOf('frank')}`,
+        'last-event-id': String(body.last),
+      },
+    });
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    await studio.agents.stop(testIdentity('frank'), id);
+    expect(await response.text()).toContain('"text":"stopped"');
+  });
 });
 
 test('templates are listed with what agents get that ask for nothing', async () => {

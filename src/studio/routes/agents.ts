@@ -98,7 +98,8 @@ async function readLogs(
     const agent = await agents.find(id);
     return !agent || isFinal(agent);
   };
-  return new EventStream(eventsOf(logs.follow(id, { after: last, isOver, signal })));
+  const lines = logs.follow(id, { after: last, isOver, signal });
+  return new EventStream(eventsOf(lines), { isLive: true });
 }
 
 async function* eventsOf(lines: AsyncIterable<LogLine>): AsyncGenerator<ServerEvent> {
