@@ -7,9 +7,9 @@ import { send } from './send.ts';
 export async function* readEvents<S extends ServiceName, O extends Operation<S>>(
   service: S,
   operation: O,
-  input: InputOf<S, O> & Pick<CallOptions, 'signal'>,
+  input: InputOf<S, O> & CallOptions,
 ): AsyncGenerator<EventSourceMessage> {
-  const headers = { accept: 'text/event-stream' };
+  const headers = { accept: 'text/event-stream', ...input.headers };
   const { body } = await send(requestOf(service, operation, { ...input, headers }));
   if (!body) return;
   const events = body

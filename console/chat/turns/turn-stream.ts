@@ -89,7 +89,16 @@ function openStream(
   const { conversationId, text } = start.ask;
   const messages = [{ role: 'user', content: text }];
   const body = { conversation_id: conversationId, messages };
-  return readEvents('chat', 'POST /api/chat/stream', { body, signal });
+  // Browsers send a request again by themselves when its connection breaks before the answer.
+  const headers = { 'idempotency-key': newKey() };
+  return readEvents('chat', 'POST /api/chat/stream', { body, headers, signal });
+}
+
+/** Not by `randomUUID`, which browsers have only where a page is secure. */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
 }
 
 function backOff(attempt: number): number {

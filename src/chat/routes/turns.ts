@@ -108,16 +108,26 @@ async function complete(
   throw readingEnded(signal);
 }
 
-function toRequest({ identity, credential, body, span }: AskingCall): TurnRequest {
+function toRequest({ identity, credential, body, span, headers }: AskingCall): TurnRequest {
   const { messages, model, conversation_id: conversationId, stream: _, ...options } = body;
   return {
     caller: { identity, credential },
     messages,
     options,
     traceparent: formatTraceparent(span.spanContext()),
+    ...keyOf(headers['idempotency-key']),
     ...(model === undefined || model === null ? {} : { model }),
     ...(conversationId === undefined || conversationId === null ? {} : { conversationId }),
   };
+}
+
+function keyOf(header: string | readonly string[] | undefined): Pick<TurnRequest, 'key'> {
+  if (header === undefined) return {};
+  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return { key: header };
+  throw new Fault('invalid', 'Idempotency-Key must be 1 to 255 printable ASCII characters', {
+    reason: 'validation_error',
+    detail: { param: 'Idempotency-Key' },
+  });
 }
 
 function missing(param: string, message: string): Fault {

@@ -142,6 +142,8 @@ export const ChatCompletionChunk = Type.Object(
 
 const streamed =
   'Server-sent events that end with `data: [DONE]`; a stream that ends without it, after an event with `error`, is not complete. A lost connection stops nothing: `Last-Event-ID` resumes the stream, within an hour.';
+const repeated =
+  'The same request with the same `Idempotency-Key` is one turn, for an hour after its end: it is asked once, and answered as often as it comes.';
 
 /** Questions to models. */
 export const turnRoutes = {
@@ -149,7 +151,7 @@ export const turnRoutes = {
     method: 'POST',
     url: '/api/chat/completions',
     summary: 'Answer a chat',
-    description: `With \`conversation_id\` the question and the answer are stored in it. With \`stream\`: ${streamed}`,
+    description: `With \`conversation_id\` the question and the answer are stored in it. ${repeated} With \`stream\`: ${streamed}`,
     bodyBytesMax,
     schema: {
       body: ChatCompletionRequest,
@@ -161,7 +163,7 @@ export const turnRoutes = {
     method: 'POST',
     url: '/api/chat/stream',
     summary: 'Answer a chat as it is written',
-    description: `${streamed} With that header the body asks for nothing new.`,
+    description: `${streamed} With that header the body asks for nothing new. ${repeated}`,
     bodyBytesMax,
     schema: {
       body: ChatCompletionRequest,

@@ -40,6 +40,8 @@ export function measureTurns(turns: Turns, sight: TurnSight): Turns {
         sight.refused();
         throw error;
       });
+      // The request of a turn that was begun before came again.
+      if (begun.has(turn.id) || turn.status !== 'running') return turn;
       keepAtMost(begun, begunMax - 1);
       begun.set(turn.id, { at, hasToken: false });
       return turn;

@@ -95,7 +95,8 @@ export async function insertTurn(
          replica, lease_until, created_at)
        select $1, $3, id, $4, 'running', coalesce($5, model, $6), $7, $8,
          now() + make_interval(secs => ${leaseSeconds}), $9::timestamptz from conversation
-       on conflict (conversation_id) where status in ('running', 'waiting') do nothing
+       -- Another turn goes on there, or this one was begun already.
+       on conflict do nothing
        returning id
      ), ${text}
      select held.*, held.id is not null as is_begun, conversation.model as model_before,
@@ -110,17 +111,19 @@ export async function insertTurn(
   return { ground: toGround({ model: modelBefore, tools, history }), added: addedOf(row) };
 }
 
-/** Begins a turn that belongs to no conversation. */
+/** Begins a turn that belongs to no conversation; false when it was begun already. */
 export async function insertLoneTurn(
   sql: TurnSql,
   { turn, model, choice, replica }: Omit<NewTurn, 'request' | 'lastPlace'>,
-): Promise<void> {
-  await sql.query(
+): Promise<boolean> {
+  const rows = await sql.query(
     `insert into chat.turns (id, owner_id, message_id, status, model, replica, lease_until, created_at)
      values ($1, $2, $3, 'running', $4, $5, now() + make_interval(secs => ${leaseSeconds}),
-       $6::timestamptz)`,
+       $6::timestamptz)
+     on conflict do nothing returning id`,
     [turn.id, turn.ownerId, turn.messageId, model ?? choice, replica, new Date(turn.createdAtMs)],
   );
+  return rows.length > 0;
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   type Beginning,
   type NewTurn,
 } from './beginnings-store.ts';
+import { turnIdOf } from './turn-id.ts';
 import { changeWaiting, markStopping, readTurn, type TurnSql } from './turns-store.ts';
 
 export interface StoredTurnsOptions extends RunningTurnsOptions {
@@ -55,11 +56,20 @@ export class StoredTurns implements Turns, AsyncDisposable {
 
   async begin(request: TurnRequest): Promise<Turn> {
     if (this.#running.isClosed) throw turnsClosed();
-    const { conversationId, options = {} } = request;
-    checkOptions(options);
-    return conversationId === undefined
-      ? this.#beginAlone(request, options)
-      : this.#beginIn(conversationId, request, options);
+    checkOptions(request.options ?? {});
+    const turnId = turnIdOf(request);
+    if (request.key === undefined) return this.#beginAs(turnId, request);
+    const ownerId = ownerOf(request.caller);
+    const known = await this.#known(ownerId, turnId);
+    if (known) return known;
+    try {
+      return await this.#beginAs(turnId, request);
+    } catch (error) {
+      // The same request may have come twice at once.
+      const other = await this.#known(ownerId, turnId);
+      if (other) return other;
+      throw error;
+    }
   }
 
   async find(ownerId: string, turnId: string): Promise<Turn> {
@@ -117,26 +127,34 @@ export class StoredTurns implements Turns, AsyncDisposable {
     return this.#running[Symbol.asyncDispose]();
   }
 
-  async #beginAlone(request: TurnRequest, options: StoredRequest['options']): Promise<Turn> {
-    const { caller, messages, model, traceparent } = request;
+  #beginAs(turnId: string, request: TurnRequest): Promise<Turn> {
+    const { caller, conversationId } = request;
+    const turn = newTurn(turnId, caller, conversationId);
+    return conversationId === undefined
+      ? this.#beginAlone(turn, request)
+      : this.#beginIn(turn, request);
+  }
+
+  async #known(ownerId: string, turnId: string): Promise<Turn | undefined> {
+    const turn = this.#running.get(turnId)?.record.turn;
+    return turn ?? (await readTurn(this.#sql, turnId, ownerId))?.turn;
+  }
+
+  async #beginAlone(turn: NewTurn['turn'], request: TurnRequest): Promise<Turn> {
+    const { caller, messages, model, options = {}, traceparent } = request;
     checkMessages(messages);
     const { replica, feeds } = this.#running;
-    const turn = newTurn(caller, undefined);
-    await insertLoneTurn(this.#sql, { turn, model, choice: gatewaysChoice, replica });
+    const order = { turn, model, choice: gatewaysChoice, replica };
+    if (!(await insertLoneTurn(this.#sql, order))) throw turnInProgress();
     const begun: Turn = { ...turn, model: model ?? gatewaysChoice, status: 'running' };
     const task = { caller, options, traceparent, isPending: false };
     void this.#running.open(begun, feeds.begin(turn.id), task).start(messages);
     return begun;
   }
 
-  async #beginIn(
-    conversationId: string,
-    request: TurnRequest,
-    options: StoredRequest['options'],
-  ): Promise<Turn> {
-    const { caller, messages, model, traceparent } = request;
+  async #beginIn(turn: NewTurn['turn'], request: TurnRequest): Promise<Turn> {
+    const { caller, messages, model, options = {}, traceparent } = request;
     const { instructions, fresh } = checkForConversation(messages);
-    const turn = newTurn(caller, conversationId);
     const choice = gatewaysChoice;
     const { replica, feeds } = this.#running;
     const stored: StoredRequest = { options, instructions };
@@ -264,9 +282,9 @@ function isId(text: string): boolean {
   return idPattern.test(text);
 }
 
-function newTurn(caller: Caller, conversationId: string | undefined) {
+function newTurn(id: string, caller: Caller, conversationId: string | undefined) {
   return {
-    id: newId('trn'),
+    id,
     ownerId: ownerOf(caller),
     messageId: newId('msg'),
     createdAtMs: Date.now(),

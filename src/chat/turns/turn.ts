@@ -19,6 +19,8 @@ export interface TurnRequest {
   /** Further fields of the completion request, handed on to the gateway. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly traceparent?: string;
+  /** The same request with the same key is one turn, for as long as that can be read. */
+  readonly key?: string;
 }
 
 /**
