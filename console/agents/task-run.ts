@@ -1,5 +1,6 @@
 import type { Answer, InputOf } from '../api/contracts.ts';
 import { call } from '../api/call.ts';
+import { onceOnly } from '../api/request-key.ts';
 import { startTrace } from '../api/trace-context.ts';
 import { namesIn, readObject } from '../ui/entry-text.ts';
 
@@ -48,7 +49,7 @@ export async function startTask(body: TaskBody): Promise<TaskRun> {
   const { traceId, traceparent } = startTrace();
   const { taskId } = await call('mesh', 'POST /api/v1/tasks/execute', {
     body,
-    headers: { prefer: 'respond-async', traceparent },
+    headers: { ...onceOnly(), prefer: 'respond-async', traceparent },
   });
   return { taskId, traceId, type: body.task?.type ?? '' };
 }

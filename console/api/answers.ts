@@ -6,7 +6,7 @@ import {
   type UseMutationResult,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import { call } from './call.ts';
+import { call, type CallOptions } from './call.ts';
 import type { Answer, InputOf, Operation, ServiceName } from './contracts.ts';
 
 export interface AnswerOptions {
@@ -47,8 +47,11 @@ export interface ChangeOptions<T> {
 
 /** What a change is made with, or what makes that: where it cannot, the change fails with why. */
 export type ChangeInput<S extends ServiceName, O extends Operation<S>> =
-  | InputOf<S, O>
-  | (() => InputOf<S, O> | Promise<InputOf<S, O>>);
+  | Given<S, O>
+  | (() => Given<S, O> | Promise<Given<S, O>>);
+
+type Given<S extends ServiceName, O extends Operation<S>> = InputOf<S, O> &
+  Pick<CallOptions, 'headers'>;
 
 /** An operation that changes something; everything known of the service is asked anew after it. */
 export function useChange<S extends ServiceName, O extends Operation<S>>(

@@ -1,5 +1,6 @@
 import { readEvents } from '../../api/events.ts';
 import { Refusal } from '../../api/refusal.ts';
+import { onceOnly } from '../../api/request-key.ts';
 import type { Chunk } from './live-turn.ts';
 
 /** Begins a turn, or goes on reading one from its beginning. */
@@ -89,16 +90,7 @@ function openStream(
   const { conversationId, text } = start.ask;
   const messages = [{ role: 'user', content: text }];
   const body = { conversation_id: conversationId, messages };
-  // Browsers send a request again by themselves when its connection breaks before the answer.
-  const headers = { 'idempotency-key': newKey() };
-  return readEvents('chat', 'POST /api/chat/stream', { body, headers, signal });
-}
-
-/** Not by `randomUUID`, which browsers have only where a page is secure. */
-function newKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
+  return readEvents('chat', 'POST /api/chat/stream', { body, headers: onceOnly(), signal });
 }
 
 function backOff(attempt: number): number {

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { call } from '../../api/call.ts';
+import { onceOnly } from '../../api/request-key.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { linesIn } from '../../ui/entry-text.ts';
 import { Field } from '../../ui/field.tsx';
@@ -83,7 +84,12 @@ function give(
     priority: priorities.find((one) => one === textOf(form, 'priority')) ?? 'normal',
     input,
   };
+  const headers = onceOnly();
   return agentId
-    ? call('studio', 'POST /api/v1/agents/:id/tasks', { params: { id: agentId }, body: task })
-    : call('studio', 'POST /api/v1/tasks', { body: { ...task, workspaceId } });
+    ? call('studio', 'POST /api/v1/agents/:id/tasks', {
+        params: { id: agentId },
+        body: task,
+        headers,
+      })
+    : call('studio', 'POST /api/v1/tasks', { body: { ...task, workspaceId }, headers });
 }

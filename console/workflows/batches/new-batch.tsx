@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
+import { onceOnly } from '../../api/request-key.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf } from '../../ui/form-values.ts';
@@ -33,6 +34,7 @@ function Start({ workflowId, onClose }: NewBatchProps & { readonly onClose: () =
   const submit = (form: FormData) =>
     start.mutate(async () => ({
       params: { workflowId },
+      headers: onceOnly(),
       body: {
         inputs: readItems(await itemsTextOf(form)),
         options: {

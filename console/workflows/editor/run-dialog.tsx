@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { call } from '../../api/call.ts';
+import { onceOnly } from '../../api/request-key.ts';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Modal } from '../../ui/modal.tsx';
@@ -29,7 +30,7 @@ export function RunDialog({ draft, storing, onClose }: RunDialogProps): ReactNod
       const stored = await storing.save();
       if (!stored) return onClose();
       const { id, latestVersion: version } = stored;
-      const input = { params: { id }, body: { inputs, options: { version } } };
+      const input = { params: { id }, body: { inputs, options: { version } }, headers: onceOnly() };
       const { executionId } = await call('workflow', 'POST /api/v1/workflows/:id/execute', input);
       navigate(`/${id}/executions/${executionId}`);
     },
