@@ -88,6 +88,17 @@ test('what has nothing to ask or is disconnected is not asked, and nothing count
   expect([...none.ground.events, ...gone.ground.statements]).toEqual([]);
 });
 
+test('a check under which the connection is disconnected is no failure, and is not told', async () => {
+  const ground = new HealthGround();
+  ground.links.conducts.set('c', 'hangs');
+  const check = ground.checker.check(ground.add('c'));
+  ground.change('c', { status: 'disconnected' });
+  expect(await check).toMatchObject({ status: 'error', reason: 'disconnected' });
+  await ground.ledger.flush();
+  expect(ground.get('c').health).toMatchObject({ checksPerformed: 0, failuresInRow: 0 });
+  expect(ground.events).toEqual([]);
+});
+
 test('lists are learned after an answer only, and a failure of that is none of the check', async () => {
   const learned: string[] = [];
   const learn = async (id: string): Promise<void> => {

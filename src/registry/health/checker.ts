@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
-import type { Connection, HealthStatus } from '../connections/connection.ts';
+import type { Connection, Directory, HealthStatus } from '../connections/connection.ts';
 import type { EventSink } from '../events.ts';
 import type { ExchangeOptions, Link, Links } from '../links/link.ts';
 import { isCheckable } from './due.ts';
@@ -25,6 +25,7 @@ export interface CheckOptions extends LedgerEntryOptions {
 
 export interface CheckerOptions {
   readonly links: Pick<Links, 'open'>;
+  readonly directory: Pick<Directory, 'find'>;
   readonly ledger: Pick<HealthLedger, 'enterCheck' | 'standing'>;
   readonly events: EventSink;
   readonly log: Log;
@@ -89,9 +90,12 @@ export class HealthChecker implements Disposable {
   }
 
   async #check(connection: Connection, options: CheckOptions): Promise<Verdict> {
-    const { ledger, events, now, onChecked } = this.#options;
+    const { directory, ledger, events, now, onChecked } = this.#options;
     if (!isCheckable(connection)) return this.#unasked(connection);
     const finding = await this.#find(connection, options.timeoutMs);
+    const current = directory.find(connection.id);
+    // Its link was closed under the check, which is no failure of the server.
+    if (current?.status === 'disconnected') return this.#unasked(current);
     const { written, ...standing } = ledger.enterCheck(connection, finding, options);
     const verdict = toVerdict(connection.id, finding, { standing, written, nowMs: now() });
     const { status, reason, responseTime, timestamp } = verdict;

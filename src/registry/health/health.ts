@@ -46,7 +46,16 @@ export class RegistryHealth implements AsyncDisposable {
       new HealthLedger({ directory, notes, log, now }),
     );
     const { learn, onChecked } = options;
-    const checker = new HealthChecker({ links, ledger, events, log, now, learn, onChecked });
+    const checker = new HealthChecker({
+      links,
+      directory,
+      ledger,
+      events,
+      log,
+      now,
+      learn,
+      onChecked,
+    });
     const holder = database.dialect === 'pglite' ? onlyHolder : newId('hld');
     const lease = new Lease({ sql: database, name: 'health-checks', holder, log });
     this.#lease = lifetime.own('the lease of the health checks', lease);

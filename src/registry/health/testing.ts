@@ -133,7 +133,15 @@ export class HealthGround {
     const notes = this.#notes();
     this.ledger = new HealthLedger({ directory, notes, log: silentLog, now });
     const { ledger } = this;
-    this.checker = new HealthChecker({ links, ledger, events, log: silentLog, now, ...options });
+    this.checker = new HealthChecker({
+      links,
+      directory,
+      ledger,
+      events,
+      log: silentLog,
+      now,
+      ...options,
+    });
   }
 
   readonly now = (): number => this.nowMs;
