@@ -60,7 +60,8 @@ describe('a PostgreSQL that cannot be used', () => {
   });
 
   it('is refused when its URL is none, which is not repeated', async () => {
-    for (const url of ['mysql://ann:hunter2@host/shop', 'hunter2', '']) {
+    const cut = 'postgres://ann:h@hunter2/hunter2#x@host/shop';
+    for (const url of ['mysql://ann:hunter2@host/shop', cut, 'hunter2', '']) {
       const failure = await failureOf(url);
       expect(failure.code).toBe('invalid');
       expect(failure.message).not.toContain('hunter2');

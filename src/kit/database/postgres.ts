@@ -177,9 +177,19 @@ function reasonOf(cause: unknown): string {
 
 function describePlace(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed && isCutInPassword(parsed)) {
+    const message =
+      'the password in the database URL holds characters that have to be percent-encoded';
+    throw new Fault('invalid', message);
+  }
   if (parsed?.protocol === 'postgres:' || parsed?.protocol === 'postgresql:') {
     return `${parsed.hostname}:${parsed.port || 5432}${parsed.pathname}`;
   }
   const form = 'postgres://user:password@host:5432/name';
   throw new Fault('invalid', `the database URL has not the form ${form}`);
+}
+
+/** What stands behind the host would be a piece of the password, and must not be told as a place. */
+function isCutInPassword({ pathname, search, hash }: URL): boolean {
+  return [pathname, search, hash].some((part) => part.includes('@'));
 }
