@@ -6,7 +6,12 @@ import { workspaceId } from './ids.ts';
 const url = '/api/v1/workspaces';
 const timestamp = Type.String({ format: 'date-time' });
 const storable = '^[^\\u0000\\ud800-\\udfff]*$';
-const name = Type.String({ minLength: 1, maxLength: 128, pattern: storable });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^\\s*[^\\s\\u0000\\ud800-\\udfff][^\\u0000\\ud800-\\udfff]*$',
+  description: 'not blank',
+});
 const description = Type.String({ maxLength: 4_096, pattern: storable });
 const bounded = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: storable });
 

@@ -110,6 +110,7 @@ describe('A workspace', () => {
   test.each([
     ['no name', {}],
     ['an empty name', { name: '' }],
+    ['a blank name', { name: ' \t' }],
     ['a name that no database keeps', { name: 'a\u0000b' }],
     ['an unknown role', { name: 'x', members: [{ userId: 'u', role: 'King' }] }],
     ['an unknown setting', { name: 'x', settings: { rootAccess: true } }],
