@@ -6,10 +6,20 @@ export interface Column<Row> {
 
 type Shown = string | number | boolean | undefined;
 
-/** Prints a value for machines; characters that could steer a terminal are escaped. */
+/** Prints a value for machines. */
 export function printJson(value: unknown): void {
-  const text = JSON.stringify(value, undefined, 2);
-  process.stdout.write(`${text.replaceAll(/[\u007F-\u009F\u2028\u2029\p{Cf}]/gu, escape)}\n`);
+  process.stdout.write(`${jsonOf(value, 2)}\n`);
+}
+
+/** Prints one of many values for machines, on a line. */
+export function printJsonLine(value: unknown): void {
+  process.stdout.write(`${jsonOf(value)}\n`);
+}
+
+/** JSON in which characters that could steer a terminal are escaped. */
+export function jsonOf(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, undefined, indent);
+  return text.replaceAll(/[\u007F-\u009F\u2028\u2029\p{Cf}]/gu, escape);
 }
 
 /** Prints rows below their headings, each column as wide as its widest entry. */

@@ -1,11 +1,19 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { addCommand, show } from '../operator/administration.ts';
 import type { AdministrationOptions } from '../operator/work.ts';
-import { printFacts, printLine, printRemark, printTable, type Column } from '../output.ts';
+import {
+  printFacts,
+  printJsonLine,
+  printLine,
+  printRemark,
+  printTable,
+  type Column,
+} from '../output.ts';
 import { parseCount, readItems, remarkOnRest } from '../pages.ts';
 import type { TraceDetail } from '../../tracer/schemas/trace-answers.ts';
 import type { TraceSummaryAnswer } from '../../tracer/schemas/traces.ts';
 import { timeOption } from '../time-option.ts';
+import { eventLine, type StreamEvent } from './event-line.ts';
 import type { TraceAccess } from './trace-access.ts';
 
 interface ListOptions extends AdministrationOptions {
@@ -104,34 +112,16 @@ async function tail(access: TraceAccess, options: TailOptions): Promise<void> {
     ...(minDuration === undefined ? {} : { minDuration }),
   });
   for await (const event of events) {
-    if (options.json) process.stdout.write(`${JSON.stringify(event)}\n`);
+    if (options.json) printJsonLine(event);
     else printEvent(event as StreamEvent);
   }
 }
 
-/** What the stream sends: of a trace, or that something was missed or refused. */
-interface StreamEvent {
-  readonly type: string;
-  readonly traceId?: string;
-  readonly timestamp?: string;
-  readonly data?: {
-    readonly name: string;
-    readonly duration: number;
-    readonly status: string;
-    readonly spans: number;
-    readonly bottlenecks: number;
-  };
-}
-
-function printEvent({ type, traceId = '', timestamp = '', data }: StreamEvent): void {
-  if (!data) {
-    if (type === 'gap') printRemark('some traces were left out: they came faster than printed');
-    return;
-  }
-  const { name, duration, status, spans, bottlenecks } = data;
-  const figures = [`${duration} ms`.padStart(9), countOf(spans, 'span').padStart(10)];
-  const found = bottlenecks > 0 ? `, ${countOf(bottlenecks, 'bottleneck')}` : '';
-  printLine(`${timestamp}  ${traceId}  ${status.padEnd(7)} ${figures.join(' ')}  ${name}${found}`);
+function printEvent(event: StreamEvent): void {
+  const line = eventLine(event);
+  if (line !== undefined) printLine(line);
+  else if (event.type === 'gap')
+    printRemark('some traces were left out: they came faster than printed');
 }
 
 function print(detail: TraceDetail, lines: readonly string[]): void {
@@ -158,10 +148,6 @@ function canvas() {
   const { stdout } = process;
   if (!stdout.isTTY) return { columns: 100, hasColours: false };
   return { columns: stdout.columns, hasColours: stdout.hasColors() };
-}
-
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 const agentsShown = 3;

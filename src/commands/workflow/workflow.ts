@@ -1,7 +1,14 @@
 import { Command } from 'commander';
 import { addCommand, show } from '../operator/administration.ts';
 import type { AdministrationOptions } from '../operator/work.ts';
-import { printFacts, printLine, printRemark, printTable, type Column } from '../output.ts';
+import {
+  printFacts,
+  printJsonLine,
+  printLine,
+  printRemark,
+  printTable,
+  type Column,
+} from '../output.ts';
 import { parseCount, readItems, remarkOnRest } from '../pages.ts';
 import type { WorkflowAccess, WorkflowClient } from './workflow-access.ts';
 import type { ImportOptions } from './workflow-import.ts';
@@ -236,7 +243,7 @@ async function watch(
   const { printEvent } = await import('./workflow-output.ts');
   for await (const event of await follow(executionId)) {
     if (!isTold) continue;
-    if (json) process.stdout.write(`${JSON.stringify(event)}\n`);
+    if (json) printJsonLine(event);
     else printEvent(event as Parameters<typeof printEvent>[0]);
   }
 }
@@ -249,7 +256,7 @@ async function showExecution(
   const { printExecution } = await import('./workflow-output.ts');
   const execution = await client.readExecution({ params: { executionId }, query: { wait: 0 } });
   // Behind events it is the last of the lines, each of which is JSON.
-  if (options.json && options.watch) process.stdout.write(`${JSON.stringify(execution)}\n`);
+  if (options.json && options.watch) printJsonLine(execution);
   else show(options, execution, printExecution);
   return execution.status === 'failed' || execution.status === 'cancelled' ? 1 : 0;
 }

@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from './output.ts';
+
+test('no JSON that is printed can steer a terminal, on one line or on many', () => {
+  const value = { name: '\u009B2J\u202Eab\u001B' };
+  expect(jsonOf(value)).toBe('{"name":"\\u009b2J\\u202eab\\u001b"}');
+  expect(jsonOf(value, 2)).toBe('{\n  "name": "\\u009b2J\\u202eab\\u001b"\n}');
+  expect(JSON.parse(jsonOf(value))).toEqual(value);
+});
