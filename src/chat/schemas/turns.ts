@@ -143,7 +143,7 @@ export const ChatCompletionChunk = Type.Object(
 const streamed =
   'Server-sent events that end with `data: [DONE]`; a stream that ends without it, after an event with `error`, is not complete. A lost connection stops nothing: `Last-Event-ID` resumes the stream, within an hour.';
 const repeated =
-  'The same request with the same `Idempotency-Key` is one turn, for an hour after its end: it is asked once, and answered as often as it comes.';
+  'The same request with the same `Idempotency-Key` is one turn, for an hour after its end: it is asked once, and answered as often as it comes; one that failed is asked again.';
 
 /** Questions to models. */
 export const turnRoutes = {

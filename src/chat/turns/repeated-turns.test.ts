@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { says } from '../gateway-testing.ts';
+import { says, saysThen } from '../gateway-testing.ts';
 import { ask, openTwoReplicas, readAll, textOf } from './testing.ts';
 
 let scene: Awaited<ReturnType<typeof openTwoReplicas>>;
@@ -41,6 +41,7 @@ test('another question, conversation, caller or key is another turn', async () =
   ];
   const begun = await Promise.all(requests.map((request) => turns.begin(request)));
   expect(new Set(begun.map((turn) => turn.id)).size).toBe(requests.length);
+  for (const { id } of begun) await readAll(turns, id);
 });
 
 test('a request without a conversation is asked once too', async () => {
@@ -48,4 +49,18 @@ test('a request without a conversation is asked once too', async () => {
   const request = { ...ask('hi'), key: 'k4' };
   const [first, second] = await Promise.all([turns.begin(request), turns.begin(request)]);
   expect(second.id).toBe(first.id);
+  await readAll(turns, first.id);
+});
+
+test('a request that failed is asked again with its key', async () => {
+  const { turns } = scene.here;
+  const { gateway } = scene.ground;
+  gateway.script(saysThen(['Hel'], 'fail'), says(['Hello.']));
+  const request = { ...ask('hi'), key: 'k5' };
+  const first = await turns.begin(request);
+  expect((await readAll(turns, first.id)).at(-1)).toMatchObject({ type: 'failed' });
+  const second = await turns.begin(request);
+  expect(second.id).not.toBe(first.id);
+  expect(textOf(await readAll(turns, second.id))).toBe('Hello.');
+  expect((await turns.begin(request)).id).toBe(second.id);
 });

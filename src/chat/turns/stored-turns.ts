@@ -1,5 +1,4 @@
 import { Fault } from '../../kit/errors.ts';
-import { newId } from '../../kit/ids.ts';
 import type { Caller } from '../caller.ts';
 import { ownerOf, type NewMessage, type ToolRules } from '../conversations/conversation.ts';
 import type { ChatTools } from '../tools/tool.ts';
@@ -8,6 +7,7 @@ import { placeForResults } from './callers-results.ts';
 import { toModelMessages, toPast, type ModelMessage } from './history.ts';
 import { closeCalls, endOf } from './orphans.ts';
 import { checkForConversation, checkMessages, checkOptions } from './request-messages.ts';
+import { newTurn } from './new-turn.ts';
 import { RunningTurns, type RunningTurnsOptions } from './running-turns.ts';
 import type { Toolbox } from './tool-calls.ts';
 import type { Turn, TurnEvent, TurnListener, TurnRequest, Turns } from './turn.ts';
@@ -23,7 +23,6 @@ import {
   type Beginning,
   type NewTurn,
 } from './beginnings-store.ts';
-import { turnIdOf } from './turn-id.ts';
 import { changeWaiting, markStopping, readTurn, type TurnSql } from './turns-store.ts';
 
 export interface StoredTurnsOptions extends RunningTurnsOptions {
@@ -36,6 +35,8 @@ type Which = Parameters<Turns['stop']>[1];
 const gatewaysChoice = 'auto-route';
 const stopWaitMs = 5_000;
 const attemptsMax = 3;
+/** Attempts with one key. */
+const repeatsMax = 20;
 
 /** Turns in SQL: any replica can read, stop and go on with what any other has begun. */
 export class StoredTurns implements Turns, AsyncDisposable {
@@ -57,19 +58,9 @@ export class StoredTurns implements Turns, AsyncDisposable {
   async begin(request: TurnRequest): Promise<Turn> {
     if (this.#running.isClosed) throw turnsClosed();
     checkOptions(request.options ?? {});
-    const turnId = turnIdOf(request);
-    if (request.key === undefined) return this.#beginAs(turnId, request);
-    const ownerId = ownerOf(request.caller);
-    const known = await this.#known(ownerId, turnId);
-    if (known) return known;
-    try {
-      return await this.#beginAs(turnId, request);
-    } catch (error) {
-      // The same request may have come twice at once.
-      const other = await this.#known(ownerId, turnId);
-      if (other) return other;
-      throw error;
-    }
+    return request.key === undefined
+      ? this.#beginAs(newTurn(request), request)
+      : this.#beginOnce(request);
   }
 
   async find(ownerId: string, turnId: string): Promise<Turn> {
@@ -127,17 +118,32 @@ export class StoredTurns implements Turns, AsyncDisposable {
     return this.#running[Symbol.asyncDispose]();
   }
 
-  #beginAs(turnId: string, request: TurnRequest): Promise<Turn> {
-    const { caller, conversationId } = request;
-    const turn = newTurn(turnId, caller, conversationId);
-    return conversationId === undefined
+  /** What failed may be asked again with its key: an attempt is begun once. */
+  async #beginOnce(request: TurnRequest): Promise<Turn> {
+    for (let attempt = 0; ; attempt += 1) {
+      const turn = newTurn(request, attempt);
+      const known = await this.#known(turn);
+      if (known && (!isLost(known) || attempt >= repeatsMax)) return known;
+      if (known) continue;
+      try {
+        return await this.#beginAs(turn, request);
+      } catch (error) {
+        // The same request may have come twice at once.
+        const other = await this.#known(turn);
+        if (other) return other;
+        throw error;
+      }
+    }
+  }
+
+  #beginAs(turn: NewTurn['turn'], request: TurnRequest): Promise<Turn> {
+    return turn.conversationId === undefined
       ? this.#beginAlone(turn, request)
       : this.#beginIn(turn, request);
   }
 
-  async #known(ownerId: string, turnId: string): Promise<Turn | undefined> {
-    const turn = this.#running.get(turnId)?.record.turn;
-    return turn ?? (await readTurn(this.#sql, turnId, ownerId))?.turn;
+  async #known({ id, ownerId }: NewTurn['turn']): Promise<Turn | undefined> {
+    return this.#running.get(id)?.record.turn ?? (await readTurn(this.#sql, id, ownerId))?.turn;
   }
 
   async #beginAlone(turn: NewTurn['turn'], request: TurnRequest): Promise<Turn> {
@@ -282,12 +288,6 @@ function isId(text: string): boolean {
   return idPattern.test(text);
 }
 
-function newTurn(id: string, caller: Caller, conversationId: string | undefined) {
-  return {
-    id,
-    ownerId: ownerOf(caller),
-    messageId: newId('msg'),
-    createdAtMs: Date.now(),
-    ...(conversationId === undefined ? {} : { conversationId }),
-  };
+function isLost({ status }: Turn): boolean {
+  return status === 'failed' || status === 'interrupted';
 }
