@@ -124,3 +124,11 @@ test('the schema of a tool is only ever widened', () => {
   expect(rules).toContain('"1" | "2"');
   expect(rules).toContain('number | integer');
 });
+
+test.each([
+  { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
+  { type: 'number', exclusiveMinimum: 0, maximum: 77_777 },
+])('a long list repeats the name of its range, not the range: %j', (items) => {
+  const grammar = grammarOf({ type: 'array', items, maxItems: 1_000 });
+  expect(grammar).toMatch(/\[" ws .* s0 .*s0 \)\{0,999\}/);
+});

@@ -232,14 +232,20 @@ class Compiler {
     const range = readRange(schema);
     const body = integerBetween(range.low, range.high);
     const refused = Object.keys(range.named)[0] ?? 'minimum';
-    return body ?? this.widen(refused, path, 'integer');
+    return body === undefined ? this.widen(refused, path, 'integer') : this.#named(body);
   }
 
   #number(schema: JsonSchema, path: string): string {
     const odd = firstOddBound(schema);
     if (odd !== undefined) return this.widen(odd, path, 'number');
     const refused = bounds.find((keyword) => schema[keyword] !== undefined) ?? 'minimum';
-    return numberWithin(schema) ?? this.widen(refused, path, 'number');
+    const body = numberWithin(schema);
+    return body === undefined ? this.widen(refused, path, 'number') : this.#named(body);
+  }
+
+  /** A rule of its own: what a list repeats must be short for llama.cpp. */
+  #named(body: string): string {
+    return /^[a-z]+$/.test(body) ? body : this.add(body);
   }
 
   #length(schema: JsonSchema, keyword: string, path: string): number | undefined {
