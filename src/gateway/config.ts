@@ -26,6 +26,11 @@ const ownSettings = {
     Type.Integer({ minimum: 10, maximum: 600_000 }),
     'milliseconds without a first token after which the next candidate is asked too, and whoever is first answers; when absent nobody is asked twice',
   ),
+  unreadMebibytes: settingOr(
+    'GATEWAY_UNREAD_MIB',
+    { schema: Type.Integer({ minimum: 1, maximum: 1_048_576 }), or: 256 },
+    'mebibytes of streamed answers that may wait in memory for callers who read slowly, all together; beyond it the caller for whom most waits loses its connection',
+  ),
   configFile: setting(
     'GATEWAY_CONFIG',
     Type.String({ maxLength: 4096 }),

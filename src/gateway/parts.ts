@@ -13,9 +13,10 @@ import { AnswerSources } from './exchange/answer-sources.ts';
 import { Attempts } from './exchange/attempts/attempts.ts';
 import { embeddingErrand } from './exchange/errands/embedding.ts';
 import { ErrandExchange } from './exchange/errands/errand-exchange.ts';
-import { Exchange } from './exchange/exchange.ts';
 import { imageErrand } from './exchange/errands/image.ts';
+import { Exchange } from './exchange/exchange.ts';
 import type { ExchangeParts } from './exchange/parts.ts';
+import { SlowReaders } from './exchange/streams/slow-readers.ts';
 import { openGuardrails } from './guardrails/open-guardrails.ts';
 import { Probes, type Probe } from './measure/probes.ts';
 import { Stations } from './measure/stations.ts';
@@ -83,6 +84,7 @@ async function open(host: Host<GatewaySettings>, lifetime: Lifetime) {
     remoteLimits,
     upstreams,
     headers: new HeaderBook(),
+    slowReaders: new SlowReaders(config.unreadMebibytes * 1024 * 1024),
     metrics,
     tracer,
     lookAgain: () => local.lookAgain(),

@@ -435,6 +435,7 @@ describe('streams', () => {
         return false;
       },
       drained: () => new Promise(() => {}),
+      drop: () => {},
     };
     const cancellation = new Cancellation();
     const options = { turn, after: 0, feeds: here.turns, cancellation, stalledMs: 50 };

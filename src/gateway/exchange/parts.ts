@@ -11,6 +11,7 @@ import type { Upstreams } from '../upstream/upstreams.ts';
 import type { AnswerSources } from './answer-sources.ts';
 import type { Attempts } from './attempts/attempts.ts';
 import type { Dialects } from './outgoing.ts';
+import type { SlowReaders } from './streams/slow-readers.ts';
 
 /** All that an exchange works with. */
 export interface ExchangeParts {
@@ -25,6 +26,7 @@ export interface ExchangeParts {
   readonly upstreams: Upstreams;
   readonly headers: HeaderBook;
   readonly remoteLimits: RemoteLimits;
+  readonly slowReaders: SlowReaders;
   readonly metrics: GatewayMetrics;
   readonly tracer: Tracer;
   /** Finds out which models there are where one is missing; undefined when that is known. */

@@ -12,6 +12,8 @@ export interface AnswerSink {
   write(piece: Buffer | string): boolean;
   /** Resolves when the reader has caught up or gone. */
   drained(): Promise<void>;
+  /** Ends the connection at once; what waits for the reader is let go of. */
+  drop(): void;
 }
 
 /**
@@ -71,6 +73,10 @@ export class ResponseSink implements AnswerSink {
       response.on('drain', done);
       response.on('close', done);
     });
+  }
+
+  drop(): void {
+    this.#response.destroy();
   }
 
   /** Ends the answer if it was begun. */

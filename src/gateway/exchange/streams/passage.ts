@@ -62,6 +62,7 @@ export class Passage {
     this.#relay = new Relay({
       asked,
       sink,
+      slowReaders: asking.parts.slowReaders,
       noteOf: (stream) => this.#noteOf(stream),
       usageOf: (stream) => addUsage(this.#lostUsage, this.#usageOf(stream)),
     });

@@ -7,12 +7,14 @@ import type { StreamGuard } from '../../guardrails/guardrail.ts';
 import type { AnswerStream } from '../../upstream/answer-stream.ts';
 import type { StreamConsumer } from '../../upstream/intake.ts';
 import type { PreparedAsk } from '../ask.ts';
+import type { SlowReader, SlowReaders } from './slow-readers.ts';
 
 const waitingBytesMax = 8 * 1024 * 1024;
 
 export interface RelayOptions {
   readonly asked: PreparedAsk;
   readonly sink: AnswerSink;
+  readonly slowReaders: SlowReaders;
   /** What to say of the provider and the cost, once the stream has counted. */
   readonly noteOf: (stream: AnswerStream) => Note;
   /**
@@ -37,7 +39,7 @@ type Adapt = (pieces: readonly AnswerEvent[]) => readonly AnswerEvent[];
  * on with its answer. For a caller who reads slowly up to 8 MiB wait in memory; beyond that it is told
  * that the answer ends there.
  */
-export class Relay implements StreamConsumer {
+export class Relay implements StreamConsumer, SlowReader {
   readonly #options: RelayOptions;
   readonly #guard: StreamGuard | undefined;
   /** OpenAI's usage is annotated, or was not asked for by the caller. */
@@ -53,6 +55,16 @@ export class Relay implements StreamConsumer {
     const { face, isAnnotated, request } = options.asked;
     this.#editsUsage = face.dialect === 'openai' && (isAnnotated || !request.wantsUsage);
     this.#guard = options.asked.guard?.openStream();
+  }
+
+  get waitingBytes(): number {
+    return this.#options.sink.waitingBytes;
+  }
+
+  drop(): void {
+    const { asked, sink } = this.#options;
+    asked.cancellation.cancel(readsTooSlowly());
+    sink.drop();
   }
 
   /** Resolves when the stream is complete; rejects with what broke it. */
@@ -177,10 +189,15 @@ export class Relay implements StreamConsumer {
   }
 
   #send(piece: Buffer | string): void {
-    const { sink, asked } = this.#options;
-    if (sink.write(piece) || sink.waitingBytes <= waitingBytesMax) return;
-    asked.cancellation.cancel(new Fault('cancelled', 'the caller reads too slowly'));
+    const { sink, asked, slowReaders } = this.#options;
+    if (sink.write(piece)) return;
+    if (sink.waitingBytes > waitingBytesMax) asked.cancellation.cancel(readsTooSlowly());
+    slowReaders.note(this, piece.length);
   }
+}
+
+function readsTooSlowly(): Fault {
+  return new Fault('cancelled', 'the caller reads too slowly');
 }
 
 /**

@@ -15,12 +15,7 @@ beforeAll(async () => {
   // Forty megabytes, more than the machine's own buffers take beside those of the gateway.
   const words = Array.from({ length: 2_500 }, () => 'x'.repeat(16_000));
   upstream = await startProvider(stream(openAiStream(words)));
-  gateway = await startGateway({ environment: { GATEWAY_ANSWER_CHARS_MAX: '100000000' } });
-  await gateway.put('up', {
-    dialect: 'openai',
-    baseUrl: `${upstream.url}/v1`,
-    models: [{ name: 'm' }],
-  });
+  gateway = await start();
 });
 
 afterAll(async () => {
@@ -28,12 +23,21 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
+async function start(environment: Readonly<Record<string, string>> = {}) {
+  const started = await startGateway({
+    environment: { GATEWAY_ANSWER_CHARS_MAX: '100000000', ...environment },
+  });
+  const provider = { dialect: 'openai', baseUrl: `${upstream.url}/v1`, models: [{ name: 'm' }] };
+  await started.put('up', provider);
+  return started;
+}
+
 /** A stream of which nothing has been read yet. */
-function open(): Promise<IncomingMessage> {
+function open({ url, user } = gateway): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const sent = request(`${gateway.url}/v1/chat/completions`, {
+    const sent = request(`${url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${gateway.user}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${user}`, 'content-type': 'application/json' },
     });
     sent.on('response', (response) => resolve(response.pause())).on('error', reject);
     const messages = [{ role: 'user', content: 'hi' }];
@@ -61,4 +65,12 @@ test('who does not read is told at last that the answer is not complete', async 
   const events = text.trimEnd().split('\n\n');
   expect(events.at(-1)).toContain('"error"');
   expect(events.at(-1)).toContain('the caller reads too slowly');
+});
+
+test('of several who do not read the one for whom most waits loses its connection', async () => {
+  await using small = await start({ GATEWAY_UNREAD_MIB: '10' });
+  const silent = await Promise.all([open(small), open(small)]);
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  const read = await Promise.allSettled(silent.map(readAll));
+  expect(read.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
 });
