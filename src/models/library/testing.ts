@@ -25,6 +25,8 @@ export interface SourceFile {
   readonly cuts?: (number | undefined)[];
   /** Breaks the connection only when what was sent has arrived in this file. */
   readonly part?: string;
+  /** Of the first requests in turn: so many seconds later they may come again (503). */
+  readonly busySeconds?: number[];
   /** Sends the first half, and the rest when this resolves. */
   readonly gate?: Promise<void>;
   readonly contentType?: string;
@@ -86,6 +88,11 @@ async function sendFile(
   response: ServerResponse,
 ): Promise<void> {
   const { content, cuts, gate } = file;
+  const busySeconds = file.busySeconds?.shift();
+  if (busySeconds !== undefined) {
+    response.writeHead(503, { 'retry-after': String(busySeconds) }).end();
+    return;
+  }
   const { status, start, headers } = headOf(file, request);
   const body = content.subarray(start);
   response.writeHead(status, headers);

@@ -42,11 +42,19 @@ export async function download(
       furthest = Math.max(furthest, part.bytes);
       const limit = isUnreachable(fault) ? unreachableAttemptsMax : attemptsMax;
       if (!isPassing(fault) || failures >= Math.min(limit, attemptsMax)) throw fault;
-      const delay = Math.min(delayMs * 2 ** (failures - 1), delayMs * 30);
+      const delay = Math.max(askedMsOf(fault), delayMs * Math.min(2 ** (failures - 1), 30));
       options.onRetry(fault, delay);
       await sleep(delay, undefined, { signal: options.signal }).catch(() => {});
     }
   }
+}
+
+/** Longer than that nobody who watches a pull is made to wait. */
+const askedMsMax = 60_000;
+
+/** How long the source asks to be left in peace. */
+function askedMsOf({ retryAfter = 0 }: Fault): number {
+  return Math.min(retryAfter * 1_000, askedMsMax);
 }
 
 /** With the pauses between them, some seconds: whoever is not there now rarely comes back. */
