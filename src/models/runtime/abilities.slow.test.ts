@@ -72,7 +72,7 @@ describe('a format', () => {
     ['pattern', { type: 'string', pattern: '^a' }],
     ['multipleOf', { type: 'object', properties: { n: { type: 'number', multipleOf: 2 } } }],
     ['format', { type: 'string', format: 'email' }],
-    ['minimum', { type: 'number', minimum: 3 }],
+    ['minimum', { type: 'number', minimum: 0.5 }],
     ['uniqueItems', { type: 'array', uniqueItems: true }],
     ['not', { not: { type: 'string' } }],
     ['$ref', { $ref: 'https://example.org/schema' }],
