@@ -1,4 +1,4 @@
-import { parsePattern, type EdgeKind, type Pattern } from './pattern-syntax.ts';
+import { parsePattern, type EdgeKind, type Pattern } from '../../kit/pattern-syntax.ts';
 
 /** One step of a program that looks for several patterns at once (Thompson, 1968). */
 export type Step =
@@ -27,6 +27,12 @@ export function compilePatterns(patterns: readonly string[]): readonly Step[] {
   return compiler.steps;
 }
 
+/** Upper and lower case are alike. At most one character is looked at, whatever the set is. */
+function acceptorOf(source: string): (character: string) => boolean {
+  const expression = new RegExp(`^(?:${source})$`, 'isu');
+  return (character) => expression.test(character);
+}
+
 class Compiler {
   readonly steps: Step[] = [];
 
@@ -42,7 +48,7 @@ class Compiler {
   emit(pattern: Pattern): void {
     switch (pattern.kind) {
       case 'character':
-        return this.add({ op: 'character', accepts: pattern.accepts });
+        return this.add({ op: 'character', accepts: acceptorOf(pattern.source) });
       case 'edge':
         return this.add({ op: 'edge', edge: pattern.edge });
       case 'sequence':

@@ -1,5 +1,5 @@
 import { compilePatterns, type Step } from './pattern-program.ts';
-import type { EdgeKind } from './pattern-syntax.ts';
+import type { EdgeKind } from '../../kit/pattern-syntax.ts';
 
 /** What lies on both sides of a place in a text. */
 interface Place {

@@ -69,7 +69,7 @@ const calculator = {
 
 describe('a format', () => {
   test.for<[string, JsonSchema]>([
-    ['pattern', { type: 'string', pattern: '^a' }],
+    ['pattern', { type: 'string', pattern: '^(?:(?:a|b)?){300}$' }],
     ['multipleOf', { type: 'object', properties: { n: { type: 'number', multipleOf: 2 } } }],
     ['format', { type: 'string', format: 'email' }],
     ['minimum', { type: 'number', minimum: 0.5 }],
@@ -139,6 +139,14 @@ describe('a format', () => {
     { type: 'string', minLength: 2, maxLength: 5 },
     { type: 'string', format: 'date-time' },
     { type: 'string', format: 'uuid' },
+    { type: 'string', pattern: String.raw`^[A-Z]{2}-\d{3,4}(?:/[^a-z0-9])?$` },
+    { pattern: String.raw`^(?:red|"green"|\\blue|[\w.+-]{2,5}@\S\.(?:com|org))$`, maxLength: 30 },
+    // Dates as Zod writes them.
+    {
+      type: 'string',
+      format: 'date',
+      pattern: String.raw`^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))$`,
+    },
     { type: 'array', items: { type: 'boolean' }, minItems: 2, maxItems: 4 },
     { type: 'array', prefixItems: [{ const: 1 }, { const: 2 }], items: false },
     { type: 'array', prefixItems: [{ const: 1 }], items: { const: 2 }, minItems: 2, maxItems: 3 },

@@ -44,6 +44,7 @@ export const constraints = [
   'exclusiveMinimum',
   'exclusiveMaximum',
   'format',
+  'pattern',
 ];
 
 const known: ReadonlySet<string> = new Set([...annotations, ...constraints]);
@@ -77,6 +78,7 @@ const forms: Readonly<Record<string, (value: unknown) => boolean>> = {
   maximum: isNumber,
   exclusiveMinimum: isNumber,
   exclusiveMaximum: isNumber,
+  pattern: (value) => typeof value === 'string',
 };
 
 /**
@@ -127,6 +129,6 @@ export function guessType(schema: JsonSchema): string | undefined {
 const ownKeywords: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties'],
   array: ['items', 'prefixItems', 'minItems', 'maxItems'],
-  string: ['minLength', 'maxLength', 'format'],
+  string: ['minLength', 'maxLength', 'format', 'pattern'],
   number: bounds,
 };

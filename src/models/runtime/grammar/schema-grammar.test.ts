@@ -33,6 +33,10 @@ describe('a keyword that would not be held to is refused by its name:', () => {
     ['minimum', { type: 'number', minimum: 3, maximum: 2 }],
     ['propertyNames', { type: 'object', propertyNames: { maxLength: 3 } }],
     ['maxLength', { type: 'string', maxLength: 20_001 }],
+    ['maxLength', { pattern: '^a+$', maxLength: 3 }],
+    ['minLength', { pattern: '^a+$', minLength: 2 }],
+    ['pattern', { type: 'string', pattern: '(?=a)b' }],
+    ['pattern', { type: 'string', enum: ['a'], pattern: '^b$' }],
     ['maxItems', { type: 'array', maxItems: 1_001 }],
     ['maximum', { type: 'integer', maximum: '3' }],
   ])('%s in %j', (keyword, schema) => {

@@ -15,6 +15,7 @@ import { firstOddBound, numberWithin } from './numbers.ts';
 import { objectRules } from './objects.ts';
 import { charactersBetween } from './lengths.ts';
 import { repeated } from './lists.ts';
+import { textsOf } from './patterns.ts';
 import { checkTextSize, repetitionsMax, SizeBudget, TooLarge } from './size.ts';
 import { literal, primitiveRules } from './primitives.ts';
 import { firstDeepKeyword, fittingValues, listedValues } from './values.ts';
@@ -196,8 +197,8 @@ class Compiler {
     const heads = fixed.map((item, i) => this.compile(item, `${path}/prefixItems/${i}`));
     const isClosed = schema['items'] === false;
     const item = isClosed ? '' : this.compile(schema['items'], `${path}/items`);
-    const least = Math.max(this.#items(schema, 'minItems', path) ?? 0, heads.length);
-    const most = isClosed ? heads.length : this.#items(schema, 'maxItems', path);
+    const least = Math.max(this.#count(schema, 'minItems', path) ?? 0, heads.length);
+    const most = isClosed ? heads.length : this.#count(schema, 'maxItems', path);
     if (most !== undefined && most < least) return this.widen('maxItems', path, 'array');
     if (most === 0) return '"[]"';
     const counts = {
@@ -214,18 +215,30 @@ class Compiler {
   }
 
   #string(schema: JsonSchema, path: string): string {
-    const { format } = schema;
+    const { format, pattern } = schema;
+    if (typeof pattern === 'string') return this.#matching(pattern, schema, path);
     if (format !== undefined) {
       const known = formats.find((one) => one === format);
       const bound = ['minLength', 'maxLength'].find((keyword) => keyword in schema);
       if (known && bound) return this.widen(bound, path, known);
       return known ?? this.widen('format', path, 'string');
     }
-    const least = this.#length(schema, 'minLength', path) ?? 0;
-    const most = this.#length(schema, 'maxLength', path);
+    const least = this.#count(schema, 'minLength', path) ?? 0;
+    const most = this.#count(schema, 'maxLength', path);
     if (most !== undefined && most < least) return this.widen('maxLength', path, 'string');
     if (least === 0 && most === undefined) return 'string';
     return this.add(String.raw`"\"" ${charactersBetween(least, most)} "\""`);
+  }
+
+  /** Beside a pattern a format is an annotation (JSON Schema 2020-12, validation, section 7). */
+  #matching(pattern: string, schema: JsonSchema, path: string): string {
+    const texts = textsOf(pattern);
+    if (!texts) return this.widen('pattern', path, 'string');
+    const { minLength = 0, maxLength = Infinity } = schema;
+    if (!(Number(minLength) <= texts.shortest)) return this.widen('minLength', path, 'string');
+    if (!(Number(maxLength) >= texts.longest)) return this.widen('maxLength', path, 'string');
+    this.#size.countRepetitions(texts.places);
+    return this.add(String.raw`"\"" ${texts.expression} "\""`, texts.ways);
   }
 
   #integer(schema: JsonSchema, path: string): string {
@@ -248,16 +261,9 @@ class Compiler {
     return /^[a-z]+$/.test(body) ? body : this.add(body);
   }
 
-  #length(schema: JsonSchema, keyword: string, path: string): number | undefined {
-    return this.#count(schema, { keyword, path, most: repetitionsMax });
-  }
-
-  #items(schema: JsonSchema, keyword: string, path: string): number | undefined {
-    return this.#count(schema, { keyword, path, most: itemsMax });
-  }
-
-  #count(schema: JsonSchema, { keyword, path, most }: Counted): number | undefined {
+  #count(schema: JsonSchema, keyword: string, path: string): number | undefined {
     const count = readCount(schema, keyword);
+    const most = keyword.endsWith('Items') ? itemsMax : repetitionsMax;
     if (count !== undefined && count <= most) {
       this.#size.countRepetitions(count);
       return count;
@@ -273,12 +279,6 @@ class Compiler {
     if (this.#isStrict) refuse(keyword, path);
     return wider;
   };
-}
-
-interface Counted {
-  readonly keyword: string;
-  readonly path: string;
-  readonly most: number;
 }
 
 /** The rules that an expression names. */

@@ -44,7 +44,7 @@ export class SizeBudget {
   countRepetitions(count: number): void {
     this.#repetitions += count;
     if (this.#repetitions <= repetitionsMax) return;
-    const keywords = 'minLength, maxLength, minItems and maxItems';
+    const keywords = 'minLength, maxLength, minItems, maxItems and pattern';
     throw new TooLarge(`the ${keywords} of a JSON schema may come to ${repetitionsMax} in all`);
   }
 

@@ -37,7 +37,7 @@ export function fittingValues(schema: JsonSchema, values: readonly unknown[]): r
 
 /** What stands beside listed values and looks into them, which nothing here does. */
 export function firstDeepKeyword(schema: JsonSchema): string | undefined {
-  return ['properties', 'additionalProperties', 'items', 'prefixItems', 'format'].find(
+  return ['properties', 'additionalProperties', 'items', 'prefixItems', 'format', 'pattern'].find(
     (keyword) => keyword in schema,
   );
 }

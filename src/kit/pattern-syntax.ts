@@ -3,7 +3,8 @@ export type EdgeKind = '^' | '$' | '\\b' | '\\B';
 
 /** A regular expression without what needs backtracking. */
 export type Pattern =
-  | { readonly kind: 'character'; readonly accepts: (character: string) => boolean }
+  /** One character of any kind: a set, an escape, or itself, as it is written. */
+  | { readonly kind: 'character'; readonly source: string }
   | { readonly kind: 'edge'; readonly edge: EdgeKind }
   | { readonly kind: 'sequence'; readonly items: readonly Pattern[] }
   | { readonly kind: 'choice'; readonly items: readonly Pattern[] }
@@ -18,8 +19,8 @@ const repetitionsMax = 1_000;
 const depthMax = 50;
 
 /**
- * Reads a regular expression, upper and lower case alike. Throws `SyntaxError` for what is none, and
- * for references back and looks ahead or behind, which no linear-time search can follow.
+ * Reads a regular expression. Throws `SyntaxError` for what is none, and for references back and looks
+ * ahead or behind, which neither a linear-time search nor a grammar can follow.
  */
 export function parsePattern(source: string): Pattern {
   // Says in its own words what is wrong with an expression that is none at all.
@@ -62,7 +63,7 @@ class PatternReader {
     if (this.#take(/\(\?(?:[=!]|<[=!])/y)) throw new SyntaxError('it looks ahead or behind');
     if (this.#take(/\((?:\?:|\?<\w+>)?/y)) return this.#readGroup();
     if (this.#take(/\\(?:[1-9]|k<)/y)) throw new SyntaxError('it refers back to a group');
-    return characterOf(this.#take(characterPattern) ?? '');
+    return { kind: 'character', source: this.#take(characterPattern) ?? '' };
   }
 
   #readGroup(): Pattern {
@@ -92,15 +93,8 @@ class PatternReader {
   }
 }
 
-/** One character of any kind: a set, an escape, or itself. */
 const characterPattern =
   /\[(?:\\[^]|[^\]\\])*\]|\\(?:p\{[^}]*\}|P\{[^}]*\}|u\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|[^])|[^]/uy;
-
-function characterOf(source: string): Pattern {
-  // At most one character is looked at, which takes the same time whatever the set is.
-  const expression = new RegExp(`^(?:${source})$`, 'isu');
-  return { kind: 'character', accepts: (character) => expression.test(character) };
-}
 
 function timesOf(sign: string): readonly [number, number] {
   if (sign.startsWith('*')) return [0, Number.POSITIVE_INFINITY];
