@@ -438,8 +438,7 @@ describe('streams', () => {
       drop: () => {},
     };
     const cancellation = new Cancellation();
-    const options = { turn, after: 0, feeds: here.turns, cancellation, stalledMs: 50 };
-    await streamTurn(options).push(sink);
+    await streamTurn({ turn, after: 0, feeds: here.turns, cancellation, stalledMs: 50 }).push(sink);
     const [first, end, ...more] = parseEvents(written);
     expect(textOf([first!])).toMatch(/^0 /);
     expect(JSON.parse(end?.data ?? '')).toMatchObject({ error: { code: 'SLOW_READER' } });

@@ -163,13 +163,6 @@ describe('a source that fails', () => {
     expect(model).toMatchObject({ name: 'some-model', digest });
   });
 
-  test('a busy source is left in peace for as long as it asks', async () => {
-    await using ground = await openGround();
-    const statuses = (await ground.pull(offer({ busySeconds: [1] }))).map(({ status }) => status);
-    expect(statuses).toContainEqual(expect.stringMatching(/status 503: trying again in 1 s$/));
-    expect(await ground.library.list()).toMatchObject([{ digest }]);
-  });
-
   test('a pull that failed goes on in the next one', async () => {
     await using ground = await openGround({ patience: { attemptsMax: 1, delayMs: 1 } });
     const address = offer({ cuts: [100_000], part: partOf(ground) });
