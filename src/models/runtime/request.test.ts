@@ -10,9 +10,9 @@ function toolOf(share: JsonSchema, isStrict?: boolean): Tool {
 }
 
 const beyond: readonly [string, JsonSchema][] = [
-  ['exclusiveMinimum', { type: 'number', exclusiveMinimum: 0 }],
+  ['exclusiveMinimum', { type: 'number', exclusiveMinimum: 0.5 }],
   ['multipleOf', { type: 'integer', multipleOf: 10 }],
-  ['pattern', { type: 'string', pattern: '^a' }],
+  ['pattern', { type: 'string', pattern: '(?=a)b' }],
   ['format', { type: 'string', format: 'ipv4' }],
   ['not', { not: { type: 'string' } }],
 ];
