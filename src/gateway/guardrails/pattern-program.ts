@@ -1,8 +1,11 @@
 import { parsePattern, type EdgeKind, type Pattern } from '../../kit/pattern-syntax.ts';
 
+/** Whether a place of a pattern stands for a character. */
+type Acceptor = (character: string) => boolean;
+
 /** One step of a program that looks for several patterns at once (Thompson, 1968). */
 export type Step =
-  | { readonly op: 'character'; readonly accepts: (character: string) => boolean }
+  | { readonly op: 'character'; readonly accepts: Acceptor }
   | { readonly op: 'split'; readonly to: number[] }
   | { readonly op: 'edge'; readonly edge: EdgeKind }
   | { readonly op: 'found'; readonly pattern: number };
@@ -28,13 +31,15 @@ export function compilePatterns(patterns: readonly string[]): readonly Step[] {
 }
 
 /** Upper and lower case are alike. At most one character is looked at, whatever the set is. */
-function acceptorOf(source: string): (character: string) => boolean {
+function createAcceptor(source: string): Acceptor {
   const expression = new RegExp(`^(?:${source})$`, 'isu');
   return (character) => expression.test(character);
 }
 
 class Compiler {
   readonly steps: Step[] = [];
+  /** By what they accept, as it is written: a repetition is many steps with one of them. */
+  readonly #acceptors = new Map<string, Acceptor>();
 
   get next(): number {
     return this.steps.length;
@@ -48,7 +53,7 @@ class Compiler {
   emit(pattern: Pattern): void {
     switch (pattern.kind) {
       case 'character':
-        return this.add({ op: 'character', accepts: acceptorOf(pattern.source) });
+        return this.add({ op: 'character', accepts: this.#acceptorOf(pattern.source) });
       case 'edge':
         return this.add({ op: 'edge', edge: pattern.edge });
       case 'sequence':
@@ -59,6 +64,12 @@ class Compiler {
       case 'repetition':
         return this.#emitRepetition(pattern);
     }
+  }
+
+  #acceptorOf(source: string): Acceptor {
+    const acceptor = this.#acceptors.get(source) ?? createAcceptor(source);
+    this.#acceptors.set(source, acceptor);
+    return acceptor;
   }
 
   #emitChoice(items: readonly Pattern[]): void {
