@@ -31,6 +31,7 @@ test.each([
   ['^a+$', 1, Infinity],
   ['a', 1, Infinity],
   ['^$', 0, 0],
+  ['^(?:a*){0}$', 0, 0],
 ])('the texts of %s have their lengths', (pattern, shortest, longest) => {
   expect(textsOf(pattern)).toMatchObject({ shortest, longest });
 });

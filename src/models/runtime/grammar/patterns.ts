@@ -117,7 +117,7 @@ function lengthsOf(pattern: Pattern): { readonly shortest: number; readonly long
       const { shortest, longest } = lengthsOf(pattern.item);
       return {
         shortest: shortest * pattern.min,
-        longest: longest === 0 ? 0 : longest * pattern.max,
+        longest: longest === 0 || pattern.max === 0 ? 0 : longest * pattern.max,
       };
     }
   }
