@@ -6,7 +6,13 @@ import { createSchema, createYoga } from 'graphql-yoga';
 import mercurius from 'mercurius';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Conversation, Message } from '../../src/chat/conversations/conversation.ts';
+import type {
+  Conversation,
+  Conversations,
+  Message,
+} from '../../src/chat/conversations/conversation.ts';
+import type { MessageBatches } from '../../src/chat/conversations/message-batches-store.ts';
+import type { GraphqlParts } from '../../src/chat/graphql/context.ts';
 import { Graphql } from '../../src/chat/graphql/graphql.ts';
 import { chatSchemaText } from '../../src/chat/graphql/schema-text.ts';
 import { chatEnvelope } from '../../src/chat/envelope.ts';
@@ -59,14 +65,17 @@ async function startOurs(): Promise<ListsHello> {
     routes: graphqlRoutes,
   } as const satisfies Contract;
   const { http, issuer } = await createTestServer(contract, { envelope: chatEnvelope });
+  const held: Pick<Conversations, 'list'> = {
+    list: async () => ({ conversations, total: count }),
+  };
+  const messages: Pick<MessageBatches, 'ofConversations'> = {
+    ofConversations: async (_ownerId, { ids }) => ({
+      value: ids.flatMap((id) => messagesOf.get(id) ?? []),
+      bytes: 0,
+    }),
+  };
   // Nothing else is asked for.
-  const parts = {
-    conversations: { list: async () => ({ conversations, total: count }) },
-    messages: {
-      ofConversations: async (_ownerId: string, ids: readonly string[]) =>
-        ids.flatMap((id) => messagesOf.get(id) ?? []),
-    },
-  } as never;
+  const parts = { conversations: held, messages } as unknown as GraphqlParts;
   const { guests } = http.sockets;
   const { server } = http.app;
   const graphql = new Graphql({ parts, introspection: 'open', guests, server, log: silentLog });

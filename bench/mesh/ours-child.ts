@@ -26,14 +26,18 @@ const forgetSpansMs = 100;
 
 async function startMesh(folder: string) {
   const started: MeshParts[] = [];
-  const start = async (host: Host<MeshConfig>) => {
-    const parts = await openParts(host);
-    host.http.serve(meshContract, meshHandlers(parts));
-    host.http.serveSockets(meshContract, activitySocketHandlers(parts.activity));
-    started.push(parts);
-    return parts;
+  const service = {
+    ...mesh,
+    load: async () => ({
+      start: async (host: Host<MeshConfig>) => {
+        const parts = await openParts(host);
+        host.http.serve(meshContract, meshHandlers(parts));
+        host.http.serveSockets(meshContract, activitySocketHandlers(parts.activity));
+        started.push(parts);
+        return parts;
+      },
+    }),
   };
-  const service = { ...mesh, load: () => Promise.resolve({ start }) };
   // Its other files go with the folder too: this process is killed and tidies nothing.
   process.env['TMPDIR'] = folder;
   const database = await openDatabase({ folder: join(folder, 'database') });
