@@ -1,7 +1,7 @@
 // What the authentication service costs: validation, refresh, login, a known token; and whether a login
 // or an API key tells by its time who exists.
 import { measureTokens } from './foundation/tokens.ts';
-import { quick, whole } from './foundation/depth.ts';
+import { chosenDepth } from './harness/depth.ts';
 import { measureKeyTiming } from './auth/key-timing.ts';
 import { measureLogin } from './auth/login.ts';
 import { measureLoginTiming } from './auth/login-timing.ts';
@@ -9,7 +9,7 @@ import { measureRefresh } from './auth/refresh.ts';
 import { measureValidation } from './auth/validation.ts';
 import { printReport } from './harness/report.ts';
 
-const depth = process.argv.includes('--quick') ? quick : whole;
+const depth = chosenDepth();
 
 await printReport([
   ['validation', () => measureValidation(depth)],

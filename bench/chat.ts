@@ -4,10 +4,10 @@ import { measureLists } from './chat/lists.ts';
 import { measurePush } from './chat/push.ts';
 import { measureSearch } from './chat/search.ts';
 import { measureTurns } from './chat/turns.ts';
-import { quick, whole } from './foundation/depth.ts';
+import { chosenDepth } from './harness/depth.ts';
 import { printReport } from './harness/report.ts';
 
-const depth = process.argv.includes('--quick') ? quick : whole;
+const depth = chosenDepth();
 
 await printReport([
   ['turns', () => measureTurns(depth)],

@@ -1,5 +1,5 @@
 // What the foundation costs: a request, a token, a span, a start, memory, disk.
-import { quick, whole } from './foundation/depth.ts';
+import { chosenDepth } from './harness/depth.ts';
 import { measureEdge } from './foundation/edge.ts';
 import { measureInstallSize } from './foundation/install-size.ts';
 import { measureSpans } from './foundation/spans.ts';
@@ -7,7 +7,7 @@ import { measureStartup } from './foundation/startup.ts';
 import { measureTokens } from './foundation/tokens.ts';
 import { printReport } from './harness/report.ts';
 
-const depth = process.argv.includes('--quick') ? quick : whole;
+const depth = chosenDepth();
 
 await printReport([
   ['the edge', () => measureEdge(depth)],

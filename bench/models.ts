@@ -1,13 +1,13 @@
 // What the models service costs beside node-llama-cpp alone: tokens a second, the time to the first one,
 // reading of prompts, memory, and what HTTP adds to a request.
 import { rmSync } from 'node:fs';
-import { quick, whole } from './foundation/depth.ts';
+import { chosenDepth } from './harness/depth.ts';
 import { printReport } from './harness/report.ts';
 import { measureHttp } from './models/http-cost.ts';
 import { writeModels } from './models/model-files.ts';
 import { measureFirstText, measureMemory, measureReading, measureWriting } from './models/speed.ts';
 
-const depth = process.argv.includes('--quick') ? quick : whole;
+const depth = chosenDepth();
 const { files, folder } = await writeModels();
 process.on('exit', () => rmSync(folder, { recursive: true }));
 

@@ -1,6 +1,6 @@
 // What the studio costs: changes told between devices, whole copies of a folder, agents that are started and
 // tasks that are given to them. `--files=<count>` copies so many.
-import { quick, whole } from './foundation/depth.ts';
+import { chosenDepth } from './harness/depth.ts';
 import { valueOf } from './harness/arguments.ts';
 import { printReport } from './harness/report.ts';
 import { measureCopies } from './studio/copies.ts';
@@ -8,7 +8,7 @@ import { measureLatency } from './studio/latency.ts';
 import { measureDocker, measureSpawn } from './studio/spawn.ts';
 import { measureTasks } from './studio/tasks.ts';
 
-const depth = process.argv.includes('--quick') ? quick : whole;
+const depth = chosenDepth();
 const files = valueOf('files');
 
 await printReport([

@@ -3,11 +3,11 @@
 import type { Figure } from './harness/figure.ts';
 import { printReport, type Part } from './harness/report.ts';
 import { makeStock, measureTracer } from './tracer/contest.ts';
-import { quick, whole } from './tracer/depth.ts';
+import { chosenDepth } from './tracer/depth.ts';
 import { figuresOf } from './tracer/figures.ts';
 import { PostgresServer } from './tracer/postgres.ts';
 
-const depth = process.argv.includes('--quick') ? quick : whole;
+const depth = chosenDepth();
 process.stderr.write(`bench: making ${depth.spans.toLocaleString('en-US')} spans …\n`);
 const slices = makeStock(depth);
 

@@ -1,6 +1,6 @@
 // What durable executions cost beside the bare statements and beside DBOS's steps, on PGlite and, where
 // it is installed, on PostgreSQL; how long a killed process's executions take; the memory of a batch.
-import { quick, whole } from './foundation/depth.ts';
+import { chosenDepth } from './harness/depth.ts';
 import type { Figure } from './harness/figure.ts';
 import { printReport, type Part } from './harness/report.ts';
 import { PostgresServer } from './tracer/postgres.ts';
@@ -9,7 +9,7 @@ import { measureChains } from './workflow/chains.ts';
 import { measureLongFlows } from './workflow/long-flows.ts';
 import { measureRecovery } from './workflow/recovery.ts';
 
-const depth = process.argv.includes('--quick') ? quick : whole;
+const depth = chosenDepth();
 
 async function measureOn(url: string | undefined): Promise<Figure[]> {
   return [

@@ -1,5 +1,5 @@
-// `npm run bench -- <name> [--quick]`: prepares the clone, compiles the benchmarks with the build's own
-// settings, installs what they compare against, and runs one of them.
+// `npm run bench -- <name>… [--quick]`: prepares the clone, compiles the benchmarks with the build's own
+// settings, installs what they compare against, and runs those that are named, or `all`.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,22 +9,27 @@ import { copyAssets, prepare } from './prepare.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 
-const [name, ...rest] = process.argv.slice(2);
+const words = process.argv.slice(2);
+const flags = words.filter((word) => word.startsWith('--'));
+const named = words.filter((word) => !word.startsWith('--'));
 const known = readdirSync(at('bench'))
   .filter((file) => file.endsWith('.ts'))
   .map((file) => file.slice(0, -'.ts'.length));
-if (!known.includes(name))
-  fail(`usage: npm run bench -- <name> [--quick], of: ${known.join(', ')}`);
+const chosen = named.length === 1 && named[0] === 'all' ? known : named;
+if (chosen.length === 0 || chosen.some((name) => !known.includes(name)))
+  fail(`usage: npm run bench -- <name>… [--quick], of: ${known.join(', ')}, or all`);
 
 prepare();
 compile();
 if (!arePeersCurrent()) installPeers();
-process.exit(measure() ?? 1);
+const failed = chosen.filter((name) => measure(name) !== 0);
+if (failed.length > 0 && chosen.length > 1) fail(`not measured: ${failed.join(', ')}`);
+process.exit(failed.length > 0 ? 1 : 0);
 
-function measure() {
+function measure(name) {
   const program = at('dist', 'bench', 'bench', `${name}.js`);
   const options = { cwd: root, stdio: 'inherit', env: cleanEnvironment() };
-  return spawnSync(process.execPath, [program, ...rest], options).status;
+  return spawnSync(process.execPath, [program, ...flags], options).status;
 }
 
 /** Compiles `bench/` and what it imports of `src/` into `dist/bench/`. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { adminPassword } from '../../src/auth/testing.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import type { Figure } from '../harness/figure.ts';
 import { measureRefusals, type RefusalTiming } from './refusal-timing.ts';
 import { Server } from './servers.ts';

@@ -1,5 +1,5 @@
 import { adminPassword } from '../../src/auth/testing.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import type { Figure } from '../harness/figure.ts';
 import { measureRefusals, type Refusal } from './refusal-timing.ts';
 import { Server } from './servers.ts';

@@ -2,7 +2,7 @@ import { type Figure } from '../harness/figure.ts';
 import { connections } from '../harness/load.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { hashesAtOnce } from '../../src/auth/accounts/passwords.ts';
 import { logIn, Server } from './servers.ts';
 

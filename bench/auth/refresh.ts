@@ -2,7 +2,7 @@ import { atLeast, type Figure } from '../harness/figure.ts';
 import { connections } from '../harness/load.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { LoginSessions, Server } from './servers.ts';
 
 /** Refreshes of one core in a second on PGlite, beside the signature that each of them needs. */

@@ -1,4 +1,4 @@
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { median, type Figure, type Row } from '../harness/figure.ts';
 import type { Server } from './servers.ts';
 import { commonLanguageEffect } from './statistics.ts';

@@ -1,7 +1,7 @@
 import { type Figure, type Goal } from '../harness/figure.ts';
 import { connections, type Shot } from '../harness/load.ts';
 import { runRounds } from '../harness/rounds.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { LoginSessions, peerClient, Server, shotOf, type ServerKind } from './servers.ts';
 
 const tokenCount = 512;

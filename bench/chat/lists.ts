@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Conversation, Message } from '../../src/chat/conversations/conversation.ts';
 import { Lifetime } from '../../src/kit/lifecycle.ts';
 import { silentLog } from '../../src/kit/testing.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import type { Figure, Row } from '../harness/figure.ts';
 import { Load, type Shot } from '../harness/load.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';

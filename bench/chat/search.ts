@@ -9,7 +9,7 @@ import { Lifetime } from '../../src/kit/lifecycle.ts';
 import { silentLog } from '../../src/kit/testing.ts';
 import { embedTexts } from '../../src/kit/vectors/embed-texts.ts';
 import { startModels } from '../../src/models/testing.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { atMost, type Figure, type Row } from '../harness/figure.ts';
 
 const owner = 'usr_bench';

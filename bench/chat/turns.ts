@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { atMost, median, type Figure } from '../harness/figure.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';

@@ -3,7 +3,7 @@ import { ratioAtMost, type Figure, type Row } from '../harness/figure.ts';
 import { connections, Load, type Shot } from '../harness/load.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds, type Contestant } from '../harness/rounds.ts';
-import type { Depth } from './depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import type { EdgeHello } from './edge-child.ts';
 import { busyMicros, getModel, postBusyChat, postChat } from './edge-contract.ts';
 

@@ -1,7 +1,7 @@
 import type { Row } from '../harness/figure.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';
-import type { Depth } from './depth.ts';
+import type { Depth } from '../harness/depth.ts';
 
 /** Prepares what a loop needs, then answers the loop itself. */
 export type PrepareLoop = () => Promise<(operations: number) => void | Promise<void>>;

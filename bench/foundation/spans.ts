@@ -1,5 +1,5 @@
 import { atMost, type Figure } from '../harness/figure.ts';
-import type { Depth } from './depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { measureLoops, type LoopRow } from './loops.ts';
 
 const unit = 'us';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { atMost, type Figure, type Row } from '../harness/figure.ts';
 import { Clone } from './clone.ts';
-import type { Depth } from './depth.ts';
-import { findPortBase } from './free-ports.ts';
+import type { Depth } from '../harness/depth.ts';
+import { findPortBase } from '../harness/free-ports.ts';
 import { isNpm, Program } from './program.ts';
 
 const residentGoalMb = 600;

@@ -1,4 +1,4 @@
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { ratioAtMost, type Figure, type Goal } from '../harness/figure.ts';
 import { runRounds, type Contestant } from '../harness/rounds.ts';
 import { chunkCount, completion, streamShot, wholeShot } from './exchange.ts';

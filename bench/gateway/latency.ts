@@ -1,4 +1,4 @@
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { atMost, median, type Figure } from '../harness/figure.ts';
 import { runRounds } from '../harness/rounds.ts';
 import { wholeShot } from './exchange.ts';

@@ -1,4 +1,4 @@
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { ratioAtMost, type Figure } from '../harness/figure.ts';
 import type { Memory } from '../harness/measured-child.ts';
 import { streamShot, wholeShot } from './exchange.ts';

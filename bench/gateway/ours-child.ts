@@ -3,7 +3,7 @@
 import { auth } from '../../src/auth/service.ts';
 import { gateway } from '../../src/gateway/service.ts';
 import { Suite } from '../../src/suite.ts';
-import { findPortBase } from '../foundation/free-ports.ts';
+import { findPortBase } from '../harness/free-ports.ts';
 import { serveOrders } from '../harness/measured-child.ts';
 import { model } from './exchange.ts';
 import type { OursHello } from './doors.ts';

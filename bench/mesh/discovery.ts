@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { atMost, ratioAtMost, type Figure } from '../harness/figure.ts';
 import type { Shot } from '../harness/load.ts';
 import { runRounds } from '../harness/rounds.ts';

@@ -1,7 +1,7 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { loadDefinition } from '../../src/mesh/grpc/definition.ts';
 import { toTaskRequest } from '../../src/mesh/grpc/messages.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { ratioAtMost, type Figure } from '../harness/figure.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';

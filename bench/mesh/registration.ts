@@ -1,4 +1,4 @@
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { atLeast, type Figure, type Row } from '../harness/figure.ts';
 import { runRounds } from '../harness/rounds.ts';
 import { registrationOf } from './agents.ts';

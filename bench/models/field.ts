@@ -1,4 +1,4 @@
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import type { Figure, Goal, Role } from '../harness/figure.ts';
 import { runRounds } from '../harness/rounds.ts';
 import { LlamaBench, llamaCppMissing, llamaCppProgram } from './llama-cpp.ts';

@@ -1,4 +1,4 @@
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { atMost, median, type Figure, type Row } from '../harness/figure.ts';
 import { runRounds } from '../harness/rounds.ts';
 import { HttpClient, type Batch } from './http-client.ts';

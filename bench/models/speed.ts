@@ -1,4 +1,4 @@
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { median, ratioAtMost, type Figure, type Goal } from '../harness/figure.ts';
 import { Field, figureOf } from './field.ts';
 import type { BenchModel } from './model-files.ts';

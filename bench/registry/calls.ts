@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import assert from 'node:assert/strict';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { atMost, median, type Figure } from '../harness/figure.ts';
 import { connections, type Shot } from '../harness/load.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';

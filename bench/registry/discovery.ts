@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { ratioAtMost, type Figure } from '../harness/figure.ts';
 import { connections, type Shot } from '../harness/load.ts';
 import type { Memory } from '../harness/measured-child.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import type { Figure } from '../harness/figure.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { Contestant } from './contestant.ts';

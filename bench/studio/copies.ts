@@ -6,7 +6,7 @@ import { accessStudio } from '../../src/commands/sync/studio-access.ts';
 import { SyncFolder } from '../../src/commands/sync/sync-folder.ts';
 import { SyncIndex } from '../../src/commands/sync/sync-index.ts';
 import { SyncRun } from '../../src/commands/sync/sync-run.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import type { Figure, Row } from '../harness/figure.ts';
 import { runRounds, type Contestant } from '../harness/rounds.ts';
 import { makeWorkspace, startStudioChild, type StudioHello } from './studio.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import { atMost, type Figure } from '../harness/figure.ts';
 import { runRounds } from '../harness/rounds.ts';
 import { makeWorkspace, startStudioChild, type StudioHello } from './studio.ts';

@@ -6,7 +6,7 @@ import { startMesh } from '../../src/mesh/testing.ts';
 import { openTaskGround } from '../../src/studio/tasks/ground-testing.ts';
 import { hasEnded } from '../../src/studio/tasks/stored-task.ts';
 import { identityOf, taskOf } from '../../src/studio/tasks/testing.ts';
-import type { Depth } from '../foundation/depth.ts';
+import type { Depth } from '../harness/depth.ts';
 import type { Figure } from '../harness/figure.ts';
 import { runRounds } from '../harness/rounds.ts';
 

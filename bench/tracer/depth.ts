@@ -1,3 +1,5 @@
+import { chosenOf } from '../harness/depth.ts';
+
 /** How much is measured. */
 export interface Depth {
   readonly rounds: number;
@@ -10,7 +12,7 @@ export interface Depth {
   readonly readingSeconds: number;
 }
 
-export const whole: Depth = {
+const whole: Depth = {
   rounds: 4,
   warmUps: 1,
   spans: 1_000_000,
@@ -18,10 +20,23 @@ export const whole: Depth = {
   readingSeconds: 20,
 };
 
-export const quick: Depth = {
+const quick: Depth = {
   rounds: 2,
   warmUps: 1,
   spans: 100_000,
   hoursBack: 4.8,
   readingSeconds: 8,
 };
+
+const brief: Depth = {
+  rounds: 1,
+  warmUps: 1,
+  spans: 4_000,
+  hoursBack: 1,
+  readingSeconds: 2,
+};
+
+/** What the command line asks for. */
+export function chosenDepth(): Depth {
+  return chosenOf({ whole, quick, brief });
+}

@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { auth } from '../../src/auth/service.ts';
 import { Suite } from '../../src/suite.ts';
 import { tracer } from '../../src/tracer/service.ts';
-import { findPortBase } from '../foundation/free-ports.ts';
+import { findPortBase } from '../harness/free-ports.ts';
 import type { Account, HostHello, HostOrder } from './host.ts';
 
 const many = '1000000000';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { findPortBase } from '../../foundation/free-ports.ts';
+import { findPortBase } from '../../harness/free-ports.ts';
 import { llamaCppProgram } from '../llama-cpp.ts';
 import { contextTokens, sequences, threads, type Way } from './way.ts';
 

@@ -13,7 +13,7 @@ export interface Depth {
   readonly isWhole: boolean;
 }
 
-export const whole: Depth = {
+const whole: Depth = {
   rounds: 7,
   warmUps: 2,
   requests: 6_000,
@@ -23,7 +23,7 @@ export const whole: Depth = {
   isWhole: true,
 };
 
-export const quick: Depth = {
+const quick: Depth = {
   rounds: 3,
   warmUps: 1,
   requests: 2_500,
@@ -32,3 +32,25 @@ export const quick: Depth = {
   restMs: 3_000,
   isWhole: false,
 };
+
+/** So little that only whether everything runs can be seen. */
+const brief: Depth = {
+  rounds: 1,
+  warmUps: 0,
+  requests: 128,
+  shortening: 100,
+  startRounds: 1,
+  restMs: 100,
+  isWhole: false,
+};
+
+/** What the command line asks for: `--brief`, `--quick`, or whole. */
+export function chosenDepth(): Depth {
+  return chosenOf({ whole, quick, brief });
+}
+
+/** That of these which the command line asks for. */
+export function chosenOf<D>(depths: Readonly<Record<'whole' | 'quick' | 'brief', D>>): D {
+  if (process.argv.includes('--brief')) return depths.brief;
+  return process.argv.includes('--quick') ? depths.quick : depths.whole;
+}
