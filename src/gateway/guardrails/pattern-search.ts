@@ -1,5 +1,7 @@
-import { compilePatterns, type Step } from './pattern-program.ts';
-import type { EdgeKind } from '../../kit/pattern-syntax.ts';
+import { compilePatterns, type Step as ProgramStep } from '../../kit/patterns/pattern-program.ts';
+import { parsePattern, type EdgeKind } from '../../kit/patterns/pattern-syntax.ts';
+
+type Step = ProgramStep<string, EdgeKind>;
 
 /** What lies on both sides of a place in a text. */
 interface Place {
@@ -22,6 +24,7 @@ interface Found {
   readonly pattern: number;
 }
 
+const stepsMax = 20_000;
 const keptMax = 50_000;
 /** What comes after the last character. */
 const end = '';
@@ -32,13 +35,15 @@ const end = '';
  */
 export class PatternSearch {
   readonly #program: readonly Step[];
+  /** By the characters that they stand for, as these are written. */
+  readonly #acceptors = new Map<string, RegExp>();
   readonly #states = new Map<string, State>();
   #start = firstState();
   #kept = 0;
 
   /** Throws `SyntaxError` for what is no pattern, `TooLongError` when they repeat too much. */
   constructor(patterns: readonly string[]) {
-    this.#program = compilePatterns(patterns);
+    this.#program = compilePatterns(patterns.map(parsePattern), stepsMax);
   }
 
   /** Which pattern stands first in the text; undefined when none does. */
@@ -68,7 +73,7 @@ export class PatternSearch {
     const after = new Set<number>();
     for (const at of steps) {
       const step = this.#program[at];
-      if (step?.op === 'character' && step.accepts(character)) after.add(at + 1);
+      if (step?.op === 'character' && this.#accepts(step.character, character)) after.add(at + 1);
     }
     const isAfterWord = isWord(character);
     const key = `${isAfterWord}${[...after].join()}`;
@@ -77,6 +82,16 @@ export class PatternSearch {
     const state = { steps: [...after], isStart: false, isAfterWord, next: new Map() };
     this.#states.set(key, state);
     return state;
+  }
+
+  /** Upper and lower case are alike. At most one character is looked at, whatever the set is. */
+  #accepts(source: string, character: string): boolean {
+    let acceptor = this.#acceptors.get(source);
+    if (!acceptor) {
+      acceptor = new RegExp(`^(?:${source})$`, 'isu');
+      this.#acceptors.set(source, acceptor);
+    }
+    return acceptor.test(character);
   }
 
   /** The steps that wait for a character, and the pattern that is complete here. */

@@ -1,4 +1,4 @@
-import { parsePattern, type Pattern } from '../../../kit/pattern-syntax.ts';
+import { parsePattern, type WrittenPattern } from '../../../kit/patterns/pattern-syntax.ts';
 import { readCharacters, writeCharacters } from './character-sets.ts';
 
 /** The texts that match a regular expression, as a grammar writes them within a JSON text. */
@@ -39,20 +39,20 @@ export function textsOf(pattern: string): Texts | undefined {
   }
 }
 
-const anything: Pattern = {
+const anything: WrittenPattern = {
   kind: 'repetition',
-  item: { kind: 'character', source: '.' },
+  item: { kind: 'character', character: '.' },
   min: 0,
   max: Infinity,
 };
 
 /** An expression is looked for anywhere: what it leaves open at an end is any text. */
-function anchored(pattern: Pattern): Pattern {
+function anchored(pattern: WrittenPattern): WrittenPattern {
   if (pattern.kind !== 'choice') return pattern;
   return { kind: 'choice', items: pattern.items.map(anchoredSequence) };
 }
 
-function anchoredSequence(pattern: Pattern): Pattern {
+function anchoredSequence(pattern: WrittenPattern): WrittenPattern {
   const items = pattern.kind === 'sequence' ? pattern.items : [pattern];
   const begins = isEdge(items[0], '^');
   const ends = isEdge(items.at(-1), '$');
@@ -61,14 +61,14 @@ function anchoredSequence(pattern: Pattern): Pattern {
   return { kind: 'sequence', items: whole };
 }
 
-function isEdge(pattern: Pattern | undefined, edge: '^' | '$'): boolean {
+function isEdge(pattern: WrittenPattern | undefined, edge: '^' | '$'): boolean {
   return pattern?.kind === 'edge' && pattern.edge === edge;
 }
 
-function write(pattern: Pattern): string {
+function write(pattern: WrittenPattern): string {
   switch (pattern.kind) {
     case 'character':
-      return writeCharacter(pattern.source);
+      return writeCharacter(pattern.character);
     case 'edge':
       throw new SyntaxError('an edge stands in the middle');
     case 'sequence':
@@ -93,7 +93,10 @@ function timesOf({ min, max }: { readonly min: number; readonly max: number }): 
   return max === Infinity ? `{${min},}` : `{${min},${max}}`;
 }
 
-function lengthsOf(pattern: Pattern): { readonly shortest: number; readonly longest: number } {
+function lengthsOf(pattern: WrittenPattern): {
+  readonly shortest: number;
+  readonly longest: number;
+} {
   switch (pattern.kind) {
     case 'character':
       return { shortest: 1, longest: 1 };
@@ -137,14 +140,14 @@ class Places {
   readonly #next: Set<number>[] = [];
 
   /** How many there are, the steps between them, and those from one at most. Throws `SyntaxError` for too many. */
-  measure(pattern: Pattern) {
+  measure(pattern: WrittenPattern) {
     const { first } = this.#of(pattern);
     const sizes = [first.length, ...this.#next.map(({ size }) => size)];
     const steps = sizes.reduce((sum, size) => sum + size, 0);
     return { places: this.#next.length, steps, widest: Math.max(...sizes) };
   }
 
-  #of(pattern: Pattern): Part {
+  #of(pattern: WrittenPattern): Part {
     switch (pattern.kind) {
       case 'character':
         return this.#place();
@@ -168,7 +171,7 @@ class Places {
     return { first: [place], last: [place], isEmpty: false };
   }
 
-  #repetition({ item, min, max }: Pattern & { readonly kind: 'repetition' }): Part {
+  #repetition({ item, min, max }: WrittenPattern & { readonly kind: 'repetition' }): Part {
     const sample = max === 0 ? nothing : this.#of(item);
     // However often it stands there it has no place.
     if (sample.first.length === 0) return nothing;

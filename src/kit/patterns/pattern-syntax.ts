@@ -1,28 +1,19 @@
+import type { Pattern } from './pattern.ts';
+
 /** A place between characters. */
 export type EdgeKind = '^' | '$' | '\\b' | '\\B';
 
-/** A regular expression without what needs backtracking. */
-export type Pattern =
-  /** One character of any kind: a set, an escape, or itself, as it is written. */
-  | { readonly kind: 'character'; readonly source: string }
-  | { readonly kind: 'edge'; readonly edge: EdgeKind }
-  | { readonly kind: 'sequence'; readonly items: readonly Pattern[] }
-  | { readonly kind: 'choice'; readonly items: readonly Pattern[] }
-  | {
-      readonly kind: 'repetition';
-      readonly item: Pattern;
-      readonly min: number;
-      readonly max: number;
-    };
+/** A character is said as it is written: a set, an escape, or itself. */
+export type WrittenPattern = Pattern<string, EdgeKind>;
 
 const repetitionsMax = 1_000;
 const depthMax = 50;
 
 /**
- * Reads a regular expression. Throws `SyntaxError` for what is none, and for references back and looks
+ * Reads a regular expression of JavaScript's. Throws `SyntaxError` for what is none, and for references back and looks
  * ahead or behind, which neither a linear-time search nor a grammar can follow.
  */
-export function parsePattern(source: string): Pattern {
+export function parsePattern(source: string): WrittenPattern {
   // Says in its own words what is wrong with an expression that is none at all.
   void new RegExp(source, 'u');
   return new PatternReader(source).read();
@@ -37,36 +28,36 @@ class PatternReader {
     this.#source = source;
   }
 
-  read(): Pattern {
+  read(): WrittenPattern {
     const pattern = this.#readChoice();
     if (this.#at < this.#source.length) throw new SyntaxError('a bracket is closed twice');
     return pattern;
   }
 
-  #readChoice(): Pattern {
+  #readChoice(): WrittenPattern {
     const items = [this.#readSequence()];
     while (this.#take(/\|/y)) items.push(this.#readSequence());
     return { kind: 'choice', items };
   }
 
-  #readSequence(): Pattern {
-    const items: Pattern[] = [];
+  #readSequence(): WrittenPattern {
+    const items: WrittenPattern[] = [];
     while (this.#at < this.#source.length && !/[|)]/.test(this.#source[this.#at] ?? '')) {
       items.push(this.#readRepetition(this.#readAtom()));
     }
     return { kind: 'sequence', items };
   }
 
-  #readAtom(): Pattern {
+  #readAtom(): WrittenPattern {
     const edge = this.#take(/\^|\$|\\b|\\B/y);
     if (edge) return { kind: 'edge', edge: edge as EdgeKind };
     if (this.#take(/\(\?(?:[=!]|<[=!])/y)) throw new SyntaxError('it looks ahead or behind');
     if (this.#take(/\((?:\?:|\?<\w+>)?/y)) return this.#readGroup();
     if (this.#take(/\\(?:[1-9]|k<)/y)) throw new SyntaxError('it refers back to a group');
-    return { kind: 'character', source: this.#take(characterPattern) ?? '' };
+    return { kind: 'character', character: this.#take(characterPattern) ?? '' };
   }
 
-  #readGroup(): Pattern {
+  #readGroup(): WrittenPattern {
     this.#depth += 1;
     if (this.#depth > depthMax) throw new SyntaxError('its groups are nested too deeply');
     const pattern = this.#readChoice();
@@ -75,7 +66,7 @@ class PatternReader {
     return pattern;
   }
 
-  #readRepetition(item: Pattern): Pattern {
+  #readRepetition(item: WrittenPattern): WrittenPattern {
     const sign = this.#take(/(?:[*+?]|\{\d+(?:,\d*)?\})\??/y);
     if (!sign) return item;
     const [min, max] = timesOf(sign);

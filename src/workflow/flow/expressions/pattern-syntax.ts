@@ -1,23 +1,16 @@
 import { Fault } from '../../../kit/errors.ts';
+import type { Pattern } from '../../../kit/patterns/pattern.ts';
 
-/** A parsed pattern. */
-export type PatternTree =
-  | { readonly kind: 'take'; readonly has: (character: string) => boolean }
-  | { readonly kind: 'at'; readonly holds: (text: string, place: number) => boolean }
-  | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly PatternTree[] }
-  | Repeat;
+/** Whether a character is one of those that are meant. */
+export type Test = (character: string) => boolean;
+/** Whether a place in a text is one of those that are meant. */
+export type Assertion = (text: string, place: number) => boolean;
 
-/** A part of a pattern that is repeated. */
-export interface Repeat {
-  readonly kind: 'repeat';
-  readonly part: PatternTree;
-  readonly least: number;
-  /** Infinity when there is no end to it. */
-  readonly most: number;
-}
+/** Characters and places between them are said by what holds of them. */
+export type TestedPattern = Pattern<Test, Assertion>;
 
 /** Parses RE2's syntax without names, back references and what looks ahead or behind. */
-export function parsePattern(pattern: string): PatternTree {
+export function parsePattern(pattern: string): TestedPattern {
   const flags = /^\(\?([is]+)\)/.exec(pattern);
   const reader = new PatternReader(pattern.slice(flags?.[0].length ?? 0), flags?.[1] ?? '');
   return reader.readAll();
@@ -28,13 +21,12 @@ export function badPattern(what: string): Fault {
   return new Fault('invalid', `the pattern ${what}`, { reason: 'bad_expression' });
 }
 
-type Test = (character: string) => boolean;
-
 const repeatMax = 1_000;
 const depthMax = 50;
 
 const isDigit: Test = (character) => character >= '0' && character <= '9';
 const isWord: Test = (character) => /^[A-Za-z0-9_]$/.test(character);
+const isNoLineFeed: Test = (character) => character !== '\n';
 const isSpace: Test = (character) => /^[\t\n\f\r ]$/.test(character);
 const not =
   (test: Test): Test =>
@@ -55,7 +47,7 @@ function isBoundary(text: string, place: number): boolean {
   return isWord(text[place - 1] ?? '') !== isWord(text[place] ?? '');
 }
 
-const assertions: Readonly<Record<string, (text: string, place: number) => boolean>> = {
+const assertions: Readonly<Record<string, Assertion>> = {
   b: isBoundary,
   B: (text, place) => !isBoundary(text, place),
   A: (_text, place) => place === 0,
@@ -75,68 +67,67 @@ class PatternReader {
     this.#dotTakesAll = flags.includes('s');
   }
 
-  readAll(): PatternTree {
+  readAll(): TestedPattern {
     const tree = this.#readChoice();
     if (this.#place < this.#pattern.length) throw badPattern('has a ) too many');
     return tree;
   }
 
-  #readChoice(): PatternTree {
+  #readChoice(): TestedPattern {
     this.#depth += 1;
     if (this.#depth > depthMax) throw badPattern('is nested too deeply');
-    const parts = [this.#readSequence()];
-    while (this.#accept('|')) parts.push(this.#readSequence());
+    const items = [this.#readSequence()];
+    while (this.#accept('|')) items.push(this.#readSequence());
     this.#depth -= 1;
-    const [only] = parts;
-    return parts.length === 1 && only ? only : { kind: 'choice', parts };
+    return { kind: 'choice', items };
   }
 
-  #readSequence(): PatternTree {
-    const parts: PatternTree[] = [];
+  #readSequence(): TestedPattern {
+    const items: TestedPattern[] = [];
     for (;;) {
       const next = this.#pattern[this.#place];
-      if (next === undefined || next === '|' || next === ')') return { kind: 'sequence', parts };
-      parts.push(this.#readRepeats(this.#readOne()));
+      if (next === undefined || next === '|' || next === ')') return { kind: 'sequence', items };
+      items.push(this.#readRepeats(this.#readOne()));
     }
   }
 
-  #readRepeats(part: PatternTree): PatternTree {
+  #readRepeats(item: TestedPattern): TestedPattern {
     const bounds = this.#readBounds();
-    if (!bounds) return part;
+    if (!bounds) return item;
     // Whether it takes as much as it can makes no difference to a yes or no.
     this.#accept('?');
     if (this.#readBounds()) throw badPattern('repeats a repetition');
-    return { kind: 'repeat', part, ...bounds };
+    return { kind: 'repetition', item, ...bounds };
   }
 
-  #readBounds(): { readonly least: number; readonly most: number } | undefined {
-    if (this.#accept('*')) return { least: 0, most: Infinity };
-    if (this.#accept('+')) return { least: 1, most: Infinity };
-    if (this.#accept('?')) return { least: 0, most: 1 };
+  #readBounds(): { readonly min: number; readonly max: number } | undefined {
+    if (this.#accept('*')) return { min: 0, max: Infinity };
+    if (this.#accept('+')) return { min: 1, max: Infinity };
+    if (this.#accept('?')) return { min: 0, max: 1 };
     const counted = /^\{(\d{1,4})(,?)(\d{0,4})\}/.exec(this.#pattern.slice(this.#place));
     if (!counted) return undefined;
     const [whole, from = '', comma, to] = counted;
     this.#place += whole.length;
-    const least = Number(from);
-    const most = comma === '' ? least : to ? Number(to) : Infinity;
-    const isSound = least <= repeatMax && most >= least && (most === Infinity || most <= repeatMax);
+    const min = Number(from);
+    const max = comma === '' ? min : to ? Number(to) : Infinity;
+    const isSound = min <= repeatMax && max >= min && (max === Infinity || max <= repeatMax);
     if (!isSound) throw badPattern(`repeats ${whole}, which cannot be or is too much`);
-    return { least, most };
+    return { min, max };
   }
 
-  #readOne(): PatternTree {
+  #readOne(): TestedPattern {
     const character = this.#next();
     if (character === '(') return this.#readGroup();
-    if (character === '[') return { kind: 'take', has: this.#readSet() };
+    if (character === '[') return { kind: 'character', character: this.#readSet() };
     if (character === '\\') return this.#readEscape();
-    if (character === '^') return { kind: 'at', holds: (_text, place) => place === 0 };
-    if (character === '$') return { kind: 'at', holds: (text, place) => place === text.length };
+    if (character === '^') return { kind: 'edge', edge: (_text, place) => place === 0 };
+    if (character === '$') return { kind: 'edge', edge: (text, place) => place === text.length };
     if ('*+?'.includes(character)) throw badPattern('repeats nothing');
-    if (character !== '.') return { kind: 'take', has: this.#same(character) };
-    return { kind: 'take', has: this.#dotTakesAll ? () => true : (taken) => taken !== '\n' };
+    if (character !== '.') return { kind: 'character', character: this.#same(character) };
+    return { kind: 'character', character: this.#dotTakesAll ? () => true : isNoLineFeed };
   }
 
-  #readGroup(): PatternTree {
+  #readGroup(): TestedPattern {
     if (this.#accept('?') && !this.#accept(':')) {
       throw badPattern('uses a group that is not offered; only ( ) and (?: )');
     }
@@ -145,11 +136,12 @@ class PatternReader {
     return tree;
   }
 
-  #readEscape(): PatternTree {
+  #readEscape(): TestedPattern {
     const letter = this.#next();
-    const holds = assertions[letter];
-    if (holds) return { kind: 'at', holds };
-    return { kind: 'take', has: classes[letter] ?? this.#same(this.#escaped(letter)) };
+    const edge = assertions[letter];
+    if (edge) return { kind: 'edge', edge };
+    const character = classes[letter] ?? this.#same(this.#escaped(letter));
+    return { kind: 'character', character };
   }
 
   #escaped(letter: string): string {
