@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { healthRoute, type Contract, type Route } from '../kit/contract.ts';
 import { peerPermission } from '../kit/permissions.ts';
+import { pageAnswer, pageQuery } from '../kit/paging.ts';
 import { authEnvelope } from './envelope.ts';
 import {
   apiKeyAnswer,
@@ -8,7 +9,6 @@ import {
   idParams,
   newApiKey,
   newUser,
-  page,
   revocation,
   userChanges,
   userFields,
@@ -163,7 +163,7 @@ const apiKeyRoutes = {
     summary: 'List API keys, the newest first',
     description: 'Delegated keys that have ended are left out, and forgotten after a week.',
     permission: delegable,
-    schema: { query: Type.Object(page), response: { 200: listOf('apiKeys', apiKeyFields) } },
+    schema: { query: Type.Object(pageQuery()), response: { 200: listOf('apiKeys', apiKeyFields) } },
   },
   createApiKey: {
     method: 'POST',
@@ -243,8 +243,6 @@ export const authContract = {
 function listOf<K extends string, T extends Type.TSchema>(name: K, item: T) {
   return Type.Object({
     ...({ [name]: Type.Array(item) } as Record<K, Type.TArray<T>>),
-    total: Type.Integer(),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
+    ...pageAnswer,
   });
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { permissionPattern } from '../../kit/permissions.ts';
+import { pageQuery } from '../../kit/paging.ts';
 
 const timestamp = Type.String({ format: 'date-time' });
 const role = Type.String({ minLength: 1, maxLength: 64 });
@@ -18,17 +19,11 @@ const permission = Type.String({
 });
 const permissions = Type.Array(permission, { maxItems: 100 });
 
-/** Query of every listing. */
-export const page = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
-};
-
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 
 /** Query of the listing of users. */
 export const userPage = Type.Object({
-  ...page,
+  ...pageQuery(),
   username: Type.Optional(
     Type.String({
       minLength: 1,

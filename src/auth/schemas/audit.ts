@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { askedTime } from '../../kit/time/asked-time.ts';
 import type { Route } from '../../kit/contract.ts';
-import { auditEvent, page } from './administration.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
+import { auditEvent } from './administration.ts';
 
 const api = '/api/v1/auth';
 const administration = 'auth:admin';
@@ -36,7 +37,7 @@ export const auditRoutes = {
     permission: administration,
     schema: {
       query: Type.Object({
-        ...page,
+        ...pageQuery(),
         eventType: Type.Optional(Type.String({ maxLength: 64 })),
         userId: Type.Optional(Type.String({ maxLength: 128 })),
         clientId: Type.Optional(Type.String({ maxLength: 256 })),
@@ -46,9 +47,7 @@ export const auditRoutes = {
       response: {
         200: Type.Object({
           events: Type.Array(auditEvent),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

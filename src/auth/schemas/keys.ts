@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
-import { page } from './administration.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 
 const url = '/api/v1/auth/keys';
 const permission = 'auth:admin';
@@ -34,13 +34,11 @@ export const keyRoutes = {
     summary: 'List the signing keys, the newest first',
     permission,
     schema: {
-      query: Type.Object(page),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           keys: Type.Array(keyFields),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

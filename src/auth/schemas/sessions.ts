@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
-import { idParams, page } from './administration.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
+import { idParams } from './administration.ts';
 
 const timestamp = Type.String({ format: 'date-time' });
 const userId = Type.Optional(
@@ -33,13 +34,11 @@ export const sessionRoutes = {
     url,
     summary: 'List open sessions, the newest first',
     schema: {
-      query: Type.Object({ ...page, userId }),
+      query: Type.Object({ ...pageQuery(), userId }),
       response: {
         200: Type.Object({
           sessions: Type.Array(session),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 
 /** Interactive users' own conversations, a page of which is at most this long. */
 export const pageMax = 100;
@@ -130,16 +131,11 @@ export const conversationRoutes = {
     url: '/api/conversations',
     summary: 'List conversations, those that were used last first',
     schema: {
-      query: Type.Object({
-        limit: Type.Integer({ minimum: 1, maximum: pageMax, default: 20 }),
-        offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
-      }),
+      query: Type.Object(pageQuery({ max: pageMax })),
       response: {
         200: Type.Object({
           conversations: Type.Array(ConversationSchema),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

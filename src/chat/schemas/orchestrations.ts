@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { AnyKey } from '../../kit/any-key.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 
 /** What starts an orchestration: any one of them. */
 export const orchestrating = ['agent:execute', 'mesh:communicate'] as const;
@@ -145,16 +146,11 @@ export const orchestrationRoutes = {
     url: '/api/agents/orchestrations',
     summary: 'List one’s own orchestrations, the newest first',
     schema: {
-      query: Type.Object({
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-        offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
-      }),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           orchestrations: Type.Array(summary),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

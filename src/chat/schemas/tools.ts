@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { toolPermissions } from '../tools/registry-tools.ts';
 import { callIdLengthMax } from '../turns/model-answer.ts';
 import { ToolRulesSchema } from './conversations.ts';
@@ -55,15 +56,12 @@ export const toolRoutes = {
     schema: {
       query: Type.Object({
         connection: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
-        offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 })),
+        ...pageQuery({ max: 1_000, usual: 100 }),
       }),
       response: {
         200: Type.Object({
           tools: Type.Array(tool),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

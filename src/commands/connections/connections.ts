@@ -142,7 +142,7 @@ const idPattern = /^con_[0-9a-f]{32}$/;
 
 async function idOf(client: ConnectionClient, name: string): Promise<string> {
   if (idPattern.test(name)) return name;
-  const { connections } = await client.listConnections({ query: { limit: 10_000 } });
+  const { connections } = await client.listConnections({ query: { limit: 10_000, offset: 0 } });
   const named = connections.filter((one) => one.name === name);
   const found = named.find(({ status }) => status !== 'disconnected') ?? named.at(-1);
   if (found) return found.id;
@@ -153,6 +153,7 @@ async function list(client: ConnectionClient, options: ListOptions): Promise<voi
   const { status, protocol, capability, limit } = options;
   const query = {
     limit,
+    offset: 0,
     ...(status ? { status } : {}),
     ...(protocol ? { protocol } : {}),
     ...(capability === undefined ? {} : { capability }),

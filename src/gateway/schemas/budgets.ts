@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
-import { page, subject } from './spend.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
+import { subject } from './spend.ts';
 
 const budgetsPath = '/api/v1/budgets';
 const configuration = 'gateway:configure';
@@ -49,13 +50,11 @@ export const budgetRoutes = {
     summary: 'List the budgets',
     permission: configuration,
     schema: {
-      query: Type.Object(page),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           budgets: Type.Array(budget),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

@@ -1,13 +1,8 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 
 const spendPath = '/api/v1/spend';
-
-/** Query of every listing. */
-export const page = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
-};
 
 /** Who pays: the subject of a token. */
 export const subject = Type.String({
@@ -50,9 +45,8 @@ const spendReport = Type.Object(
     from: day,
     to: day,
     groupBy: Type.String(),
+    ...pageAnswer,
     total: Type.Integer({ description: 'how many groups there are' }),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
   },
   { $id: 'SpendReport' },
 );
@@ -68,7 +62,7 @@ export const spendRoutes = {
     description: `${scope} The dearest group first; days the newest first.`,
     schema: {
       query: Type.Object({
-        ...page,
+        ...pageQuery(),
         from: Type.Optional(day),
         to: Type.Optional(day),
         groupBy: Type.Enum(['key', 'model', 'provider', 'day'], {

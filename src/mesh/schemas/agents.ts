@@ -3,6 +3,7 @@ import type { Route } from '../../kit/contract.ts';
 import { agentStatuses } from '../agents/agent.ts';
 import { reportedStatuses } from '../agents/agent-row.ts';
 import { AnyKey } from '../../kit/any-key.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 
 const idPattern = '^[A-Za-z0-9._:-]{1,128}$';
 const idWords = '1 to 128 letters, digits or any of . _ : -';
@@ -205,17 +206,14 @@ export const agentRoutes = {
     summary: 'List agents by id',
     schema: {
       query: Type.Object({
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-        offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 })),
+        ...pageQuery(),
         status: Type.Optional(Status),
         capability: Type.Optional(Capability),
       }),
       response: {
         200: Type.Object({
           agents: Type.Array(agent),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

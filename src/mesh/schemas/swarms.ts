@@ -6,6 +6,7 @@ import { consensusType, timeoutMsMax } from '../swarms/request.ts';
 import { membersMax, swarmStatuses } from '../swarms/swarm.ts';
 import { swarmAnswer, swarmStatus, swarmSummary, swarmVoteReceipt } from './swarm-answers.ts';
 import { AnyKey } from '../../kit/any-key.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 
 const swarmsPath = '/api/v1/swarms';
 const communication = 'mesh:communicate';
@@ -93,15 +94,12 @@ export const swarmRoutes = {
     schema: {
       query: Type.Object({
         status: Type.Optional(Type.Enum(swarmStatuses)),
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-        offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
+        ...pageQuery(),
       }),
       response: {
         200: Type.Object({
           swarms: Type.Array(swarmSummary),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

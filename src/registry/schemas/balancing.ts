@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageQuery } from '../../kit/paging.ts';
 import { strategies } from '../balancing/strategy.ts';
 import { connectionSummary, ConnectionType, Protocol, Status, Time } from './connection-answers.ts';
 
@@ -34,11 +35,6 @@ const evidence = Type.Object({
   p95Latency: Milliseconds,
   usualP95Latency: Milliseconds,
 });
-
-const page = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 })),
-};
 
 /** Which connections can do what, how much they have to do, and which one is best asked. */
 export const balancingRoutes = {
@@ -102,7 +98,7 @@ export const balancingRoutes = {
         q: Type.Optional(
           Type.String({ maxLength: 256, description: 'what a name or description holds' }),
         ),
-        ...page,
+        ...pageQuery({ max: 10_000, usual: 1_000 }),
       }),
       response: {
         200: Type.Object({
@@ -160,7 +156,7 @@ export const balancingRoutes = {
     url: '/load-balancing/distribution',
     summary: 'Say who has how much to do, the busiest first, and what follows from it',
     schema: {
-      query: Type.Object({ limit: page.limit }),
+      query: Type.Object({ limit: pageQuery({ max: 10_000, usual: 1_000 }).limit }),
       response: {
         200: Type.Object({
           strategy: Type.String({ description: 'what is used where no other is named' }),

@@ -15,6 +15,7 @@ import {
   Timeout,
 } from './connection-answers.ts';
 import { AnyKey } from '../../kit/any-key.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 
 const write = 'registry:write';
 
@@ -71,8 +72,6 @@ const connectionParams = Type.Object({
   connectionId: Type.String({ minLength: 1, maxLength: 128 }),
 });
 
-const Offset = Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }));
-
 /** Connections: registered, listed, changed, disconnected. */
 export const connectionRoutes = {
   registerConnection: {
@@ -95,16 +94,14 @@ export const connectionRoutes = {
         protocol: Type.Optional(Protocol),
         capability: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
         name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
-        offset: Offset,
+        ...pageQuery({ max: 10_000, usual: 1_000 }),
       }),
       response: {
         200: Type.Object({
           connections: Type.Array(connectionSummary),
+          ...pageAnswer,
           total: Type.Integer({ description: 'all connections' }),
           filtered: Type.Integer({ description: 'those that match' }),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
         }),
       },
     },
@@ -178,10 +175,7 @@ export const connectionRoutes = {
     description: 'Thirty days, and at most about 1,000 changes of a connection.',
     schema: {
       params: connectionParams,
-      query: Type.Object({
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-        offset: Offset,
-      }),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           connectionId: Type.String(),
@@ -201,9 +195,7 @@ export const connectionRoutes = {
               detail: Type.Optional(AnyObject),
             }),
           ),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

@@ -5,6 +5,7 @@ import { syncModes } from '../exchange/cms/sync-result.ts';
 import { exportFormats } from '../exchange/export-formats.ts';
 import { importFormats } from '../exchange/import-documents.ts';
 import { AnyKey } from '../../kit/any-key.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 
 const write = 'registry:write';
 
@@ -225,16 +226,11 @@ export const exchangeRoutes = {
     url: '/cms/syncs',
     summary: 'List past syncs, the newest first',
     schema: {
-      query: Type.Object({
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-        offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
-      }),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           syncs: Type.Array(pastSync),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 
 const serverName = Type.String({
   minLength: 1,
@@ -107,16 +108,11 @@ export const virtualServerRoutes = {
     url: '/virtual-servers',
     summary: 'List the virtual servers, the oldest first',
     schema: {
-      query: Type.Object({
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-        offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
-      }),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           virtualServers: Type.Array(virtualServer),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

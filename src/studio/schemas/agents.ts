@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { agentStatuses, failureReasons, runtimeNames } from '../agents/agent.ts';
 import { cpuPattern, memoryPattern } from '../agents/resources.ts';
 import { agentId, workspaceId } from './ids.ts';
@@ -15,12 +16,6 @@ const mayExecute = 'agent:execute';
 const runtime = Type.Enum([...runtimeNames]);
 const status = Type.Enum([...agentStatuses]);
 const capability = bounded(128);
-
-const page = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
-};
-const paged = { total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() };
 
 const shownResources = Type.Object({
   cpu: Type.String({ description: 'cores: `1`, `500m`' }),
@@ -78,9 +73,9 @@ export const agentRoutes = {
       query: Type.Object({
         workspaceId: Type.Optional(workspaceId),
         status: Type.Optional(status),
-        ...page,
+        ...pageQuery(),
       }),
-      response: { 200: Type.Object({ agents: Type.Array(agent), ...paged }) },
+      response: { 200: Type.Object({ agents: Type.Array(agent), ...pageAnswer }) },
     },
   },
   readAgent: {
@@ -214,7 +209,7 @@ export const agentRoutes = {
     summary: 'List what agents can run on here, and which limits it keeps',
     permission: mayRead,
     schema: {
-      query: Type.Object(page),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           runtimes: Type.Array(
@@ -233,7 +228,7 @@ export const agentRoutes = {
               ),
             }),
           ),
-          ...paged,
+          ...pageAnswer,
         }),
       },
     },
@@ -244,7 +239,7 @@ export const agentRoutes = {
     summary: 'List what agents can be made of',
     permission: mayRead,
     schema: {
-      query: Type.Object(page),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           templates: Type.Array(
@@ -255,7 +250,7 @@ export const agentRoutes = {
               resources: shownResources,
             }),
           ),
-          ...paged,
+          ...pageAnswer,
         }),
       },
     },

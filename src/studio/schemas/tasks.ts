@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { taskPriorities, taskStatuses, taskTypes, waitReasons } from '../tasks/task.ts';
 import { agentId, taskId, workspaceId } from './ids.ts';
 
@@ -158,16 +159,13 @@ const task = Type.Object(
 
 const page = {
   status: Type.Optional(status),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
+  ...pageQuery(),
 };
 
 const list = Type.Object(
   {
     tasks: Type.Array(task),
-    total: Type.Integer(),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
+    ...pageAnswer,
   },
   { $id: 'StudioTaskList' },
 );

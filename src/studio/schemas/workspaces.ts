@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { roles } from '../workspaces/roles.ts';
 import { workspaceId } from './ids.ts';
 
@@ -93,16 +94,11 @@ export const workspaceRoutes = {
     url,
     summary: 'List the workspaces of which you are a member, the newest first',
     schema: {
-      query: Type.Object({
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-        offset: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
-      }),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           workspaces: Type.Array(workspace),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { severities } from '../alerts/alert.ts';
 import { alertMetricNames, alertOperators } from '../alerts/condition.ts';
 
@@ -8,11 +9,6 @@ const reading = 'tracer:read';
 const configuration = 'tracer:configure';
 
 const timestamp = Type.String({ format: 'date-time' });
-const page = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
-};
-
 function line(maxLength: number, description: string) {
   return Type.String({
     minLength: 1,
@@ -226,13 +222,11 @@ export const alertRoutes = {
     summary: 'List the alerts, the newest first',
     permission: reading,
     schema: {
-      query: Type.Object(page),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           alerts: Type.Array(alert),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },
@@ -280,13 +274,11 @@ export const alertRoutes = {
     permission: reading,
     schema: {
       params,
-      query: Type.Object(page),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           history: Type.Array(event),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

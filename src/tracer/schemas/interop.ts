@@ -2,6 +2,7 @@ import { Type, type TSchema } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { documentBytesMax } from '../interop/document.ts';
 import { AnyKey } from '../../kit/any-key.ts';
+import { pageAnswer } from '../../kit/paging.ts';
 
 const reading = 'tracer:read';
 const writing = 'tracer:write';
@@ -27,9 +28,7 @@ const jaegerError = Type.Object({
 const jaegerAnswer = <T extends TSchema>(data: T) =>
   Type.Object({
     data,
-    total: Type.Integer(),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
+    ...pageAnswer,
     errors: Type.Union([Type.Array(jaegerError), Type.Null()]),
   });
 

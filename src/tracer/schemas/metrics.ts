@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageQuery } from '../../kit/paging.ts';
 
 const reading = 'tracer:read';
 
@@ -255,8 +256,7 @@ export const metricRoutes = {
         timeRange,
         code: filter('only failures with this code'),
         agentId: filter('only failures of this agent'),
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-        offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
+        ...pageQuery(),
       }),
       response: { 200: errorLog },
     },

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route, SocketRoute } from '../../kit/contract.ts';
 import { subscribeFields } from '../../kit/sockets/subscription.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { batchStatuses, itemStatuses } from '../batches/batch.ts';
 import { mayExecute, mayFollow } from './access.ts';
 
@@ -11,11 +12,6 @@ const bodyBytesMax = 32 * 1024 * 1024;
 const timestamp = Type.String({ format: 'date-time' });
 const workflowId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
 const batchId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
-const page = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
-};
-
 const batchRequest = Type.Object(
   {
     inputs: Type.Array(Type.Object({}, { additionalProperties: true }), {
@@ -149,14 +145,12 @@ export const batchRoutes = {
       query: Type.Object({
         workflowId: Type.Optional(workflowId),
         status: Type.Optional(Type.Enum(batchStatuses)),
-        ...page,
+        ...pageQuery(),
       }),
       response: {
         200: Type.Object({
           batches: Type.Array(batch),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },
@@ -175,13 +169,11 @@ export const batchRoutes = {
     permission: mayFollow,
     schema: {
       params: Type.Object({ batchId }),
-      query: Type.Object({ status: Type.Optional(Type.Enum(itemStatuses)), ...page }),
+      query: Type.Object({ status: Type.Optional(Type.Enum(itemStatuses)), ...pageQuery() }),
       response: {
         200: Type.Object({
           items: Type.Array(item),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

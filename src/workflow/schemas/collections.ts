@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { mayCreate, mayRead } from './access.ts';
 
 const path = '/api/v1/collections';
@@ -21,10 +22,7 @@ const documentId = Type.String({
 const metadata = Type.Object({}, { additionalProperties: true });
 const timestamp = Type.String({ format: 'date-time' });
 const named = Type.Object({ name: collectionName });
-const page = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
-});
+const page = Type.Object(pageQuery());
 
 const collection = Type.Object(
   {
@@ -109,9 +107,7 @@ export const collectionRoutes = {
       response: {
         200: Type.Object({
           collections: Type.Array(collection),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },
@@ -161,9 +157,7 @@ export const collectionRoutes = {
               updatedAt: timestamp,
             }),
           ),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

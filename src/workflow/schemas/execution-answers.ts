@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { pageAnswer } from '../../kit/paging.ts';
 
 /** RFC 3339, UTC. */
 export const timestamp = Type.String({ format: 'date-time' });
@@ -107,9 +108,7 @@ export const executionStarted = Type.Object(
 export const executionList = Type.Object(
   {
     executions: Type.Array(executionSummary),
-    total: Type.Integer(),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
+    ...pageAnswer,
   },
   { $id: 'ExecutionList' },
 );
@@ -118,9 +117,7 @@ export const executionList = Type.Object(
 export const nodeList = Type.Object(
   {
     nodes: Type.Array(nodeStatus, { maxItems: 100 }),
-    total: Type.Integer({ description: 'of those that match' }),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
+    ...pageAnswer,
   },
   { $id: 'NodeList' },
 );

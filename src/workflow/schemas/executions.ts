@@ -14,15 +14,12 @@ import {
   timestamp,
 } from './execution-answers.ts';
 import { AnyKey } from '../../kit/any-key.ts';
+import { pageQuery } from '../../kit/paging.ts';
 
 const id = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,128}$',
   description: 'up to 128 letters, digits, underscores and hyphens',
 });
-const page = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
-};
 const status = Type.Optional(Type.Enum(['running', 'completed', 'failed', 'cancelled']));
 
 const approval = Type.Object({
@@ -47,7 +44,7 @@ export const executionRoutes = {
     description: 'One’s own; those of everybody with `workflow:admin`.',
     permission: mayRead,
     schema: {
-      query: Type.Object({ workflowId: Type.Optional(id), status, ...page }),
+      query: Type.Object({ workflowId: Type.Optional(id), status, ...pageQuery() }),
       response: { 200: executionList },
     },
   },
@@ -58,7 +55,7 @@ export const executionRoutes = {
     permission: mayRead,
     schema: {
       params: Type.Object({ workflowId: id }),
-      query: Type.Object({ status, ...page }),
+      query: Type.Object({ status, ...pageQuery() }),
       response: { 200: executionList },
     },
   },
@@ -95,7 +92,7 @@ export const executionRoutes = {
         iteration: Type.Optional(
           Type.String({ maxLength: 128, description: '`3` or `3.0`; empty outside of loops' }),
         ),
-        ...page,
+        ...pageQuery(),
       }),
       response: { 200: nodeList },
     },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { eventTopics, firingStatuses, hookMethods, triggerTypes } from '../triggers/trigger.ts';
 import { mayCreate, mayRead } from './access.ts';
 
@@ -8,11 +9,6 @@ const hookBytesMax = 1024 * 1024;
 const timestamp = Type.String({ format: 'date-time' });
 const workflowId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
 const triggerId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
-const page = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }),
-};
-
 const name = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -188,13 +184,11 @@ export const triggerRoutes = {
     permission: mayRead,
     schema: {
       params: Type.Object({ workflowId }),
-      query: Type.Object(page),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           triggers: Type.Array(trigger),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },
@@ -242,13 +236,11 @@ export const triggerRoutes = {
     permission: mayRead,
     schema: {
       params: oneParams,
-      query: Type.Object(page),
+      query: Type.Object(pageQuery()),
       response: {
         200: Type.Object({
           firings: Type.Array(firing),
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
+          ...pageAnswer,
         }),
       },
     },

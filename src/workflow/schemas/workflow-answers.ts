@@ -26,17 +26,6 @@ export function lines(maxLength: number, description: string) {
 
 export const workflowParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 
-export const page = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
-};
-
-export const pageAnswer = {
-  total: Type.Integer(),
-  limit: Type.Integer(),
-  offset: Type.Integer(),
-};
-
 export const complexity = Type.Enum(complexities, {
   description:
     'a point for every node, one more for each that acts on the world, three for a loop, a parallel and each that waits or starts another workflow, one for every edge that is taken only sometimes: `simple` up to 6, `intermediate` up to 16',

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
+import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { flowFaultSchema } from '../flow/schema.ts';
 import { mayFollow, mayCreate, mayRead } from './access.ts';
 import {
@@ -8,8 +9,6 @@ import {
   diffAnswer,
   line,
   lines,
-  page,
-  pageAnswer,
   status,
   templateAnswer,
   versionAnswer,
@@ -63,8 +62,7 @@ export const workflowRoutes = {
       query: Type.Object({
         ...search,
         complexity: Type.Optional(complexity),
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
-        offset: page.offset,
+        ...pageQuery({ usual: 100 }),
       }),
       response: { 200: Type.Object({ workflows: Type.Array(catalogItem), ...pageAnswer }) },
     },
@@ -128,7 +126,7 @@ export const workflowRoutes = {
         ...search,
         owner: Type.Optional(line(256, 'a subject, or `me`')),
         status: Type.Optional(status),
-        ...page,
+        ...pageQuery(),
       }),
       response: { 200: Type.Object({ workflows: Type.Array(workflowAnswer), ...pageAnswer }) },
     },
@@ -201,7 +199,7 @@ export const workflowRoutes = {
     permission: mayRead,
     schema: {
       params,
-      query: Type.Object(page),
+      query: Type.Object(pageQuery()),
       response: { 200: Type.Object({ versions: Type.Array(versionAnswer), ...pageAnswer }) },
     },
   },
