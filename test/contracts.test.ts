@@ -9,6 +9,13 @@ import { permissionPattern } from '../src/kit/permissions.ts';
 import { generatedFiles } from '../src/generated.ts';
 import { services } from '../src/services.ts';
 
+type DescribedPaths = Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+
+interface DescribedOperation {
+  readonly summary?: string;
+  readonly parameters?: readonly { readonly name: string; readonly description?: string }[];
+}
+
 const root = new URL('../', import.meta.url);
 const contracts = services.map(({ contract }) => [contract.name, contract] as const);
 
@@ -58,6 +65,20 @@ describe.each(contracts)('the contract of %s', (name, contract) => {
       pathsOf(route).map((path) => `${route.method} ${path}`),
     );
     expect(keys.length).toBe(new Set(keys).size);
+  });
+
+  test('says of every route and parameter what it is', () => {
+    const { paths } = describeContract(contract) as { readonly paths: DescribedPaths };
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, operation]) => [`${method} ${path}`, operation] as const,
+      ),
+    );
+    const silent = operations.flatMap(([title, { summary, parameters = [] }]) => [
+      ...(summary ? [] : [title]),
+      ...parameters.filter((one) => !one.description).map((one) => `${title}: ${one.name}`),
+    ]);
+    expect(silent).toEqual([]);
   });
 
   test('asks for permissions in the form <area>:<action>', () => {

@@ -104,7 +104,13 @@ const tokenRoutes = {
     permission: [peerPermission, administration],
     trace: 'none',
     schema: {
-      query: Type.Object({ after: Type.Integer({ minimum: 0, default: 0 }) }),
+      query: Type.Object({
+        after: Type.Integer({
+          minimum: 0,
+          default: 0,
+          description: 'the `version` that is known already',
+        }),
+      }),
       response: { 200: Type.Object({ revocations: Type.Array(revocation), next: Type.Integer() }) },
     },
   },

@@ -130,12 +130,16 @@ function parametersIn(place: 'path' | 'query', schema: TSchema | undefined): Jso
     properties?: Record<string, TSchema>;
     required?: readonly string[];
   };
-  return Object.entries(properties).map(([name, property]) => ({
-    name: name === '*' ? restName : name,
-    in: place,
-    required: place === 'path' || (required.includes(name) && !('default' in property)),
-    schema: property,
-  }));
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = property as { readonly description?: string };
+    return {
+      name: name === '*' ? restName : name,
+      in: place,
+      required: place === 'path' || (required.includes(name) && !('default' in property)),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    };
+  });
 }
 
 function securitySchemes(contract: Contract): Json {

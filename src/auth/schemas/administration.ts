@@ -19,7 +19,9 @@ const permission = Type.String({
 });
 const permissions = Type.Array(permission, { maxItems: 100 });
 
-export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+export const idParams = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 128, description: 'as its listing answers it' }),
+});
 
 /** Query of the listing of users. */
 export const userPage = Type.Object({

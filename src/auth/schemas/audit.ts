@@ -38,9 +38,15 @@ export const auditRoutes = {
     schema: {
       query: Type.Object({
         ...pageQuery(),
-        eventType: Type.Optional(Type.String({ maxLength: 64 })),
-        userId: Type.Optional(Type.String({ maxLength: 128 })),
-        clientId: Type.Optional(Type.String({ maxLength: 256 })),
+        eventType: Type.Optional(
+          Type.String({ maxLength: 64, description: 'only events of this type' }),
+        ),
+        userId: Type.Optional(
+          Type.String({ maxLength: 128, description: 'only events of this user' }),
+        ),
+        clientId: Type.Optional(
+          Type.String({ maxLength: 256, description: 'only events of this client' }),
+        ),
         since: Type.Optional(askedTime),
         until: Type.Optional(askedTime),
       }),

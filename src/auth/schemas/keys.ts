@@ -63,7 +63,9 @@ export const keyRoutes = {
       'It leaves the key set at once. When it was the active one, the next takes over and all sessions that it signed end.',
     permission,
     schema: {
-      params: Type.Object({ kid: Type.String({ minLength: 1, maxLength: 128 }) }),
+      params: Type.Object({
+        kid: Type.String({ minLength: 1, maxLength: 128, description: 'of a signing key' }),
+      }),
       body: Type.Union([
         Type.Object({ reason: Type.Optional(Type.String({ maxLength: 256 })) }),
         Type.Null(),

@@ -74,14 +74,33 @@ export const oauthRoutes = {
     auth: 'none',
     schema: {
       query: Type.Object({
-        provider: Type.Optional(Type.String({ maxLength: 64 })),
-        redirect_uri: Type.Optional(url),
-        state: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-        scope: Type.Optional(scope),
-        client_id: Type.Optional(clientId),
-        response_type: Type.Optional(Type.String({ maxLength: 64 })),
-        code_challenge: Type.Optional(Type.String({ maxLength: 256 })),
-        code_challenge_method: Type.Optional(Type.String({ maxLength: 64 })),
+        provider: Type.Optional(
+          Type.String({
+            maxLength: 64,
+            description: 'the name of an external provider to log in at',
+          }),
+        ),
+        redirect_uri: Type.Optional({ ...url, description: 'where the answer goes' }),
+        state: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 1024,
+            description: 'comes back with the answer (RFC 6749, 4.1.1)',
+          }),
+        ),
+        scope: Type.Optional({
+          ...scope,
+          description: 'separated by spaces; `openid` for an ID token',
+        }),
+        client_id: Type.Optional({ ...clientId, description: 'who asks' }),
+        response_type: Type.Optional(Type.String({ maxLength: 64, description: '`code`' })),
+        code_challenge: Type.Optional(
+          Type.String({
+            maxLength: 256,
+            description: 'the hash of a verifier that the caller keeps (RFC 7636)',
+          }),
+        ),
+        code_challenge_method: Type.Optional(Type.String({ maxLength: 64, description: '`S256`' })),
         return_to: Type.Optional(
           Type.String({
             maxLength: 2048,
@@ -89,7 +108,9 @@ export const oauthRoutes = {
               'a path on the own origin, which the exchange answers again; kept without `code_challenge` alone, as who keeps a verifier keeps the path too',
           }),
         ),
-        nonce: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+        nonce: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 256, description: 'comes back in the ID token' }),
+        ),
       }),
       response: { 302: redirection },
     },
@@ -256,7 +277,13 @@ export const oauthRoutes = {
       'Its users have no groups from their next refresh until they log in again. `idp` falls back to what the environment says.',
     permission: administration,
     schema: {
-      params: Type.Object({ provider: Type.String({ minLength: 1, maxLength: 64 }) }),
+      params: Type.Object({
+        provider: Type.String({
+          minLength: 1,
+          maxLength: 64,
+          description: 'the name of an external provider',
+        }),
+      }),
       response: { 200: Type.Object({ provider: Type.String(), deleted: Type.Boolean() }) },
     },
   },

@@ -57,7 +57,9 @@ export const roleRoutes = {
       'Users of a provider hold the permissions of the mappings of their own groups; a role that an administrator gave stands for what all mappings of that role have in common. Mappings and roles that give what you do not hold stay as they are. In force for the next tokens.',
     permission,
     schema: {
-      query: Type.Object({ dryRun: Type.Boolean({ default: false }) }),
+      query: Type.Object({
+        dryRun: Type.Boolean({ default: false, description: 'only say what would change' }),
+      }),
       body: Type.Object({ mappings: Type.Array(mapping, { maxItems: 1000 }) }),
       response: { 200: Type.Union([preview, mappings]) },
     },

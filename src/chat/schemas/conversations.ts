@@ -14,7 +14,7 @@ const contentLengthMax = 1024 * 1024;
 const bodyBytesMax = 12 * 1024 * 1024;
 
 const time = Type.String({ format: 'date-time' });
-const id = Type.String({ maxLength: 100 });
+const id = Type.String({ maxLength: 100, description: 'of a conversation' });
 const title = Type.String({
   minLength: 1,
   maxLength: titleLengthMax,
@@ -170,7 +170,13 @@ export const conversationRoutes = {
     schema: {
       params,
       query: Type.Object({
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+        limit: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 10_000,
+            description: 'at most so many messages; all of them when absent',
+          }),
+        ),
         after,
       }),
       response: { 200: detail },
@@ -212,7 +218,12 @@ export const conversationRoutes = {
     schema: {
       params,
       query: Type.Object({
-        limit: Type.Integer({ minimum: 1, maximum: messagesMax, default: 100 }),
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: messagesMax,
+          default: 100,
+          description: 'at most so many messages',
+        }),
         after,
       }),
       response: {

@@ -86,8 +86,10 @@ export const graphqlRoutes = {
     description: 'As with POST; a mutation is refused.',
     schema: {
       query: Type.Object({
-        query: Type.String({ maxLength: 16_384 }),
-        operationName: Type.Optional(Type.String({ maxLength: 256 })),
+        query: Type.String({ maxLength: 16_384, description: 'the document' }),
+        operationName: Type.Optional(
+          Type.String({ maxLength: 256, description: 'which of its operations' }),
+        ),
         variables: Type.Optional(Type.String({ description: 'a JSON object' })),
         extensions: Type.Optional(Type.String({ description: 'a JSON object' })),
       }),

@@ -115,7 +115,9 @@ const summary = Type.Object({
   ended_at: Type.Optional(time),
 });
 
-const params = Type.Object({ id: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }) });
+const params = Type.Object({
+  id: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$', description: 'of an orchestration' }),
+});
 
 /** Tasks for several agents together. */
 export const orchestrationRoutes = {

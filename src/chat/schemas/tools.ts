@@ -5,7 +5,9 @@ import { toolPermissions } from '../tools/registry-tools.ts';
 import { callIdLengthMax } from '../turns/model-answer.ts';
 import { ToolRulesSchema } from './conversations.ts';
 
-const conversationParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+const conversationParams = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 128, description: 'of a conversation' }),
+});
 
 const tool = Type.Object(
   {
@@ -55,7 +57,13 @@ export const toolRoutes = {
     permission: toolPermissions,
     schema: {
       query: Type.Object({
-        connection: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+        connection: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 64,
+            description: 'only the tools of this MCP server, by its name',
+          }),
+        ),
         ...pageQuery({ max: 1_000, usual: 100 }),
       }),
       response: {

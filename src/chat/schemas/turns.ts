@@ -178,7 +178,9 @@ export const turnRoutes = {
     description: 'Behind the event that `Last-Event-ID`, or `last_event_id`, names.',
     schema: {
       query: Type.Object({
-        last_event_id: Type.Optional(Type.String({ maxLength: 200 })),
+        last_event_id: Type.Optional(
+          Type.String({ maxLength: 200, description: 'for who cannot send `Last-Event-ID`' }),
+        ),
       }),
       response: { 200: ChatCompletionChunk },
       stream: ChatCompletionChunk,

@@ -121,9 +121,19 @@ export const otherFaceRoutes = {
     description: `${inOtherWords} The query is for these.`,
     schema: {
       query: Type.Object({
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
-        after_id: Type.Optional(Type.String({ maxLength: 256 })),
-        before_id: Type.Optional(Type.String({ maxLength: 256 })),
+        limit: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 1_000,
+            description: 'at most so many models; all of them when absent',
+          }),
+        ),
+        after_id: Type.Optional(
+          Type.String({ maxLength: 256, description: 'only those behind this model' }),
+        ),
+        before_id: Type.Optional(
+          Type.String({ maxLength: 256, description: 'only those before this model' }),
+        ),
       }),
       response: { 200: Type.Object({ object: Type.Literal('list'), data: Type.Array(Model) }) },
     },
@@ -142,8 +152,8 @@ export const otherFaceRoutes = {
     description: inOtherWords,
     schema: {
       params: Type.Object({
-        model: Type.String({ maxLength: 256 }),
-        provider: Type.Optional(Type.String({ maxLength: 128 })),
+        model: Type.String({ maxLength: 256, description: 'as the list names it' }),
+        provider: Type.Optional(Type.String({ maxLength: 128, description: 'as in `groq/…`' })),
         owner: Type.Optional(Type.String({ maxLength: 128, description: 'as in `groq/openai/…`' })),
       }),
       response: { 200: Model },

@@ -8,7 +8,7 @@ const administration = 'gateway:configure';
 const api = '/api/v1/providers';
 const dollars = Type.Number({ description: 'US dollars' });
 const capabilities = Type.Array(Type.Enum([...capabilityNames]));
-const params = Type.Object({ name: Type.String({ maxLength: 128 }) });
+const params = Type.Object({ name: Type.String({ maxLength: 128, description: 'of a provider' }) });
 
 const ListedModel = Type.Object({
   name: Type.String(),

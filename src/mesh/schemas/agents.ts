@@ -207,8 +207,8 @@ export const agentRoutes = {
     schema: {
       query: Type.Object({
         ...pageQuery(),
-        status: Type.Optional(Status),
-        capability: Type.Optional(Capability),
+        status: Type.Optional({ ...Status, description: 'only agents that stand so' }),
+        capability: Type.Optional({ ...Capability, description: 'only agents that have it' }),
       }),
       response: {
         200: Type.Object({

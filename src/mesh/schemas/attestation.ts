@@ -173,7 +173,13 @@ export const attestationRoutes = {
     description:
       'A compact JWS of the type `statuslist+jwt`. In `status_list.lst`, base64url of zlib, bit `idx` says that the attestation was revoked; bit 0 is the lowest of the first byte.',
     schema: {
-      params: Type.Object({ number: Type.Integer({ minimum: 0, maximum: 2 ** 31 }) }),
+      params: Type.Object({
+        number: Type.Integer({
+          minimum: 0,
+          maximum: 2 ** 31,
+          description: 'of a status list, as attestations name it',
+        }),
+      }),
       response: { 200: Type.String() },
     },
   },

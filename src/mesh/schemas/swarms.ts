@@ -93,7 +93,9 @@ export const swarmRoutes = {
     summary: 'List the swarms, the newest first',
     schema: {
       query: Type.Object({
-        status: Type.Optional(Type.Enum(swarmStatuses)),
+        status: Type.Optional(
+          Type.Enum(swarmStatuses, { description: 'only swarms that stand so' }),
+        ),
         ...pageQuery(),
       }),
       response: {

@@ -166,7 +166,12 @@ export const taskRoutes = {
           default: 0,
           description: 'seconds to wait for a task',
         }),
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 10 }),
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: 100,
+          default: 10,
+          description: 'at most so many tasks',
+        }),
         lease: Type.Integer({
           minimum: 5,
           maximum: 3_600,

@@ -58,7 +58,9 @@ export const openAiRoutes = {
     url: '/v1/models/:model',
     summary: 'Read a model',
     schema: {
-      params: Type.Object({ model: Type.String({ minLength: 1, maxLength: 256 }) }),
+      params: Type.Object({
+        model: Type.String({ minLength: 1, maxLength: 256, description: 'as the list names it' }),
+      }),
       response: { 200: ModelCard },
     },
   },

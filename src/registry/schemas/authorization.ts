@@ -74,12 +74,22 @@ export const authorizationRoutes = {
     auth: 'none',
     schema: {
       query: Type.Object({
-        state: Type.String({ minLength: 1, maxLength: 200 }),
-        code: Type.Optional(Type.String({ maxLength: 4096 })),
-        iss: Type.Optional(Type.String({ maxLength: 2048 })),
-        error: Type.Optional(Type.String({ maxLength: 200 })),
-        error_description: Type.Optional(Type.String({ maxLength: 2048 })),
-        error_uri: Type.Optional(Type.String({ maxLength: 2048 })),
+        state: Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description: 'names the login that it ends',
+        }),
+        code: Type.Optional(
+          Type.String({ maxLength: 4096, description: 'to be exchanged for tokens' }),
+        ),
+        iss: Type.Optional(Type.String({ maxLength: 2048, description: 'who answers (RFC 9207)' })),
+        error: Type.Optional(Type.String({ maxLength: 200, description: 'why there is no code' })),
+        error_description: Type.Optional(
+          Type.String({ maxLength: 2048, description: 'the same in words' }),
+        ),
+        error_uri: Type.Optional(
+          Type.String({ maxLength: 2048, description: 'where more is said of it' }),
+        ),
       }),
       response: { 200: Type.String({ contentMediaType: 'text/plain' }) },
     },

@@ -94,7 +94,9 @@ export const balancingRoutes = {
     summary: 'List what connections declare and offer, by name',
     schema: {
       query: Type.Object({
-        prefix: Type.Optional(Type.String({ maxLength: 256 })),
+        prefix: Type.Optional(
+          Type.String({ maxLength: 256, description: 'only capabilities that begin so' }),
+        ),
         q: Type.Optional(
           Type.String({ maxLength: 256, description: 'what a name or description holds' }),
         ),

@@ -38,7 +38,13 @@ const calledTool = Type.Object(
 const mcpDescription =
   'Streamable HTTP of MCP, revision 2026-07-28 and the ones before it. Tools and prompts are named `server__name`; a resource keeps its uri, and where two servers have the same the first by registration is read. Listing needs an identity, calling, reading and getting one of `registry:call` and `agent:execute`. With `mode=lean` three tools stand for all: `registry_search`, `registry_describe` and `registry_call`.';
 
-const mode = Type.Object({ mode: Type.Optional(Type.Enum(['full', 'lean'])) });
+const mode = Type.Object({
+  mode: Type.Optional(
+    Type.Enum(['full', 'lean'], {
+      description: '`lean`: three tools that find, describe and call all others',
+    }),
+  ),
+});
 const message = Type.Union(
   [Type.Object({}, { additionalProperties: true }), Type.Array(Type.Unknown(), { maxItems: 16 })],
   { description: 'a message of JSON-RPC 2.0, or several' },
@@ -54,7 +60,9 @@ export const callsRoutes = {
       'The arguments are checked against the schema that the server gave. A tool that changed since it was agreed to answers 409 `TOOL_CHANGED` where such tools are in quarantine. What the server refuses is 502 `SERVER_ERROR` with its `code` and `message`; a caller who leaves cancels the call at the server.',
     permission: callPermissions,
     schema: {
-      params: Type.Object({ connectionId: Type.String({ pattern: '^[\\w-]{1,64}$' }) }),
+      params: Type.Object({
+        connectionId: Type.String({ pattern: '^[\\w-]{1,64}$', description: '`con_…`' }),
+      }),
       body: Type.Object({ tool: toolName, arguments: input, timeout }, { $id: 'ToolCall' }),
       response: { 200: calledTool },
     },
@@ -67,7 +75,7 @@ export const callsRoutes = {
       'The connection is chosen as in discovery. Another one is tried only while nothing was sent to the first.',
     permission: callPermissions,
     schema: {
-      params: Type.Object({ capability: toolName }),
+      params: Type.Object({ capability: { ...toolName, description: 'the name of a tool' } }),
       body: Type.Object(
         {
           arguments: input,
@@ -93,7 +101,12 @@ export const callsRoutes = {
     summary: 'Speak MCP with a virtual server',
     description: mcpDescription,
     schema: {
-      params: Type.Object({ virtualServer: Type.String({ pattern: '^[\\w.-]{1,64}$' }) }),
+      params: Type.Object({
+        virtualServer: Type.String({
+          pattern: '^[\\w.-]{1,64}$',
+          description: 'the name of a virtual server',
+        }),
+      }),
       query: mode,
       body: message,
       response: { 200: Type.Unknown() },

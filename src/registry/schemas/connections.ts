@@ -69,7 +69,7 @@ const registration = Type.Object({
 });
 
 const connectionParams = Type.Object({
-  connectionId: Type.String({ minLength: 1, maxLength: 128 }),
+  connectionId: Type.String({ minLength: 1, maxLength: 128, description: '`con_…`' }),
 });
 
 /** Connections: registered, listed, changed, disconnected. */
@@ -89,11 +89,23 @@ export const connectionRoutes = {
     summary: 'List connections in the order of their registration, disconnected ones last',
     schema: {
       query: Type.Object({
-        status: Type.Optional(Status),
-        type: Type.Optional(ConnectionType),
-        protocol: Type.Optional(Protocol),
-        capability: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-        name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+        status: Type.Optional({ ...Status, description: 'only connections that stand so' }),
+        type: Type.Optional({ ...ConnectionType, description: 'only servers, or only clients' }),
+        protocol: Type.Optional({ ...Protocol, description: 'only those that speak it' }),
+        capability: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 128,
+            description: 'only connections that have it',
+          }),
+        ),
+        name: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 64,
+            description: 'only the connections of this name',
+          }),
+        ),
         ...pageQuery({ max: 10_000, usual: 1_000 }),
       }),
       response: {

@@ -260,8 +260,14 @@ export const exchangeRoutes = {
       'Without `format` as the registry itself imports it. `claude`, `cursor`, `mcp.json` and `vscode` are the files of those clients: servers only, secrets as placeholders; `unsupported` WebSocket servers are left out. With `via=registry` the one server is this registry’s `/mcp`.',
     schema: {
       query: Type.Object({
-        format: Type.Optional(Type.Enum(exportFormats)),
-        via: Type.Optional(Type.Enum(['registry'])),
+        format: Type.Optional(
+          Type.Enum(exportFormats, { description: 'whose configuration file it is to be' }),
+        ),
+        via: Type.Optional(
+          Type.Enum(['registry'], {
+            description: '`registry`: one entry, which is this registry’s `/mcp`',
+          }),
+        ),
       }),
       response: { 200: exportAnswer },
     },

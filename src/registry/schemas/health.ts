@@ -4,7 +4,7 @@ import { metricsRoute } from '../../kit/metrics.ts';
 import { flaws } from './connection-answers.ts';
 import { AnyKey } from '../../kit/any-key.ts';
 
-const ConnectionId = Type.String({ minLength: 1, maxLength: 128 });
+const ConnectionId = Type.String({ minLength: 1, maxLength: 128, description: '`con_…`' });
 const Milliseconds = Type.Number({ description: 'milliseconds' });
 const HealthStatus = Type.String({
   description:

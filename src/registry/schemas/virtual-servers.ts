@@ -88,7 +88,9 @@ const virtualServer = Type.Object(
   { $id: 'VirtualServer' },
 );
 
-const params = Type.Object({ virtualServerId: Type.String({ pattern: '^[\\w.-]{1,64}$' }) });
+const params = Type.Object({
+  virtualServerId: Type.String({ pattern: '^[\\w.-]{1,64}$', description: 'its id or its name' }),
+});
 const permission = 'registry:write';
 
 /** The routes of virtual servers. */

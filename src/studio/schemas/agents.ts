@@ -72,7 +72,7 @@ export const agentRoutes = {
     schema: {
       query: Type.Object({
         workspaceId: Type.Optional(workspaceId),
-        status: Type.Optional(status),
+        status: Type.Optional({ ...status, description: 'only agents that stand so' }),
         ...pageQuery(),
       }),
       response: { 200: Type.Object({ agents: Type.Array(agent), ...pageAnswer }) },
@@ -163,8 +163,13 @@ export const agentRoutes = {
         after: Type.Optional(
           Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'a `seq`' }),
         ),
-        limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 200 }),
-        follow: Type.Optional(Type.Boolean()),
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: 1_000,
+          default: 200,
+          description: 'at most so many lines',
+        }),
+        follow: Type.Optional(Type.Boolean({ description: 'go on as server-sent events' })),
       }),
       response: {
         200: Type.Object({

@@ -63,7 +63,12 @@ export const fileRoutes = {
         prefix: Type.Optional(
           Type.String({ maxLength: 4_096, description: 'only paths that begin so' }),
         ),
-        limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: 1_000,
+          default: 100,
+          description: 'at most so many files',
+        }),
         after: Type.Optional(
           Type.String({ maxLength: 4_096, description: 'the last path of the page before' }),
         ),
@@ -87,7 +92,9 @@ export const fileRoutes = {
       params: one,
       query: Type.Object({
         version: Type.Optional(hash),
-        versions: Type.Optional(Type.Enum(['1', 'true'])),
+        versions: Type.Optional(
+          Type.Enum(['1', 'true'], { description: 'list what can be read by `version`' }),
+        ),
       }),
       response: { 200: Type.Object({ versions: Type.Array(version) }, { $id: 'FileVersions' }) },
     },
@@ -103,7 +110,9 @@ export const fileRoutes = {
       params: one,
       query: Type.Object({
         device,
-        executable: Type.Optional(Type.Boolean()),
+        executable: Type.Optional(
+          Type.Boolean({ description: 'whether it may be run; as it was when absent' }),
+        ),
       }),
       response: { 200: applied, 201: applied },
     },

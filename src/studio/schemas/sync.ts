@@ -109,6 +109,7 @@ const changeResult = Type.Object(
 );
 
 const workspaceQuery = Type.Object({ workspaceId });
+const someWorkspace = Type.Optional({ ...workspaceId, description: 'your newest 100 if absent' });
 const blob = Type.Object({ hash, size: Type.Integer() }, { $id: 'Blob' });
 const blobUrl = '/api/v1/sync/blobs/:hash';
 
@@ -198,7 +199,12 @@ export const syncRoutes = {
         after: Type.Optional(
           Type.String({ maxLength: 4_096, description: 'the last path of the page before' }),
         ),
-        limit: Type.Integer({ minimum: 1, maximum: 5_000, default: 1_000 }),
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: 5_000,
+          default: 1_000,
+          description: 'at most so many files',
+        }),
       }),
       response: {
         200: Type.Object({
@@ -215,9 +221,7 @@ export const syncRoutes = {
     summary: 'Say how far the devices of a workspace have come',
     schema: {
       query: Type.Object({
-        workspaceId: Type.Optional(
-          Type.String({ ...workspaceId, description: 'your newest 100 workspaces when absent' }),
-        ),
+        workspaceId: someWorkspace,
       }),
       response: { 200: Type.Object({ workspaces: Type.Array(status) }) },
     },
@@ -228,9 +232,7 @@ export const syncRoutes = {
     summary: 'Read the folder of a workspace again, and tell of what has changed in it',
     schema: {
       body: Type.Object({
-        workspaceId: Type.Optional(
-          Type.String({ ...workspaceId, description: 'your newest 100 workspaces when absent' }),
-        ),
+        workspaceId: someWorkspace,
       }),
       response: { 200: Type.Object({ workspaces: Type.Array(forced) }) },
     },

@@ -158,7 +158,7 @@ const task = Type.Object(
 );
 
 const page = {
-  status: Type.Optional(status),
+  status: Type.Optional({ ...status, description: 'only tasks that stand so' }),
   ...pageQuery(),
 };
 

@@ -73,7 +73,13 @@ const texts = (description: string) =>
     Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })], { description }),
   );
 
-const traceParams = Type.Object({ traceId: Type.String({ minLength: 1, maxLength: 64 }) });
+const traceParams = Type.Object({
+  traceId: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'hexadecimal digits; leading zeros may be left out',
+  }),
+});
 
 const jaegerSearch = Type.Object({
   service: texts('only traces with a span of this service'),
@@ -124,7 +130,12 @@ export const interopRoutes = {
     permission: reading,
     schema: {
       params: traceParams,
-      query: Type.Object({ format: Type.Enum(['otlp', 'jaeger'], { default: 'otlp' }) }),
+      query: Type.Object({
+        format: Type.Enum(['otlp', 'jaeger'], {
+          default: 'otlp',
+          description: 'what the document is to be',
+        }),
+      }),
       response: { 200: Type.Unknown() },
     },
   },
@@ -141,7 +152,9 @@ export const interopRoutes = {
     summary: 'Jaeger: list the names of a service’s operations',
     permission: reading,
     schema: {
-      params: Type.Object({ service: Type.String({ maxLength: 1024 }) }),
+      params: Type.Object({
+        service: Type.String({ maxLength: 1024, description: 'the name of a service' }),
+      }),
       response: { 200: jaegerAnswer(Type.Array(Type.String())) },
     },
   },

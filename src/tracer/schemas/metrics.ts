@@ -182,12 +182,20 @@ export const metricRoutes = {
     schema: {
       query: Type.Object({
         timeRange,
-        groupBy: Type.Enum(['agent', 'operation', 'status'], { default: 'operation' }),
+        groupBy: Type.Enum(['agent', 'operation', 'status'], {
+          default: 'operation',
+          description: 'what traces are put together by',
+        }),
         metric: Type.Enum(['duration', 'throughput', 'errors'], {
           default: 'throughput',
           description: 'what comes first: the slowest, the most frequent, or what failed most',
         }),
-        limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 }),
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: 10_000,
+          default: 1_000,
+          description: 'at most so many groups',
+        }),
       }),
       response: { 200: aggregatedMetrics },
     },
@@ -233,7 +241,10 @@ export const metricRoutes = {
     schema: {
       query: Type.Object({
         timeRange,
-        groupBy: Type.Enum(['agent', 'provider', 'model'], { default: 'model' }),
+        groupBy: Type.Enum(['agent', 'provider', 'model'], {
+          default: 'model',
+          description: 'what calls of models are put together by',
+        }),
       }),
       response: { 200: modelUsage },
     },

@@ -30,7 +30,14 @@ export const traceSummary = Type.Object(
 export type TraceSummaryAnswer = Static<typeof traceSummary>;
 
 const listQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 100,
+      description: 'at most so many traces',
+    }),
+  ),
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'from 1' })),
   offset: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 10_000_000, description: 'instead of `page`' }),
@@ -38,11 +45,11 @@ const listQuery = Type.Object({
   agentId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 512, description: 'traces with a span of this agent' }),
   ),
-  status: Type.Optional(Status),
+  status: Type.Optional({ ...Status, description: 'only traces that ended so' }),
   startTime: Type.Optional(askedTime),
   endTime: Type.Optional(askedTime),
-  minDuration: Type.Optional(Milliseconds),
-  maxDuration: Type.Optional(Milliseconds),
+  minDuration: Type.Optional({ ...Milliseconds, description: 'in milliseconds' }),
+  maxDuration: Type.Optional({ ...Milliseconds, description: 'in milliseconds' }),
   name: Type.Optional(Type.String({ maxLength: 4_096, description: "the root's name" })),
   service: Type.Optional(Type.String({ maxLength: 512, description: "the root's service" })),
 });
@@ -86,8 +93,17 @@ export const traceRoutes = {
       params: traceParams,
       query: Type.Object({
         raw: Type.Optional(Raw),
-        spanOffset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
-        spanLimit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, default: 10_000 })),
+        spanOffset: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 10_000_000, description: 'how many spans to skip' }),
+        ),
+        spanLimit: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 100_000,
+            default: 10_000,
+            description: 'at most so many spans',
+          }),
+        ),
       }),
       response: { 200: traceDetail },
     },

@@ -10,8 +10,18 @@ const itemsMax = 10_000;
 const bodyBytesMax = 32 * 1024 * 1024;
 
 const timestamp = Type.String({ format: 'date-time' });
-const workflowId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
-const batchId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
+const workflowId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9._-]+$',
+  description: 'of a workflow',
+});
+const batchId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9._-]+$',
+  description: 'of a batch',
+});
 const batchRequest = Type.Object(
   {
     inputs: Type.Array(Type.Object({}, { additionalProperties: true }), {
@@ -144,7 +154,9 @@ export const batchRoutes = {
     schema: {
       query: Type.Object({
         workflowId: Type.Optional(workflowId),
-        status: Type.Optional(Type.Enum(batchStatuses)),
+        status: Type.Optional(
+          Type.Enum(batchStatuses, { description: 'only batches that stand so' }),
+        ),
         ...pageQuery(),
       }),
       response: {
@@ -169,7 +181,10 @@ export const batchRoutes = {
     permission: mayFollow,
     schema: {
       params: Type.Object({ batchId }),
-      query: Type.Object({ status: Type.Optional(Type.Enum(itemStatuses)), ...pageQuery() }),
+      query: Type.Object({
+        status: Type.Optional(Type.Enum(itemStatuses, { description: 'only items that stand so' })),
+        ...pageQuery(),
+      }),
       response: {
         200: Type.Object({
           items: Type.Array(item),
@@ -210,7 +225,12 @@ export const batchRoutes = {
     permission: mayFollow,
     schema: {
       params: Type.Object({
-        executionId: Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' }),
+        executionId: Type.String({
+          minLength: 1,
+          maxLength: 64,
+          pattern: '^[A-Za-z0-9._-]+$',
+          description: 'of an execution',
+        }),
       }),
       response: { 200: deliveries },
     },

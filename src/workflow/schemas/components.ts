@@ -57,7 +57,9 @@ export const componentRoutes = {
     url: '/api/v1/components',
     summary: 'List the components that flows are made of, by group',
     schema: {
-      query: Type.Object({ group: Type.Optional(group) }),
+      query: Type.Object({
+        group: Type.Optional({ ...group, description: 'only the components of this group' }),
+      }),
       response: {
         200: Type.Object({
           components: Type.Array(componentAnswer, { description: 'group by group' }),
@@ -78,7 +80,9 @@ export const componentRoutes = {
     url: '/api/v1/components/:name',
     summary: 'Show one component with the schemas of what it takes and gives',
     schema: {
-      params: Type.Object({ name: Type.String({ minLength: 1, maxLength: 64 }) }),
+      params: Type.Object({
+        name: Type.String({ minLength: 1, maxLength: 64, description: 'the `type` of its nodes' }),
+      }),
       response: { 200: componentAnswer },
     },
   },

@@ -20,7 +20,11 @@ const id = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,128}$',
   description: 'up to 128 letters, digits, underscores and hyphens',
 });
-const status = Type.Optional(Type.Enum(['running', 'completed', 'failed', 'cancelled']));
+const status = Type.Optional(
+  Type.Enum(['running', 'completed', 'failed', 'cancelled'], {
+    description: 'only executions that stand so',
+  }),
+);
 
 const approval = Type.Object({
   approved: Type.Boolean(),
@@ -33,7 +37,13 @@ const approvalAnswer = Type.Object({
   approved: Type.Boolean(),
 });
 
-const token = Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }) });
+const token = Type.Object({
+  token: Type.String({
+    minLength: 1,
+    maxLength: 512,
+    description: 'of the link that the approver was sent',
+  }),
+});
 
 /** Executions: how they stand, and what may be done with them. */
 export const executionRoutes = {
@@ -87,8 +97,12 @@ export const executionRoutes = {
     schema: {
       params: Type.Object({ executionId: id }),
       query: Type.Object({
-        status: Type.Optional(Type.Enum([...nodeStatuses])),
-        nodeId: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+        status: Type.Optional(
+          Type.Enum([...nodeStatuses], { description: 'only nodes that stand so' }),
+        ),
+        nodeId: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 64, description: 'only this node' }),
+        ),
         iteration: Type.Optional(
           Type.String({ maxLength: 128, description: '`3` or `3.0`; empty outside of loops' }),
         ),
@@ -147,7 +161,11 @@ export const executionRoutes = {
     schema: {
       params: Type.Object({
         executionId: id,
-        nodeId: Type.String({ minLength: 1, maxLength: 64 }),
+        nodeId: Type.String({
+          minLength: 1,
+          maxLength: 64,
+          description: 'the approval that waits',
+        }),
       }),
       query: Type.Object({
         iteration: Type.String({ maxLength: 128, default: '', description: 'within a loop' }),

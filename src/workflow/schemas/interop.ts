@@ -69,8 +69,17 @@ export const interopRoutes = {
     schema: {
       params,
       query: Type.Object({
-        format: Type.Enum(['ennead', 'serverless-workflow'], { default: 'ennead' }),
-        version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+        format: Type.Enum(['ennead', 'serverless-workflow'], {
+          default: 'ennead',
+          description: 'what the document is to be',
+        }),
+        version: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 2_147_483_647,
+            description: 'the published one when absent',
+          }),
+        ),
       }),
       response: {
         200: Type.Object({

@@ -7,8 +7,18 @@ import { mayCreate, mayRead } from './access.ts';
 const hookBytesMax = 1024 * 1024;
 
 const timestamp = Type.String({ format: 'date-time' });
-const workflowId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
-const triggerId = Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' });
+const workflowId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9._-]+$',
+  description: 'of a workflow',
+});
+const triggerId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9._-]+$',
+  description: 'of a trigger',
+});
 const name = Type.String({
   minLength: 1,
   maxLength: 200,

@@ -24,7 +24,9 @@ export function lines(maxLength: number, description: string) {
   });
 }
 
-export const workflowParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+export const workflowParams = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 128, description: 'as its listing answers it' }),
+});
 
 export const complexity = Type.Enum(complexities, {
   description:

@@ -139,7 +139,9 @@ export const workflowRoutes = {
     permission: mayRead,
     schema: {
       params,
-      query: Type.Object({ version: Type.Optional(version) }),
+      query: Type.Object({
+        version: Type.Optional({ ...version, description: 'which one is to be read' }),
+      }),
       response: { 200: workflowWithFlow },
     },
   },
@@ -210,7 +212,10 @@ export const workflowRoutes = {
     permission: mayRead,
     schema: {
       params,
-      query: Type.Object({ from: version, to: version }),
+      query: Type.Object({
+        from: { ...version, description: 'the version that is the basis' },
+        to: { ...version, description: 'the version that is held against it' },
+      }),
       response: { 200: diffAnswer },
     },
   },
