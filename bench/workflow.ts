@@ -15,7 +15,7 @@ async function measureOn(url: string | undefined): Promise<Figure[]> {
   return [
     ...(await measureChains(depth, url)),
     ...(await measureLongFlows(depth, url)),
-    ...(await measureRecovery(url)),
+    ...(await measureRecovery(depth, url)),
   ];
 }
 

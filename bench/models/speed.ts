@@ -44,7 +44,10 @@ export async function measureFirstText(file: BenchModel, depth: Depth): Promise<
   const figures: Figure[] = [];
   for (const parallel of parallels) {
     const order = { parallel, requests: parallel, promptWords, answerTokens: firstTokens };
-    const results = await field.compare(order, { rounds: depth.rounds * 8, warmUps: depth.warmUps * 5 });
+    const results = await field.compare(order, {
+      rounds: depth.rounds * 8,
+      warmUps: depth.warmUps * 5,
+    });
     figures.push(
       figureOf(`Time to the first text, ${parallel} at once: ${file.title}`, results, {
         unit: 'ms',

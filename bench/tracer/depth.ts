@@ -31,7 +31,7 @@ const quick: Depth = {
 const brief: Depth = {
   rounds: 1,
   warmUps: 1,
-  spans: 4_000,
+  spans: 20_000,
   hoursBack: 1,
   readingSeconds: 2,
 };

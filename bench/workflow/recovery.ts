@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Depth } from '../harness/depth.ts';
 import type { Figure } from '../harness/figure.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 
@@ -12,10 +13,11 @@ export interface RecoveryHello {
 
 const child = new URL('recovery-child.js', import.meta.url);
 const executions = 1_000;
-const rounds = 3;
+const roundsMax = 3;
 
 /** 1,000 executions that stand at the fourth of five steps: ended as they are, or after kill -9. */
-export async function measureRecovery(url: string | undefined): Promise<Figure[]> {
+export async function measureRecovery(depth: Depth, url: string | undefined): Promise<Figure[]> {
+  const rounds = Math.min(roundsMax, depth.rounds);
   const alive: number[] = [];
   const killed: number[] = [];
   const opening: number[] = [];
