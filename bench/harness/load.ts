@@ -18,6 +18,9 @@ export interface Shot {
 /** Keep-alive connections, each with one request under way at a time. */
 export const connections = 64;
 
+/** Shorter than any server keeps a connection open, so that none ends one while a round begins. */
+const idleMsMax = 2_000;
+
 /** Sends requests to one server, with the tokens in turn. The owner disposes of it. */
 export class Load implements AsyncDisposable {
   readonly #pool: Pool;
@@ -25,7 +28,7 @@ export class Load implements AsyncDisposable {
   readonly #size: number;
 
   constructor(url: string, tokens: readonly string[], size = connections) {
-    this.#pool = new Pool(url, { connections: size });
+    this.#pool = new Pool(url, { connections: size, keepAliveMaxTimeout: idleMsMax });
     this.#tokens = tokens;
     this.#size = size;
   }
