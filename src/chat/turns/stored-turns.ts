@@ -5,7 +5,6 @@ import type { ChatTools } from '../tools/tool.ts';
 import { decideCalls, type CallAnswer } from './call-answers.ts';
 import { placeForResults } from './callers-results.ts';
 import { toModelMessages, toPast, type ModelMessage } from './history.ts';
-import { closeCalls, endOf } from './orphans.ts';
 import { checkForConversation, checkMessages, checkOptions } from './request-messages.ts';
 import { newTurn } from './new-turn.ts';
 import { RunningTurns, type RunningTurnsOptions } from './running-turns.ts';
@@ -14,7 +13,6 @@ import type { Turn, TurnEvent, TurnListener, TurnRequest, Turns } from './turn.t
 import { conversationNotFound, turnInProgress, turnNotFound, turnsClosed } from './turn-faults.ts';
 import { readFeed } from './turn-feed.ts';
 import type { HeldFeed } from './turn-feeds.ts';
-import type { WholeEvent } from './turn-log.ts';
 import type { StoredRequest, StoredTurn, TurnGround } from './turn-row.ts';
 import {
   insertLoneTurn,
@@ -23,17 +21,15 @@ import {
   type Beginning,
   type NewTurn,
 } from './beginnings-store.ts';
-import { changeWaiting, markStopping, readTurn, type TurnSql } from './turns-store.ts';
+import { TurnStops } from './turn-stops.ts';
+import { changeWaiting, isId, readTurn, type TurnSql } from './turns-store.ts';
 
 export interface StoredTurnsOptions extends RunningTurnsOptions {
   readonly tools: ChatTools;
 }
 
-type Which = Parameters<Turns['stop']>[1];
-
 /** What the gateway takes for "whichever you choose". */
 const gatewaysChoice = 'auto-route';
-const stopWaitMs = 5_000;
 const attemptsMax = 3;
 /** Attempts with one key. */
 const repeatsMax = 20;
@@ -43,11 +39,14 @@ export class StoredTurns implements Turns, AsyncDisposable {
   readonly #options: StoredTurnsOptions;
   readonly #sql: TurnSql;
   readonly #running: RunningTurns;
+  readonly #stops: TurnStops;
 
   constructor(options: StoredTurnsOptions) {
+    const { sql, conversations } = options;
     this.#options = options;
-    this.#sql = options.sql;
+    this.#sql = sql;
     this.#running = new RunningTurns(options);
+    this.#stops = new TurnStops({ sql, conversations, running: this.#running });
   }
 
   /** Ends what dead processes left behind; from now on this replica hears of the others. */
@@ -83,22 +82,8 @@ export class StoredTurns implements Turns, AsyncDisposable {
     return this.#running.feeds.hold(id);
   }
 
-  async stop(ownerId: string, which: Which): Promise<boolean> {
-    const run =
-      'turnId' in which
-        ? this.#running.get(which.turnId)
-        : this.#running.findIn(ownerId, which.conversationId);
-    if (run && run.record.turn.ownerId === ownerId) {
-      await run.stop();
-      return true;
-    }
-    if (!isId('turnId' in which ? which.turnId : which.conversationId)) return false;
-    const stored = await markStopping(this.#sql, ownerId, which);
-    if (!stored) return false;
-    if (stored.turn.status === 'waiting') return this.#stopWaiting(stored);
-    this.#running.tellStop(stored.turn.id);
-    await this.#untilOver(stored.turn);
-    return true;
+  stop(...[ownerId, which]: Parameters<Turns['stop']>): Promise<boolean> {
+    return this.#stops.stop(ownerId, which);
   }
 
   async approve(caller: Caller, turnId: string, answers: readonly CallAnswer[]): Promise<Turn> {
@@ -257,35 +242,6 @@ export class StoredTurns implements Turns, AsyncDisposable {
     if (!ground) throw conversationNotFound();
     return ground;
   }
-
-  async #stopWaiting(stored: StoredTurn): Promise<boolean> {
-    const { replica } = this.#running;
-    const { calls, turn } = stored;
-    using held = await this.hold(turn);
-    const end = endOf(stored, 'stopped', held.feed.log.usageOfCalls);
-    // A union's spread loses which member it is.
-    const last = { ...end, seq: stored.lastSeq + 1 } as WholeEvent;
-    const change = { stored, status: 'stopped', calls, entries: [last], replica } as const;
-    const isOurs = await changeWaiting(this.#sql, change);
-    // Its user has answered meanwhile: it runs again, and hears of the stop.
-    if (!isOurs) return this.stop(turn.ownerId, { turnId: turn.id });
-    this.#running.tell({ turn: { ...turn, status: 'stopped' }, entries: [last] });
-    await closeCalls(this.#options.conversations, stored);
-    return true;
-  }
-
-  async #untilOver(turn: Turn): Promise<void> {
-    for await (const { type } of this.follow(turn, 0, AbortSignal.timeout(stopWaitMs))) {
-      if (type === 'ended' || type === 'failed') return;
-    }
-  }
-}
-
-const idPattern = /^[a-z]{3}_[\w-]{1,64}$/;
-
-/** Whether a database can be asked for it at all. */
-function isId(text: string): boolean {
-  return idPattern.test(text);
 }
 
 function isLost({ status }: Turn): boolean {

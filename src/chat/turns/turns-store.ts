@@ -172,3 +172,10 @@ export async function markStopping(
   );
   return row && toStoredTurn(row);
 }
+
+const idPattern = /^[a-z]{3}_[\w-]{1,64}$/;
+
+/** Whether the tables can be asked for it at all. */
+export function isId(text: string): boolean {
+  return idPattern.test(text);
+}
