@@ -21,7 +21,7 @@ import type { Tab } from './tab.ts';
 export interface ClientEventParts {
   readonly turns: Pick<Turns, 'begin' | 'find' | 'follow' | 'stop' | 'approve'>;
   readonly feeds: FeedHolder;
-  readonly conversations: Pick<Conversations, 'create' | 'find' | 'remove'>;
+  readonly conversations: Pick<Conversations, 'create' | 'ensure' | 'find' | 'remove'>;
   readonly voice: Voice;
   readonly channel: Pick<Channel, 'watch' | 'unwatch'>;
   readonly tracer: Tracer;
@@ -95,15 +95,19 @@ async function chat(
   tab: Tab,
   data: ClientEvents['chat_message'] & { readonly traceparent: string },
 ): Promise<object> {
-  const { conversation_id, message, model, stream = true, traceparent } = data;
+  const { conversation_id, message, model, stream = true, traceparent, idempotency_key } = data;
   if (!stream) requireRoom(tab.wholeCount, wholesMax);
   parts.takeCompletion(tab.caller);
   const { caller, ownerId } = tab;
-  const place = { ownerId, conversationId: conversation_id, model };
-  const turn = await sayIn(parts.conversations, place, async (conversationId) => {
+  const key = idempotency_key;
+  const first = { ownerId, conversationId: conversation_id, model, content: message, key };
+  const turn = await sayIn(parts.conversations, first, async (conversationId) => {
     const whole = stream ? undefined : tab.wantWhole(conversationId);
     const messages = [{ role: 'user', content: message }];
-    const named = model === undefined ? {} : { model };
+    const named = {
+      ...(model === undefined ? {} : { model }),
+      ...(key === undefined ? {} : { key }),
+    };
     try {
       const begun = await parts.turns.begin({
         caller,
@@ -112,6 +116,8 @@ async function chat(
         traceparent,
         ...named,
       });
+      // Of an answer that was begun before, this socket may have missed a part.
+      if (whole && begun.isRepeated) tab.endWhole(whole);
       whole?.bind(begun.id);
       return begun;
     } catch (error) {

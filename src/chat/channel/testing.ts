@@ -106,6 +106,7 @@ export class ScriptedChat {
       this.tellNews({ type: 'created', ownerId, conversationId: id, conversation });
       return conversation;
     },
+    ensure: async () => Promise.reject(new Error('no test of the channel sends a key')),
     find: async (ownerId, id) => {
       const found = this.#conversations.get(id);
       if (found?.ownerId !== ownerId)

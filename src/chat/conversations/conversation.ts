@@ -144,6 +144,8 @@ export interface Conversations {
     change?: ConversationChange,
     messages?: readonly NewMessage[],
   ): Promise<Conversation>;
+  /** Creates an empty one of this id, unless there is one; whether it did. */
+  ensure(ownerId: string, id: string, change?: ConversationChange): Promise<boolean>;
   find(ownerId: string, id: string): Promise<Conversation>;
   /** The ones that were used last first, with the number of all. */
   list(

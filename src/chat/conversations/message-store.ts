@@ -101,7 +101,7 @@ export interface CreateOrder {
 export async function insertConversation(
   sql: Database,
   { id, ownerId, title, model, tools, messages: given }: CreateOrder,
-): Promise<Added> {
+): Promise<Added | undefined> {
   const at = new Date();
   const messages = given.map((one) => prepared(one, at));
   const { tokens, cost } = totalOf(given);
@@ -109,12 +109,12 @@ export async function insertConversation(
     `with made as (
        insert into chat.conversations (id, owner_id, title, model, tools, message_count, total_tokens,
          cost, created_at, updated_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) returning *
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) on conflict (id) do nothing returning *
      ), added as (
        insert into chat.messages (${messageTargets})
        select $1, one.ordinal, one.id, $2, role, content, parts, status, turn_id, one.model, usage,
          tool_calls, tool_call_id, $9
-       from json_to_recordset($10::json) as one(${recordTypes})
+       from made, json_to_recordset($10::json) as one(${recordTypes})
      )
      select ${conversationColumns} from made`,
     [
@@ -131,8 +131,7 @@ export async function insertConversation(
     ],
   );
   const [row] = rows;
-  if (!row) throw new Error('the database gave no row of a new conversation');
-  return placed(conversationOf(row), messages);
+  return row && placed(conversationOf(row), messages);
 }
 
 export type MessageEnd = Pick<Message, 'content' | 'status'> &

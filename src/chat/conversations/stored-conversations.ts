@@ -78,10 +78,20 @@ export class StoredConversations implements Conversations, AsyncDisposable {
       tools,
       messages,
     });
-    const { conversation } = added;
-    this.#news.tell({ type: 'created', ownerId, conversationId: conversation.id, conversation });
-    this.#tellAdded(added);
-    return conversation;
+    if (!added) throw new Error('the database gave no row of a new conversation');
+    this.#tellCreated(added);
+    return added.conversation;
+  }
+
+  async ensure(
+    ownerId: string,
+    id: string,
+    { title, model, tools }: ConversationChange = {},
+  ): Promise<boolean> {
+    const order = { id, ownerId, title: storedTitle(title) ?? '', model, tools, messages: [] };
+    const added = await insertConversation(this.#sql, order);
+    if (added) this.#tellCreated(added);
+    return added !== undefined;
   }
 
   async find(ownerId: string, id: string): Promise<Conversation> {
@@ -177,6 +187,13 @@ export class StoredConversations implements Conversations, AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#news[Symbol.asyncDispose]();
+  }
+
+  #tellCreated(added: Added): void {
+    const { conversation } = added;
+    const { id: conversationId, ownerId } = conversation;
+    this.#news.tell({ type: 'created', ownerId, conversationId, conversation });
+    this.#tellAdded(added);
   }
 
   #tellAdded({ conversation, messages }: Added): void {

@@ -1,5 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import { conversationLimits } from '../schemas/conversations.ts';
+import { isIdempotencyKey } from '../schemas/idempotency.ts';
 
 /** A number of rows that a caller may ask for; throws `invalid` (`validation_error`) otherwise. */
 export function pageLimit(limit: number | null | undefined, bounds: PageBounds): number {
@@ -39,6 +40,12 @@ export function titleOf(title: string): string {
 /** A model's name. */
 export function modelOf(model: string): string {
   return notLonger('model', notEmpty('model', model), conversationLimits.modelLengthMax);
+}
+
+/** What makes a request that comes again the same. */
+export function keyOf(key: string): string {
+  if (isIdempotencyKey(key)) return key;
+  throw invalid('idempotencyKey', 'must be 1 to 255 printable ASCII characters');
 }
 
 /** PostgreSQL stores no U+0000; in GraphQL's own texts it can be written as an escape. */

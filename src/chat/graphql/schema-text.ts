@@ -196,6 +196,11 @@ input MessageInput {
   model: String
   "Answers at once, with the pending message."
   stream: Boolean = false
+  """
+  Printable ASCII, at most 255 characters. The same input with the same key is one question, for an hour after the
+  end of its answer; one that failed is asked again.
+  """
+  idempotencyKey: String
 }
 
 "A piece of an answer."

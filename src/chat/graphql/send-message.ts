@@ -3,7 +3,7 @@ import type { Message } from '../conversations/conversation.ts';
 import { sayIn } from '../conversations/first-message.ts';
 import { faultOf, readingEnded } from '../turns/turn-faults.ts';
 import type { Turn } from '../turns/turn.ts';
-import { modelOf, notEmpty } from './arguments.ts';
+import { keyOf, modelOf, notEmpty } from './arguments.ts';
 import type { OperationContext } from './context.ts';
 
 export interface MessageInput {
@@ -11,6 +11,7 @@ export interface MessageInput {
   readonly content: string;
   readonly model?: string | null;
   readonly stream?: boolean | null;
+  readonly idempotencyKey?: string | null;
 }
 
 /**
@@ -19,21 +20,23 @@ export interface MessageInput {
  */
 export async function sendMessage(
   context: OperationContext,
-  { conversationId, content, model, stream }: MessageInput,
+  { conversationId, content, model, stream, idempotencyKey }: MessageInput,
 ): Promise<Message> {
   const { parts, ownerId, asker } = context;
   const { caller, traceparent } = asker;
   notEmpty('content', content);
   if (model != null) modelOf(model);
+  const key = idempotencyKey == null ? undefined : keyOf(idempotencyKey);
   parts.completions.take(caller.identity);
-  const place = { ownerId, conversationId: conversationId ?? undefined };
-  const turn = await sayIn(parts.conversations, place, (id) =>
+  const first = { ownerId, conversationId: conversationId ?? undefined, content, key };
+  const turn = await sayIn(parts.conversations, first, (id) =>
     parts.turns.begin({
       caller,
       conversationId: id,
       messages: [{ role: 'user', content }],
       ...(model == null ? {} : { model }),
       ...(traceparent === undefined ? {} : { traceparent }),
+      ...(key === undefined ? {} : { key }),
     }),
   );
   const messageId = stream ? turn.messageId : await waitForAnswer(context, turn);

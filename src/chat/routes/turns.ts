@@ -6,6 +6,7 @@ import type { PushedAnswer } from '../../kit/answers/pushed-answer.ts';
 import { WrittenJsonText } from '../../kit/answers/written-json.ts';
 import { formatTraceparent } from '../../kit/trace/trace-context.ts';
 import { ownerOf, type Conversations } from '../conversations/conversation.ts';
+import { isIdempotencyKey } from '../schemas/idempotency.ts';
 import type { ChatCompletionRequest, turnRoutes as routes } from '../schemas/turns.ts';
 import { CompletionWriter } from '../turns/chunks.ts';
 import type { Turn, TurnRequest, Turns } from '../turns/turn.ts';
@@ -123,7 +124,7 @@ function toRequest({ identity, credential, body, span, headers }: AskingCall): T
 
 function keyOf(header: string | readonly string[] | undefined): Pick<TurnRequest, 'key'> {
   if (header === undefined) return {};
-  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return { key: header };
+  if (typeof header === 'string' && isIdempotencyKey(header)) return { key: header };
   throw new Fault('invalid', 'Idempotency-Key must be 1 to 255 printable ASCII characters', {
     reason: 'validation_error',
     detail: { param: 'Idempotency-Key' },

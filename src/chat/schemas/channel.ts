@@ -7,6 +7,7 @@ import {
   MessageSchema,
   UsageSchema,
 } from './conversations.ts';
+import { IdempotencyKey } from './idempotency.ts';
 
 /** Of a client's frame: a text of 1 MiB, however its characters are escaped. */
 export const frameBytesMax = 8 * 1024 * 1024;
@@ -27,6 +28,7 @@ export const clientEvents = {
     stream: Type.Optional(
       Type.Boolean({ description: 'false: this socket gets the finished answer alone' }),
     ),
+    idempotency_key: Type.Optional(IdempotencyKey),
   }),
   voice_command: Type.Object({
     transcription: Type.String({ minLength: 1, maxLength: 10_000 }),

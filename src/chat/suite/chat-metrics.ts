@@ -60,6 +60,11 @@ export class ChatMetrics {
     };
     return {
       create: (...given) => counted(conversations.create(...given), changes.of('created')),
+      ensure: async (...given) => {
+        const isNew = await conversations.ensure(...given);
+        if (isNew) changes.of('created').inc();
+        return isNew;
+      },
       find: (...given) => conversations.find(...given),
       list: (...given) => conversations.list(...given),
       change: (...given) => conversations.change(...given),

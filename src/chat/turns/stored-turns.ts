@@ -108,14 +108,14 @@ export class StoredTurns implements Turns, AsyncDisposable {
     for (let attempt = 0; ; attempt += 1) {
       const turn = newTurn(request, attempt);
       const known = await this.#known(turn);
-      if (known && (!isLost(known) || attempt >= repeatsMax)) return known;
+      if (known && (!isLost(known) || attempt >= repeatsMax)) return repeated(known);
       if (known) continue;
       try {
         return await this.#beginAs(turn, request);
       } catch (error) {
         // The same request may have come twice at once.
         const other = await this.#known(turn);
-        if (other) return other;
+        if (other) return repeated(other);
         throw error;
       }
     }
@@ -242,6 +242,10 @@ export class StoredTurns implements Turns, AsyncDisposable {
     if (!ground) throw conversationNotFound();
     return ground;
   }
+}
+
+function repeated(turn: Turn): Turn {
+  return { ...turn, isRepeated: true };
 }
 
 function isLost({ status }: Turn): boolean {

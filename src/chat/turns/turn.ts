@@ -41,6 +41,8 @@ export interface Turn {
   /** What was asked for until the gateway has said which one answers. */
   readonly model: string;
   readonly createdAtMs: number;
+  /** As it was begun: its request had come before, with the same key. */
+  readonly isRepeated?: boolean;
   /** As it was read, while it waits: the calls that its user has not answered. */
   readonly openCallIds?: readonly string[];
 }
