@@ -44,31 +44,28 @@ const finders: Readonly<Record<PersonalDataKind, Finder>> = {
   },
 };
 
+/** From its first character to behind its last. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
- * The text with everything of this kind replaced by what `replace` answers for it. An expression takes
- * as much as it can, so that one match may hold the start of the next: what is behind the meant part is
- * searched again.
+ * Where everything of this kind stands in a text, in order. An expression takes as much as it can, so
+ * that one match may hold the start of the next: what is behind the meant part is searched again.
  */
-export function replacePersonalData(
-  text: string,
-  kind: PersonalDataKind,
-  replace: (found: string) => string,
-): string {
+export function findPersonalData(text: string, kind: PersonalDataKind): readonly Span[] {
   const { expression, confirm } = finders[kind];
-  let replaced = '';
-  let done = 0;
+  const spans: Span[] = [];
   expression.lastIndex = 0;
   for (let found = expression.exec(text); found; found = expression.exec(text)) {
     const [match] = found;
     const { isMeant, length } = confirm(match, text.slice(found.index, found.index + restChars));
     const end = found.index + Math.max(1, length);
-    if (isMeant) {
-      replaced += text.slice(done, found.index) + replace(text.slice(found.index, end));
-      done = end;
-    }
+    if (isMeant) spans.push({ start: found.index, end });
     expression.lastIndex = end;
   }
-  return replaced + text.slice(done);
+  return spans;
 }
 
 /** Of a text that is looked at with a match: longer than any two of them. */

@@ -1,4 +1,5 @@
-import { personalDataKinds, replacePersonalData, type PersonalDataKind } from './personal-data.ts';
+import { findPersonalData, personalDataKinds, type PersonalDataKind } from './personal-data.ts';
+import { replaceSpans, spansAcross } from './spans.ts';
 
 const names = personalDataKinds.map((kind) => kind.toUpperCase());
 
@@ -42,16 +43,28 @@ export class Redaction {
 
   /** The text with placeholders for personal data. */
   redact(text: string): string {
-    return this.#kinds.reduce(
-      (rest, kind) => replacePersonalData(rest, kind, (found) => this.#placeholderOf(kind, found)),
-      text,
-    );
+    return this.#kinds.reduce((rest, kind) => {
+      const spans = findPersonalData(rest, kind);
+      return replaceSpans([rest], spans, this.#replacing(kind)).join('');
+    }, text);
+  }
+
+  /** Texts that a provider reads as one, with placeholders for what lies across the end of one of them. */
+  redactAcross(texts: readonly string[]): readonly string[] {
+    return this.#kinds.reduce((rest, kind) => {
+      const spans = spansAcross(rest, findPersonalData(rest.join(''), kind));
+      return replaceSpans(rest, spans, this.#replacing(kind));
+    }, texts);
   }
 
   /** The text with the data in place of its placeholders; unknown ones stay. */
   restore(text: string): string {
     if (!text.includes('[')) return text;
     return text.replaceAll(placeholderPattern, (found) => this.#originals.get(found) ?? found);
+  }
+
+  #replacing(kind: PersonalDataKind): (found: string) => string {
+    return (found) => this.#placeholderOf(kind, found);
   }
 
   #placeholderOf(kind: PersonalDataKind, original: string): string {

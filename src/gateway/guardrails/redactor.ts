@@ -1,6 +1,7 @@
 import type { Answer, AnswerEvent } from '../conversation/answer.ts';
 import type { AssistantPart, ChatRequest } from '../conversation/request.ts';
 import type { AnswerGuard, Guardrail, StreamGuard } from './guardrail.ts';
+import { rewriteNeighbours } from './neighbours.ts';
 import type { PersonalDataKind } from './personal-data.ts';
 import { Redaction } from './redaction.ts';
 import { rewriteTexts, visitTexts } from './request-texts.ts';
@@ -23,7 +24,8 @@ export class Redactor implements Guardrail {
   inspectRequest(request: ChatRequest): ChatRequest {
     const redaction = new Redaction(this.#kinds);
     visitTexts(request, (text) => redaction.avoid(text));
-    const redacted = rewriteTexts(request, (text) => redaction.redact(text));
+    const alone = rewriteTexts(request, (text) => redaction.redact(text));
+    const redacted = rewriteNeighbours(alone, (texts) => redaction.redactAcross(texts));
     if (!redaction.isEmpty) this.#redactions.set(redacted, redaction);
     return redacted;
   }
