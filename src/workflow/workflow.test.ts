@@ -318,6 +318,21 @@ test('versions are published, rolled back, compared, and guarded by `If-Match`',
   expect((await ada('GET', `${root}/${id}?version=2`)).body.flow.nodes).toHaveLength(3);
 });
 
+test('a change may name the `ETag` of whichever answer came before it', async () => {
+  const made = await ada('POST', root, { name: 'tagged', flow: pair });
+  const path = `${root}/${made.body.id}`;
+  const rename = (from: typeof made, name: string) =>
+    ada('PUT', path, { name }, { 'if-match': from.headers.get('etag') ?? 'none' });
+  const renamed = await rename(made, 'one');
+  expect([renamed.status, (await rename(made, 'late')).status]).toEqual([200, 409]);
+  const archived = await ada('DELETE', path);
+  const published = await ada('POST', `${path}/publish`, {});
+  expect((await rename(archived, 'late')).status).toBe(409);
+  expect((await rename(published, 'two')).body.name).toBe('two');
+  const back = await ada('POST', `${path}/rollback`, { version: 1 });
+  expect((await rename(back, 'three')).body.name).toBe('three');
+});
+
 test('an archived workflow takes no starts and keeps its executions', async () => {
   const id = await create(pair);
   const executionId = await execute(id);

@@ -1,4 +1,4 @@
-import type { Handler } from '../../kit/http/call.ts';
+import type { Call, Handler } from '../../kit/http/call.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import type { Catalog, ShownTemplate } from '../definitions/catalog.ts';
@@ -77,13 +77,14 @@ function changeHandlers({
   log,
 }: WorkflowHandlerParts): Pick<WorkflowHandlers, Changing> {
   return {
-    createWorkflow: async ({ body, identity }) => {
+    createWorkflow: async (call) => {
+      const { body, identity } = call;
       const { name, flow, description = '', category = 'general', tags = [] } = body;
       const isPublished = body.status !== 'draft';
       const labels = { name, description, category, tags };
       const made = await definitions.create({ ...labels, flow, isPublished }, identity.subject);
       log.info({ workflowId: made.id, by: identity.subject }, 'a workflow was made');
-      return toAnswer(made);
+      return answerTagged(call, made);
     },
     readWorkflow: async (call) => {
       const { params, query } = call;
@@ -91,8 +92,7 @@ function changeHandlers({
       const workflow = await readShown(definitions, params.id, actor);
       const given = { version: query.version, actor };
       const { flow, version } = await readShownVersion(definitions, workflow, given);
-      call.setHeader('etag', `"${workflow.revision}"`);
-      return { ...toAnswer(workflow), flowVersion: version, flow: copyOf(flow) };
+      return { ...answerTagged(call, workflow), flowVersion: version, flow: copyOf(flow) };
     },
     changeWorkflow: async (call) => {
       const { params, body, identity, headers } = call;
@@ -104,14 +104,14 @@ function changeHandlers({
         actorOf(identity),
       );
       log.info({ workflowId: changed.id, by: identity.subject }, 'a workflow was changed');
-      call.setHeader('etag', `"${changed.revision}"`);
-      return toAnswer(changed);
+      return answerTagged(call, changed);
     },
-    archiveWorkflow: async ({ params, identity }) => {
+    archiveWorkflow: async (call) => {
+      const { params, identity } = call;
       const archived = await definitions.archive(params.id, actorOf(identity));
       await onArchived(archived.id);
       log.info({ workflowId: archived.id, by: identity.subject }, 'a workflow was archived');
-      return toAnswer(archived);
+      return answerTagged(call, archived);
     },
     readWorkflowSecret: async (call) => {
       const { params, identity } = call;
@@ -135,15 +135,17 @@ function versionHandlers({
   log,
 }: WorkflowHandlerParts): Pick<WorkflowHandlers, Versioning> {
   return {
-    publishWorkflow: async ({ params, body, identity }) => {
+    publishWorkflow: async (call) => {
+      const { params, body, identity } = call;
       const published = await definitions.publish(params.id, body.version, actorOf(identity));
       log.info({ workflowId: published.id, by: identity.subject }, 'a workflow was published');
-      return toAnswer(published);
+      return answerTagged(call, published);
     },
-    rollBackWorkflow: async ({ params, body, identity }) => {
+    rollBackWorkflow: async (call) => {
+      const { params, body, identity } = call;
       const before = await definitions.rollBack(params.id, body.version, actorOf(identity));
       log.info({ workflowId: before.id, by: identity.subject }, 'a workflow was rolled back');
-      return toAnswer(before);
+      return answerTagged(call, before);
     },
     listVersions: async ({ params, query, identity }) => {
       const actor = actorOf(identity);
@@ -180,6 +182,12 @@ function versionHandlers({
       return toValidity(definitions.validate(flow));
     },
   };
+}
+
+/** A workflow as it is answered, with the `ETag` that a change of it may name. */
+function answerTagged(call: Pick<Call, 'setHeader'>, workflow: Workflow) {
+  call.setHeader('etag', `"${workflow.revision}"`);
+  return toAnswer(workflow);
 }
 
 /** A workflow as it is answered. */
