@@ -51,6 +51,7 @@ beforeAll(async () => {
     callMsMax: 300,
     operations: {
       swarmStatus: ({ swarmId }) => {
+        if (swarmId !== 'swm_1') throw new Fault('conflict', 'no', { reason: swarmId });
         throw new Fault('not_found', `there is no swarm ${swarmId}`, {
           reason: 'swarm_not_found',
           detail: { swarmId },
@@ -222,6 +223,18 @@ test('a refusal carries its reason and its details, for people and for programs'
     metadata: { swarmId: 'swm_1' },
   });
   expect(RetryInfo.deserialize(details[1]!.value)).toEqual({ retryDelay: { seconds: 7 } });
+});
+
+test.each([
+  ['swarm_ended', status.FAILED_PRECONDITION],
+  ['voting_began', status.FAILED_PRECONDITION],
+  ['swarm_full', status.FAILED_PRECONDITION],
+  ['vote_conflict', status.ALREADY_EXISTS],
+])('a conflict %s says what kind it is', async (reason, code) => {
+  const request = { swarmId: reason };
+  const answer = await client.call('SwarmCoordination', 'GetSwarmStatus', { request });
+  expect(answer.code).toBe(code);
+  expect(answer.metadata.get('error-code')).toEqual([reason.toUpperCase()]);
 });
 
 test('what fails inside is not told to the caller', async () => {

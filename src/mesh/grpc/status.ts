@@ -19,7 +19,7 @@ export class GrpcStatuses {
    * request as plain metadata.
    */
   of(fault: Fault, requestId: string): GrpcStatus {
-    const code = codes[fault.code].grpc;
+    const code = codeOf(fault);
     const reason = (fault.reason ?? fault.code).toUpperCase();
     const metadata = {
       'error-code': reason,
@@ -48,6 +48,18 @@ export class GrpcStatuses {
       value: this.#details[name].serialize(value),
     };
   }
+}
+
+/** FAILED_PRECONDITION: the state forbids it, nothing of that name is there already. */
+const failedPrecondition = 9;
+const stateConflicts: ReadonlySet<string | undefined> = new Set([
+  'swarm_ended',
+  'swarm_full',
+  'voting_began',
+]);
+
+function codeOf({ code, reason }: Fault): number {
+  return stateConflicts.has(reason) ? failedPrecondition : codes[code].grpc;
 }
 
 interface Facts {
