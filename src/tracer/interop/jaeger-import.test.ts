@@ -172,6 +172,8 @@ const tagged = {
     { key: 'n', type: 'int64', value: -4 },
     { key: 'r', type: 'float64', value: 1.25 },
     { key: 'whole', type: 'float64', value: 3 },
+    { key: 'none', type: 'float64', value: 'NaN' },
+    { key: 'endless', type: 'float64', value: '-Infinity' },
     { key: 'large', type: 'int64', value: '9007199254740993' },
     { key: 'bytes', type: 'binary', value: 'AAEC' },
     { key: 'list', type: 'string', value: '["a",1]' },

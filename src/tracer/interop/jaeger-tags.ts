@@ -110,7 +110,9 @@ function integerOf(text: string): ExportValue {
   return value >= -int64Max && value < int64Max ? value : text;
 }
 
+/** JSON has no number for what is none, nor for what is infinite. */
 function numberOf(text: string): ExportValue {
+  if (text === 'NaN') return Number.NaN;
   const value = Number(text);
   return text.trim() === '' || Number.isNaN(value) ? text : value;
 }
