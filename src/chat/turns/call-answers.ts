@@ -16,8 +16,9 @@ export interface Decision {
 }
 
 /**
- * A waiting turn's calls with its user's answers. Refuses with `conflict` (`turn_not_waiting`) a turn
- * that does not wait, and with `invalid` (`unknown_call`) an answer to what it does not ask.
+ * A waiting turn's calls with its user's answers. Refuses with `conflict` a turn that does not wait
+ * (`turn_not_waiting`) and a call that was answered before (`call_answered`), and with `invalid`
+ * (`unknown_call`) an answer to what it does not ask.
  */
 export function decideCalls(
   { turn, calls, lastSeq }: StoredTurn,
@@ -47,7 +48,14 @@ export function decideCalls(
 }
 
 function requireAsked(calls: readonly CallState[], callId: string): void {
-  if (calls.some(({ call, phase }) => call.id === callId && phase === 'asked')) return;
+  const phase = calls.find(({ call }) => call.id === callId)?.phase;
+  if (phase === 'asked') return;
+  if (phase === 'approved' || phase === 'refused') {
+    throw new Fault('conflict', 'this call was answered already', {
+      reason: 'call_answered',
+      detail: { call_id: callId },
+    });
+  }
   throw new Fault('invalid', 'the turn does not ask about this call', {
     reason: 'unknown_call',
     detail: { call_id: callId.slice(0, 100) },

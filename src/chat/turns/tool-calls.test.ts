@@ -188,6 +188,9 @@ describe('calls of tools', () => {
       { callId: 'c3', isApproved: false },
     ]);
     expect(half.status).toBe('waiting');
+    await expect(
+      turns.approve(callerOf(ada), turn.id, [{ callId: 'c3', isApproved: true }]),
+    ).rejects.toMatchObject({ code: 'conflict', reason: 'call_answered' });
     const both = await Promise.allSettled(
       [here, there].map((replica) =>
         replica.turns.approve(callerOf(ada), turn.id, [{ callId: 'c2', isApproved: true }]),
