@@ -96,6 +96,7 @@ test.each([
   [withCondition({ timeWindow: '25h' }), 'condition.timeWindow'],
   [withCondition({ agentId: '' }), 'condition.agentId'],
   [withCondition({ operation: 'half \ud83d' }), 'condition.operation'],
+  [withCondition({ agent: 'planner' }), 'condition.agent'],
   [
     withNotification({ type: 'email', recipients: ['a\udd25@b.c'] }),
     'notifications.0.recipients.0',

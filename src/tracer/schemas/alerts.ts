@@ -36,7 +36,8 @@ const condition = Type.Object(
     agentId: Type.Optional(line(512, 'only traces of this agent')),
     operation: Type.Optional(line(1_024, 'only traces of this name')),
   },
-  { $id: 'AlertCondition' },
+  // A filter that is misspelt would have it look at everything.
+  { $id: 'AlertCondition', additionalProperties: false },
 );
 
 const recipient = Type.String({
