@@ -3,7 +3,7 @@ import type { Log } from '../../kit/log.ts';
 import { parseSchedule } from './cron.ts';
 import type { Firings } from './firings.ts';
 import { compileMapping } from './mapping.ts';
-import { findNextDue, listDue, type TriggerSql } from './trigger-store.ts';
+import { findNextDue, listDue, listWaiting, moveDue, type TriggerSql } from './trigger-store.ts';
 import type { Trigger } from './trigger.ts';
 
 export interface SchedulesOptions {
@@ -20,13 +20,16 @@ const marginMs = 20;
 
 /**
  * Fires schedules when they are due, each due time once over all replicas. What was missed while
- * nothing ran is made up for by one firing.
+ * nothing ran is made up for by one firing. Where the clock was ahead and is set back, what waits for
+ * the time that it showed is due when it would have been.
  */
 export class Schedules implements AsyncDisposable {
   readonly #options: SchedulesOptions;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #isStarted = false;
+  /** By the clock; before the first look it may have been anything. */
+  #lookedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: SchedulesOptions) {
     this.#options = options;
@@ -56,6 +59,7 @@ export class Schedules implements AsyncDisposable {
     clearTimeout(this.#timer);
     let delayMs = lookMsMax;
     try {
+      await this.#heedClock();
       const due = await listDue(sql, new Date(now()), portion);
       for (const trigger of due) await this.#fire(trigger);
       await firings.pump();
@@ -67,6 +71,25 @@ export class Schedules implements AsyncDisposable {
     if (!this.#isStarted) return;
     // Timers may come a millisecond early.
     this.#timer = setTimeout(() => void this.look(), delayMs + marginMs).unref();
+  }
+
+  async #heedClock(): Promise<void> {
+    const nowMs = this.#options.now();
+    if (nowMs < this.#lookedAtMs) await this.#bringForward(new Date(nowMs));
+    this.#lookedAtMs = nowMs;
+  }
+
+  async #bringForward(now: Date): Promise<void> {
+    const { sql } = this.#options;
+    let waiting: Trigger[] = [];
+    do {
+      const after = waiting.at(-1)?.id ?? '';
+      waiting = await listWaiting(sql, now, { after, countMax: portion });
+      for (const trigger of waiting) {
+        const next = nextOf(trigger, now);
+        if (next && trigger.nextAt && next < trigger.nextAt) await moveDue(sql, trigger, next);
+      }
+    } while (waiting.length === portion);
   }
 
   async #fire(trigger: Trigger): Promise<void> {

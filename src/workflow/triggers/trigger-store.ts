@@ -156,6 +156,33 @@ export async function listDue(sql: TriggerSql, now: Date, countMax: number): Pro
   return rows.map(toTrigger);
 }
 
+/** Schedules that are due later than that, by their ids behind `after`. */
+export async function listWaiting(
+  sql: TriggerSql,
+  now: Date,
+  { after, countMax }: { readonly after: string; readonly countMax: number },
+): Promise<Trigger[]> {
+  const rows = await sql.query<TriggerRow>(
+    `select ${columns} from workflow.triggers
+     where next_at > $1::timestamptz and is_enabled and id > $2 order by id limit $3`,
+    [now, after, countMax],
+  );
+  return rows.map(toTrigger);
+}
+
+/** Has a schedule due at another time, unless it has fired or was changed meanwhile. */
+export async function moveDue(
+  sql: TriggerSql,
+  { id, nextAt, revision }: Pick<Trigger, 'id' | 'nextAt' | 'revision'>,
+  next: Date,
+): Promise<void> {
+  await sql.query(
+    `update workflow.triggers set next_at = $4::timestamptz
+     where id = $1 and next_at = $2::timestamptz and revision = $3 and is_enabled`,
+    [id, nextAt, revision, next],
+  );
+}
+
 /** When the next schedule is due. */
 export async function findNextDue(sql: TriggerSql): Promise<Date | undefined> {
   const [row] = await sql.query<{ at: Date | null }>(
