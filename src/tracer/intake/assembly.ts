@@ -77,14 +77,14 @@ export class Assembly {
     const { quietMs, partialMs, openSpansMax } = this.#options;
     const isCrowded = this.#openSpans > openSpansMax;
     for (const [traceId, trace] of this.#fresh) {
-      if (!isCrowded && nowMs - trace.lastSeenMs < quietMs) break;
+      if (!isCrowded && !isQuiet(trace, nowMs, quietMs)) break;
       if (!isWritten(trace)) continue;
       this.#fresh.delete(traceId);
       const isWhole = trace.hasRoot || trace.isLate;
       (isWhole ? this.#due : this.#partial).set(traceId, trace);
     }
     for (const [traceId, trace] of this.#partial) {
-      if (!isCrowded && nowMs - trace.lastSeenMs < partialMs) break;
+      if (!isCrowded && !isQuiet(trace, nowMs, partialMs)) break;
       this.#partial.delete(traceId);
       this.#due.set(traceId, trace);
     }
@@ -139,7 +139,7 @@ export class Assembly {
   forgetLate(nowMs: number): void {
     for (const trace of this.#late.values()) {
       const isCrowded = this.#lateSpans > this.#options.openSpansMax / 4;
-      if (nowMs - trace.lastSeenMs < lateMs && !isCrowded) return;
+      if (!isQuiet(trace, nowMs, lateMs) && !isCrowded) return;
       this.#late.delete(trace.traceId);
       this.#lateSpans -= trace.spans.size;
     }
@@ -161,4 +161,9 @@ export class Assembly {
     this.#openSpans += late.spans.size;
     return late;
   }
+}
+
+/** Whether nothing has come for so long; what came later than now did so by a clock that was set back. */
+function isQuiet({ lastSeenMs }: OpenTrace, nowMs: number, forMs: number): boolean {
+  return lastSeenMs > nowMs || nowMs - lastSeenMs >= forMs;
 }
