@@ -82,6 +82,21 @@ export function noteBeats(sql: AgentSql, beats: readonly Beat[]): Promise<AgentS
   );
 }
 
+/**
+ * Notes agents that were heard of later than `beyondMs` as heard of at `nowMs`; the answer has those
+ * that it changed.
+ */
+export function noteSetBack(
+  sql: AgentSql,
+  { nowMs, beyondMs }: { readonly nowMs: number; readonly beyondMs: number },
+): Promise<AgentState[]> {
+  return sql.query<AgentState>(
+    `update mesh.agents a set revision = nextval('mesh.agent_revisions'), last_seen_ms = $1
+     where a.last_seen_ms > $2 returning ${stateColumns}`,
+    [nowMs, beyondMs],
+  );
+}
+
 /** Notes silence of different agents in one statement; the answer has those that it changed. */
 export function noteSilence(
   sql: AgentSql,

@@ -86,7 +86,7 @@ export class AgentRegistry implements AsyncDisposable {
       directory,
       now,
       keptOfflineMs,
-      onSilent: (states) => this.#tellStates(states),
+      onChanged: (states) => this.#tellStates(states),
       onRemoved: (removals) => this.#replication.tell({ removals }),
     });
     this.#lifetime = new Lifetime(log);

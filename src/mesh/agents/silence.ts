@@ -1,6 +1,12 @@
 import type { AgentRecord } from './agent-record.ts';
 import type { AgentState, Removal, Silence } from './agent-row.ts';
-import { deleteFormerEpochs, deleteOffline, noteSilence, type AgentSql } from './agent-store.ts';
+import {
+  deleteFormerEpochs,
+  deleteOffline,
+  noteSetBack,
+  noteSilence,
+  type AgentSql,
+} from './agent-store.ts';
 import { despiteDeadlock } from './deadlock.ts';
 import type { Directory } from './directory.ts';
 
@@ -17,20 +23,26 @@ export interface SilenceWatchOptions {
   readonly now: () => number;
   /** How long an offline agent is kept, and the epoch of one that is gone. */
   readonly keptOfflineMs: number;
-  readonly onSilent: (states: readonly AgentState[]) => void;
+  /** Told what silence has changed, and a clock that was set back. */
+  readonly onChanged: (states: readonly AgentState[]) => void;
   readonly onRemoved: (removals: readonly Removal[]) => void;
 }
 
 const removalMs = 600_000;
+/** By which clocks of replicas may differ. */
+const clockSkewMs = 60_000;
 
 /**
  * Finds agents that are silent: suspect after three missed beats, offline after six. Memory says whom
- * to look at, the table decides, so that of several replicas one tells.
+ * to look at, the table decides, so that of several replicas one tells. Where the clock was ahead and
+ * is set back, nobody waits for the time that it showed: whoever was heard of then was so just now.
  */
 export class SilenceWatch implements AsyncDisposable {
   readonly #options: SilenceWatchOptions;
   /** While nobody listened nobody was silent. */
-  readonly #startedAtMs: number;
+  #startedAtMs: number;
+  /** By the clock; before the first look it may have been anything. */
+  #checkedAtMs = Number.POSITIVE_INFINITY;
   #checking: Promise<void> | undefined;
   #removedAtMs: number;
 
@@ -53,8 +65,10 @@ export class SilenceWatch implements AsyncDisposable {
   }
 
   async #check(): Promise<void> {
-    const { sql, directory, now, onSilent } = this.#options;
+    const { sql, directory, now, onChanged } = this.#options;
     const nowMs = now();
+    if (nowMs < this.#checkedAtMs) await this.#setBack(nowMs);
+    this.#checkedAtMs = nowMs;
     const silences: Silence[] = [];
     for (const agent of directory.all()) {
       const silence = this.#judge(agent, nowMs);
@@ -62,10 +76,18 @@ export class SilenceWatch implements AsyncDisposable {
     }
     for (let at = 0; at < silences.length; at += silencesMax) {
       const some = silences.slice(at, at + silencesMax);
-      onSilent(await despiteDeadlock(() => noteSilence(sql, some, nowMs)));
+      onChanged(await despiteDeadlock(() => noteSilence(sql, some, nowMs)));
     }
     directory.prune();
     await this.#removeOld(nowMs);
+  }
+
+  async #setBack(nowMs: number): Promise<void> {
+    const { sql, onChanged } = this.#options;
+    this.#startedAtMs = Math.min(this.#startedAtMs, nowMs);
+    this.#removedAtMs = Math.min(this.#removedAtMs, nowMs);
+    const beyondMs = nowMs + clockSkewMs;
+    onChanged(await despiteDeadlock(() => noteSetBack(sql, { nowMs, beyondMs })));
   }
 
   #judge(agent: AgentRecord, nowMs: number): Silence | undefined {
