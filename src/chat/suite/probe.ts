@@ -10,6 +10,7 @@ const outOfTimeMark = Symbol('out of time');
 /** Something that is measured now and then, one measurement at a time, each for a second at most. */
 export class Probe<T> {
   readonly #measure: () => Promise<T>;
+  /** Milliseconds, whatever becomes of the clock. */
   readonly #now: () => number;
   #measuredAt = Number.NEGATIVE_INFINITY;
   #measuring: Promise<void> | undefined;
@@ -17,7 +18,7 @@ export class Probe<T> {
   /** What was measured last; absent when that failed. */
   value: T | undefined;
 
-  constructor(measure: () => Promise<T>, now: () => number = Date.now) {
+  constructor(measure: () => Promise<T>, now = (): number => performance.now()) {
     this.#measure = measure;
     this.#now = now;
   }
