@@ -221,6 +221,19 @@ test('with client credentials nobody has to log in', async () => {
   expect(await greet(second)).toEqual(welcome);
 });
 
+test('who has no client of their own is registered as one with a secret, once for as long as it is known', async () => {
+  const alone = { grant: 'client_credentials' } as const;
+  expect(await first.authorizations.begin('con_a', alone)).toEqual({ authorized: true });
+  expect(await second.authorizations.begin('con_a', alone)).toEqual({ authorized: true });
+  expect(await greet(first)).toEqual(welcome);
+  expect(server.registrations).toMatchObject([
+    { grant_types: ['client_credentials'], token_endpoint_auth_method: 'client_secret_basic' },
+  ]);
+  server.forgetClients();
+  expect(await first.authorizations.begin('con_a', alone)).toEqual({ authorized: true });
+  expect(server.registrations).toHaveLength(2);
+});
+
 test('the secret of a client goes to the authorization server that knows it, and no other', async () => {
   const begun = first.authorizations.begin('con_a', {
     ...robot,

@@ -103,6 +103,7 @@ export class Authorizations implements AsyncDisposable {
     const login = new ServerLogin({ resource, grant, scope, client }, this.#callbackUrl, {
       state,
       findClient: (standing) => this.#clients.find(use, standing),
+      keepClient: (standing) => this.#clients.keep(use, standing),
     });
     const result = await this.#authorize(login, asked);
     if (result === 'AUTHORIZED') {
@@ -111,7 +112,6 @@ export class Authorizations implements AsyncDisposable {
     }
     const { authorizationUrl } = login;
     if (!authorizationUrl || !/^https?:$/.test(authorizationUrl.protocol)) throw unusable();
-    if (login.isRegistered) await this.#clients.keep(use, login.standing);
     const sealed = this.#box.seal(login.standing, flowContext(state));
     await saveFlow(this.#options.sql, hashOf(state), { connectionId, sealed });
     return { authorizationUrl: authorizationUrl.href };

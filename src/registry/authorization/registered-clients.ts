@@ -42,8 +42,9 @@ export class RegisteredClients {
     if (sealed === undefined) return undefined;
     const known = this.#options.box.unseal(sealed, placeOf(connectionId));
     const { client } = known;
-    const isSame = known.resource === standing.resource && known.scope === scopeOf(scope, standing);
-    if (!client || !isSame || !this.#isForCallback(client)) return undefined;
+    const isSame = known.resource === standing.resource && known.grant === standing.grant;
+    if (!client || !isSame || known.scope !== scopeOf(scope, standing)) return undefined;
+    if (isInteractive(standing) && !this.#isForCallback(client)) return undefined;
     if (client.issuer !== standing.discovery?.authorizationServerMetadata?.issuer) return undefined;
     return (await this.#isKnown(client, standing)) ? client : undefined;
   }
@@ -62,10 +63,11 @@ export class RegisteredClients {
   /**
    * Whether the authorization server knows the client still: a code that nobody was given is refused as
    * `invalid_grant` then, and else as `invalid_client` (RFC 6749 section 5.2). The page where somebody
-   * logs in would tell only them.
+   * logs in would tell only them. `unauthorized_client` is what one hears that never takes codes.
    */
-  async #isKnown(client: StoredOAuthClientInformation, { discovery }: Standing): Promise<boolean> {
+  async #isKnown(client: StoredOAuthClientInformation, standing: Standing): Promise<boolean> {
     const { exchangeAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
+    const { discovery } = standing;
     const metadata = discovery?.authorizationServerMetadata;
     if (!discovery || !metadata) return false;
     try {
@@ -81,9 +83,14 @@ export class RegisteredClients {
       return true;
     } catch (error) {
       const code = error instanceof OAuthError ? error.code : undefined;
-      return code !== 'invalid_client' && code !== 'unauthorized_client';
+      if (code === 'unauthorized_client') return !isInteractive(standing);
+      return code !== 'invalid_client';
     }
   }
+}
+
+function isInteractive({ grant }: Standing): boolean {
+  return grant === 'authorization_code';
 }
 
 /** As the SDK chooses it for a registration. */

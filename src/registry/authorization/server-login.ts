@@ -27,6 +27,8 @@ export interface LoginBeginning {
   readonly state: string;
   /** The client that was registered before, for a standing whose metadata has been read; nothing where there is none that is good. */
   readonly findClient: (standing: Standing) => Promise<StoredOAuthClientInformation | undefined>;
+  /** Told of the client that had to be registered, whatever comes of the login then. */
+  readonly keepClient: (standing: Standing) => Promise<void>;
 }
 
 /** What the SDK asks and tells while it authorizes; it changes the standing that it was given. */
@@ -34,8 +36,6 @@ export class ServerLogin implements OAuthClientProvider {
   readonly standing: Standing;
   readonly #callbackUrl: string;
   readonly #beginning: LoginBeginning | undefined;
-  /** Whether the registry had to make itself known as another client. */
-  isRegistered = false;
   /** Where somebody has to log in, once the SDK has said so. */
   authorizationUrl: URL | undefined;
 
@@ -51,6 +51,8 @@ export class ServerLogin implements OAuthClientProvider {
 
   get clientMetadata(): OAuthClientMetadata {
     const { scope, client } = this.standing;
+    // Nobody else vouches for who uses its own credentials (RFC 6749 section 4.4).
+    const isConfidential = client?.client_secret !== undefined || !this.#isInteractive;
     return {
       client_name: 'Ennead registry',
       redirect_uris: [this.#callbackUrl],
@@ -58,18 +60,13 @@ export class ServerLogin implements OAuthClientProvider {
         ? ['authorization_code', 'refresh_token']
         : ['client_credentials'],
       response_types: this.#isInteractive ? ['code'] : [],
-      token_endpoint_auth_method: client?.client_secret ? 'client_secret_basic' : 'none',
+      token_endpoint_auth_method: isConfidential ? 'client_secret_basic' : 'none',
       ...(scope === undefined ? {} : { scope }),
     };
   }
 
   get #isInteractive(): boolean {
     return this.standing.grant === 'authorization_code';
-  }
-
-  /** Only where somebody logs in: each login that nobody takes part in would be refused first. */
-  async #findClient(): Promise<StoredOAuthClientInformation | undefined> {
-    return this.#isInteractive ? this.#beginning?.findClient(this.standing) : undefined;
   }
 
   state(): string {
@@ -80,7 +77,7 @@ export class ServerLogin implements OAuthClientProvider {
   async clientInformation(
     context?: OAuthClientInformationContext,
   ): Promise<StoredOAuthClientInformation | undefined> {
-    this.standing.client ??= await this.#findClient();
+    this.standing.client ??= await this.#beginning?.findClient(this.standing);
     const { client } = this.standing;
     // The SDK would register another client there instead.
     if (client?.issuer && context && !isSameIssuer(client.issuer, context.issuer)) {
@@ -89,10 +86,11 @@ export class ServerLogin implements OAuthClientProvider {
     return client;
   }
 
-  saveClientInformation(client: StoredOAuthClientInformation): void {
+  async saveClientInformation(client: StoredOAuthClientInformation): Promise<void> {
     // One that was given comes here too, for the issuer that it is noted with.
-    this.isRegistered = this.standing.client === undefined;
+    const isRegistered = this.standing.client === undefined;
     this.standing.client = client;
+    if (isRegistered) await this.#beginning?.keepClient(this.standing);
   }
 
   tokens(): StoredOAuthTokens | undefined {

@@ -135,21 +135,25 @@ class Site {
     this.registrations.push(metadata);
     const client = `client-${this.registrations.length}`;
     this.clients.add(client);
-    send(response, 201, { ...Object(metadata), client_id: client });
+    const { token_endpoint_auth_method: method } = Object(metadata);
+    const secret = method === 'none' ? {} : { client_secret: 'secret' };
+    send(response, 201, { ...Object(metadata), ...secret, client_id: client });
   }
 
   async #token(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = new URLSearchParams(await text(request));
     if (!this.isIssuing) return send(response, 503, {});
-    const client = form.get('client_id');
-    if (client !== null && !this.clients.has(client)) {
+    const confidential = /^client-\d+(?=:secret$)/.exec(atob(basic(request)))?.[0];
+    const client = form.get('client_id') ?? confidential;
+    if (client !== undefined && !this.clients.has(client)) {
       return send(response, 401, { error: 'invalid_client' });
     }
+    const isRobot = atob(basic(request)) === 'robot:secret';
     const isGranted =
       form.get('grant_type') === 'refresh_token'
         ? this.#isRefreshed(form)
         : form.get('grant_type') === 'client_credentials'
-          ? request.headers.authorization === `Basic ${btoa('robot:secret')}`
+          ? isRobot || confidential !== undefined
           : this.#isCodeGood(form);
     if (!isGranted) return send(response, 400, { error: 'invalid_grant' });
     this.happens();
@@ -186,6 +190,10 @@ const handler = createMcpHandler(() => {
   }));
   return server;
 });
+
+function basic(request: IncomingMessage): string {
+  return /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+}
 
 function send(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
