@@ -122,7 +122,9 @@ class Dialling {
   async #openAsLegacy(error: unknown): Promise<Dialled> {
     if (!this.#mayBeLegacy(error)) throw this.#failure ?? error;
     this.#failure = undefined;
-    return this.#open({ kind: 'legacy' });
+    return this.#open({ kind: 'legacy' }).catch((again: unknown) => {
+      throw this.#failure ?? again;
+    });
   }
 
   #mayBeLegacy(error: unknown): boolean {

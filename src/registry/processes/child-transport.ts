@@ -31,6 +31,7 @@ export class ChildTransport implements Transport {
   /** Whether it has exited, or closed its input or output, while nobody here had ended it. */
   #hasLeft = false;
   #fault: Fault | undefined;
+  #hasSpoken = false;
   #strayLines = 0;
   #strayBytes = 0;
 
@@ -129,7 +130,11 @@ export class ChildTransport implements Transport {
 
   #exitFault(): Fault {
     const how = this.#process.exitText ?? 'closed its input or output';
-    return new Fault('unavailable', `the server's process ${how}`, { reason: 'process_exited' });
+    if (this.#hasSpoken || this.#strayLines === 0) {
+      return new Fault('unavailable', `the server's process ${how}`, { reason: 'process_exited' });
+    }
+    const message = `the server's process wrote what is no MCP, and ${how}`;
+    return new Fault('upstream', message, { reason: 'not_mcp' });
   }
 
   /** Never rejects: whatever happens, who waits for the end is let go. */
@@ -156,6 +161,7 @@ export class ChildTransport implements Transport {
     if (!this.#isOpen) return;
     const messages = parseLine(line);
     if (!messages) return this.#passOver(line);
+    this.#hasSpoken = true;
     this.#strayLines = 0;
     this.#strayBytes = 0;
     for (const message of messages) this.#call(() => this.onmessage?.(message));
@@ -165,6 +171,7 @@ export class ChildTransport implements Transport {
     if (line.length === 0 || (line.length === 1 && line[0] === carriageReturn)) return;
     this.#strayLines += 1;
     this.#strayBytes += line.length;
+    this.#process.noteStray(line);
     if (this.#strayLines <= strayLinesMax && this.#strayBytes <= strayBytesMax) return;
     throw new Fault('upstream', 'the server writes to its output what is no MCP', {
       reason: 'not_mcp',
@@ -172,7 +179,7 @@ export class ChildTransport implements Transport {
   }
 
   #explain(fault: Fault): Fault {
-    const stderr = this.#process.errorText;
+    const { errorText: stderr, strayText: stdout } = this.#process;
     const { exitCode, signalCode } = this.#process.child;
     const { code, message, reason, detail, cause } = fault;
     return new Fault(code, message, {
@@ -182,6 +189,7 @@ export class ChildTransport implements Transport {
         ...(exitCode !== null && { exitCode }),
         ...(signalCode !== null && { signal: signalCode }),
         ...(stderr && { stderr }),
+        ...(stdout && { stdout }),
       },
       ...(cause !== undefined && { cause }),
     });

@@ -22,6 +22,8 @@ export interface ProcessDiagnostics {
   readonly limits?: ProcessBounds['limits'];
   /** The end of what it, or the last one, wrote to standard error; its secrets masked. */
   readonly stderr?: string;
+  /** The same of what of its standard output was no MCP. */
+  readonly stdout?: string;
   /** How the last process ended, when none is running. */
   readonly lastEnd?: string;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { buildEnvironment, checkGivenVariables } from './environment.ts';
-import { ErrorTail } from './error-tail.ts';
+import { OutputTail } from './output-tail.ts';
 
 test('a process sees a few harmless variables and what its connection gives', () => {
   const base = {
@@ -90,7 +90,7 @@ test('ordinary variables are accepted', () => {
 });
 
 test('what is shown of standard error holds no value of a secret variable', () => {
-  const tail = new ErrorTail({ API_KEY: 'hunter2', DEBUG: 'yes', URL: 'https://u:p@host/long' });
+  const tail = new OutputTail({ API_KEY: 'hunter2', DEBUG: 'yes', URL: 'https://u:p@host/long' });
   tail.add(Buffer.from('x'.repeat(70_000)));
   tail.add(Buffer.from('key is hun'));
   tail.add(Buffer.from('ter2, debug is yes, url is https://u:p@host/long'));
@@ -100,7 +100,7 @@ test('what is shown of standard error holds no value of a secret variable', () =
 
 test('a secret that straddles the edge of what is shown does not show a part of itself', () => {
   const secret = 's3cr3t'.repeat(20);
-  const tail = new ErrorTail({ TOKEN: secret });
+  const tail = new OutputTail({ TOKEN: secret });
   tail.add(Buffer.from(`${secret}${'x'.repeat(4096 - 40)}`));
   expect(tail.text()).not.toContain('s3cr3t');
 });

@@ -5,6 +5,8 @@ export interface LastEnd {
   readonly lastEnd: string;
   /** The end of its standard error, masked. */
   readonly stderr?: string;
+  /** The end of what of its standard output was no MCP, masked. */
+  readonly stdout?: string;
 }
 
 interface Record extends LastEnd {
@@ -59,8 +61,12 @@ export class Restarts {
   lastEnd(id: string): LastEnd | undefined {
     const record = this.#records.get(id);
     if (!record) return undefined;
-    const { lastEnd, stderr } = record;
-    return { lastEnd, ...(stderr !== undefined && { stderr }) };
+    const { lastEnd, stderr, stdout } = record;
+    return {
+      lastEnd,
+      ...(stderr !== undefined && { stderr }),
+      ...(stdout !== undefined && { stdout }),
+    };
   }
 
   forget(id: string): void {
@@ -82,8 +88,13 @@ export interface Life extends LastEnd {
   readonly nowMs: number;
 }
 
-const stderrKept = 1000;
+const lengthKept = 1000;
 
-function remembered({ command, lastEnd, stderr }: Life) {
-  return { command, lastEnd, ...(stderr && { stderr: stderr.slice(-stderrKept) }) };
+function remembered({ command, lastEnd, stderr, stdout }: Life) {
+  return {
+    command,
+    lastEnd,
+    ...(stderr && { stderr: stderr.slice(-lengthKept) }),
+    ...(stdout && { stdout: stdout.slice(-lengthKept) }),
+  };
 }

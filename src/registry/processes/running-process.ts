@@ -7,7 +7,7 @@ import type { Program } from './allow-list.ts';
 import type { Launcher } from './bounds.ts';
 import { formatMemory, formatShare, type ProcessDiagnostics } from './diagnostics.ts';
 import type { GivenVariables } from './environment.ts';
-import { ErrorTail } from './error-tail.ts';
+import { OutputTail } from './output-tail.ts';
 import {
   readMemory,
   readProcess,
@@ -30,7 +30,7 @@ export interface StartOrder {
   readonly args: readonly string[];
   /** The whole environment; the mark is added. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What of it the connection gave: masked in what the process writes to standard error. */
+  /** What of it the connection gave: masked in what the process writes. */
   readonly given: GivenVariables;
   readonly folder: string;
   readonly launcher: Launcher;
@@ -52,7 +52,8 @@ export class RunningProcess {
   readonly mark: string;
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #tree: ProcessTree;
-  readonly #tail: ErrorTail;
+  readonly #tail: OutputTail;
+  readonly #strays: OutputTail;
   readonly #meter = new UsageMeter();
   readonly #launcher: Launcher;
   readonly #startedAtMs = Date.now();
@@ -69,6 +70,7 @@ export class RunningProcess {
     this.#launcher = order.launcher;
     this.#tree = new ProcessTree(name, started.mark);
     this.#tail = started.tail;
+    this.#strays = new OutputTail(order.given);
   }
 
   /** Throws Fault `unavailable` (`spawn_failed`) when the system does not start it. */
@@ -85,6 +87,16 @@ export class RunningProcess {
   /** The end of its standard error, masked. */
   get errorText(): string {
     return this.#tail.text();
+  }
+
+  /** The end of what of its standard output was no MCP, masked. */
+  get strayText(): string {
+    return this.#strays.text();
+  }
+
+  /** A line of its standard output that was no MCP. */
+  noteStray(line: Buffer): void {
+    this.#strays.add(Buffer.concat([line, newline]));
   }
 
   get hasExited(): boolean {
@@ -115,6 +127,7 @@ export class RunningProcess {
     const cpuPercent = this.#meter.sample(members, performance.now()) ?? 0;
     const memoryBytes = await readMemory(members.map(({ pid }) => pid));
     const stderr = this.errorText;
+    const stdout = this.strayText;
     return {
       processRunning: !this.hasExited,
       pid: this.name.pid,
@@ -126,6 +139,7 @@ export class RunningProcess {
       startedAt: new Date(this.#startedAtMs).toISOString(),
       ...this.#launcher.bounds,
       ...(stderr && { stderr }),
+      ...(stdout && { stdout }),
     };
   }
 
@@ -185,20 +199,21 @@ export class RunningProcess {
   }
 }
 
+const newline = Buffer.from('\n');
 const firstSampleMs = 100;
 const exitEventMs = 1000;
 
 interface Started {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly mark: string;
-  readonly tail: ErrorTail;
+  readonly tail: OutputTail;
   readonly exited: Promise<void>;
 }
 
 function launch({ program, args, environment, given, folder, launcher }: StartOrder): Started {
   const id = newId('prc');
   const [file = program.path, ...rest] = [...launcher.prefix, program.path, ...args];
-  const tail = new ErrorTail(given);
+  const tail = new OutputTail(given);
   try {
     const child = spawn(file, rest, {
       cwd: folder,

@@ -138,6 +138,23 @@ test('a process that writes nothing but garbage is ended', async () => {
   expect(await isAlive(server.pid)).toBe(false);
 });
 
+test('a process that wrote no MCP before it ended tells what, without its secrets', async () => {
+  const { endpoint, ...order } = await ground.write(
+    `console.log('Usage: tool --key ' + process.env.API_KEY);`,
+  );
+  const env = { API_KEY: 'precious' };
+  const server = await ground.supervision.spawn({ ...order, endpoint: { ...endpoint, env } });
+  await listen(server);
+  expect(await server.ended).toMatchObject({
+    code: 'upstream',
+    reason: 'not_mcp',
+    message: "the server's process wrote what is no MCP, and ended with exit code 0",
+    detail: { stdout: 'Usage: tool --key ***' },
+  });
+  const { stdout } = await ground.supervision.diagnostics(order.id);
+  expect(stdout).toBe('Usage: tool --key ***');
+});
+
 test('an answer of 100 MB ends the process before it is whole', async () => {
   const order = await ground.write(
     `process.stdout.on('error', () => {}); process.stdout.write('"' + 'x'.repeat(100_000_000) + '"\\n'); setInterval(() => {}, 1000);`,

@@ -142,10 +142,11 @@ export class Supervision implements AsyncDisposable {
   async #start({ id, endpoint }: SpawnOrder, command: string): Promise<Child> {
     const { allowList, environment, launcher, frameMaxBytes, log } = this.#options;
     const startedAtMs = performance.now();
-    const note = (lastEnd: string, stderr = '') => ({
+    const note = (lastEnd: string, written?: RunningProcess) => ({
       command,
       lastEnd,
-      stderr,
+      stderr: written?.errorText ?? '',
+      stdout: written?.strayText ?? '',
       nowMs: performance.now(),
       livedMs: performance.now() - startedAtMs,
     });
@@ -163,8 +164,8 @@ export class Supervision implements AsyncDisposable {
     });
     const transport = new ChildTransport(process, { frameMaxBytes, log });
     const gone = transport.ended.then(async (fault) => {
-      if (fault) this.#restarts.noteCrash(id, note(fault.message, process.errorText));
-      else this.#restarts.noteClosed(id, note('it was ended by the registry'));
+      if (fault) this.#restarts.noteCrash(id, note(fault.message, process));
+      else this.#restarts.noteClosed(id, note('it was ended by the registry', process));
       return this.#drop(id);
     });
     const child = { process, transport, gone };

@@ -73,7 +73,7 @@ async function diagnose(parts: HealthParts, { id, protocol }: Connection) {
   const { directory, links, traffic, processDiagnostics } = parts;
   const isProcess = protocol === 'stdio';
   const found = isProcess ? await processDiagnostics(id) : undefined;
-  const { processRunning, memoryUsage, cpuUsage, stderr, ...rest } = found ?? {
+  const { processRunning, memoryUsage, cpuUsage, stderr, stdout, ...rest } = found ?? {
     processRunning: isProcess ? false : null,
   };
   const link = links.peek(id);
@@ -84,6 +84,7 @@ async function diagnose(parts: HealthParts, { id, protocol }: Connection) {
     activeRequests: traffic.figures(id).activeRequests,
     ...rest,
     ...(stderr ? { stderrTail: stderr } : {}),
+    ...(stdout ? { stdoutTail: stdout } : {}),
     linkOpen: link !== undefined,
     ...(link ? { sessionEra: link.server.era, protocolVersion: link.server.protocolVersion } : {}),
     ...toFlaws(directory.find(id)?.offer),

@@ -42,6 +42,9 @@ const diagnostics = Type.Object({
   stderrTail: Type.Optional(
     Type.String({ description: 'the end of what the process wrote to standard error' }),
   ),
+  stdoutTail: Type.Optional(
+    Type.String({ description: 'the end of what of its standard output is no MCP' }),
+  ),
   lastEnd: Type.Optional(Type.String({ description: 'how the last process ended' })),
   linkOpen: Type.Boolean({ description: 'a link to the server is open' }),
   sessionEra: Type.Optional(

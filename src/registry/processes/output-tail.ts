@@ -3,8 +3,8 @@ import type { GivenVariables } from './environment.ts';
 const keptBytes = 65_536;
 const shownLength = 4096;
 
-/** The end of what a process wrote to standard error: 64 KiB kept, the last 4,096 characters shown. */
-export class ErrorTail {
+/** The end of what a process wrote for people to read: 64 KiB kept, the last 4,096 characters shown. */
+export class OutputTail {
   readonly #secrets: readonly string[];
   #chunks: Buffer[] = [];
   #size = 0;
