@@ -8,6 +8,7 @@ const reasons: Readonly<Record<string, string>> = {
   input_needed: 'a part of it is not known',
   disabled: 'is switched off in the file',
   unsupported: 'cannot be done by the registry',
+  ambiguous: 'does not say which of these counts:',
 };
 
 /** What became of each entry of a file. */
@@ -20,10 +21,11 @@ export function ImportReport({ report }: { readonly report: ImportReportData }):
         {skipped.length} skipped, {errors.length} refused.
       </p>
       <ul>
-        {imported.map(({ name, id, protocol, needs }) => (
+        {imported.map(({ name, id, protocol, needs, unknown = [] }) => (
           <li key={name}>
             {id ? <Link href={`/${id}`}>{name}</Link> : name} ({protocol})
             {needs.length > 0 ? `, without ${needs.join(', ')}` : ''}
+            {unknown.length > 0 ? `; passed over: ${unknown.join(', ')}` : ''}
           </li>
         ))}
         {skipped.map(({ name, reason, needs = [], unknown = [] }) => (

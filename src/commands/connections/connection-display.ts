@@ -10,13 +10,18 @@ type Imported = AnswerOf<typeof exchangeRoutes.importConnections>;
 /** Prints what became of each entry of a file. */
 export function printImport({ imported, skipped, errors, dryRun }: Imported): void {
   const done = dryRun ? 'would be imported' : 'imported';
-  for (const { name, needs } of imported) {
-    printLine(`${name}: ${done}${needs.length > 0 ? `, lacks ${needs.join(', ')}` : ''}`);
+  for (const { name, needs, unknown = [] } of imported) {
+    const passedOver = after(', without its ', unknown);
+    printLine(`${name}: ${done}${after(', lacks ', needs)}${passedOver}`);
   }
-  for (const { name, reason, needs = [] } of skipped) {
-    printLine(`${name}: skipped, ${reason}${needs.length > 0 ? ` (${needs.join(', ')})` : ''}`);
+  for (const { name, reason, needs = [], unknown = [] } of skipped) {
+    printLine(`${name}: skipped, ${reason}${after(': ', [...needs, ...unknown])}`);
   }
   for (const { name, message } of errors) printLine(`${name}: refused, ${message}`);
+}
+
+function after(words: string, names: readonly string[]): string {
+  return names.length > 0 ? words + names.join(', ') : '';
 }
 
 /** Prints all that is known of a connection. */

@@ -2,10 +2,15 @@ import type { NewConnection } from './registrar.ts';
 
 /** What an entry of a document came to. */
 export type Candidate =
-  | { readonly input: NewConnection; readonly needs: readonly string[] }
+  | {
+      readonly input: NewConnection;
+      readonly needs: readonly string[];
+      /** What of the entry was passed over, by its names. */
+      readonly unknown?: readonly string[];
+    }
   | {
       readonly name: string;
-      readonly skipped: 'input_needed' | 'disabled' | 'unsupported';
+      readonly skipped: 'input_needed' | 'disabled' | 'unsupported' | 'ambiguous';
       readonly needs?: readonly string[];
       /** What of the entry has no counterpart here, by its names. */
       readonly unknown?: readonly string[];

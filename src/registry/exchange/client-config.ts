@@ -19,6 +19,12 @@ export const protocolsByTransport: ReadonlyMap<string, Protocol> = new Map([
 
 /** What else a client starts a command with: a folder, a file of variables. Processes have neither. */
 const surroundings = ['cwd', 'envFile'];
+/** What is taken of an entry, whatever its protocol is. */
+const marks = ['type', 'transport', 'disabled', 'enabled'];
+const partsOfCommand: readonly string[] = [...marks, 'command', 'args', 'env'];
+const partsOfAddress: readonly string[] = [...marks, 'url', 'serverUrl', 'headers'];
+const unknownMax = 20;
+const unknownLengthMax = 100;
 
 /** The servers of a client's configuration file, by their names. */
 export function readClientServers(servers: Json, inputs: Inputs): readonly Candidate[] {
@@ -29,22 +35,50 @@ function read(given: string, server: Json, inputs: Inputs): Candidate {
   const name = toSafeName(given);
   const protocol = protocolOf(server);
   if (!name || !protocol) return unsupported(given);
-  if (server['disabled'] === true || server['enabled'] === false) {
-    return { name, skipped: 'disabled' };
-  }
-  const unknown = protocol === 'stdio' ? surroundings.filter((part) => textOf(server[part])) : [];
-  if (unknown.length > 0) return unsupported(name, unknown);
+  const skipped = skip(name, protocol, server);
+  if (skipped) return skipped;
   const metadata = name === given ? {} : { importedAs: given };
   const found = readEndpoint(protocol, server, inputs);
   if (!found) return unsupported(name);
   if ('missing' in found) return inputNeeded(name, found.missing);
   const { endpoint, needs } = found;
   const base = { name, type: 'server', protocol, endpoint, capabilities: [] } as const;
-  return { input: { ...base, metadata }, needs };
+  const unknown = passedOver(server, protocol);
+  return { input: { ...base, metadata }, needs, ...(unknown.length > 0 ? { unknown } : {}) };
+}
+
+function skip(name: string, protocol: Protocol, server: Json): Candidate | undefined {
+  if (server['disabled'] === true || server['enabled'] === false) {
+    return { name, skipped: 'disabled' };
+  }
+  const told = (part: string): boolean => textOf(server[part]) !== undefined;
+  const missed = protocol === 'stdio' ? surroundings.filter(told) : [];
+  if (missed.length > 0) return unsupported(name, missed);
+  if (toldProtocol(server) !== undefined || !told('command')) return undefined;
+  const unknown = ['command', 'url', 'serverUrl'].filter(told);
+  return unknown.length > 1 ? { name, skipped: 'ambiguous', unknown } : undefined;
+}
+
+/** The parts of an entry that say something and are not taken: an `auth` of Cursor, lists of tools. */
+function passedOver(server: Json, protocol: Protocol): readonly string[] {
+  const taken = protocol === 'stdio' ? partsOfCommand : partsOfAddress;
+  return Object.entries(server)
+    .filter(([part, value]) => !taken.includes(part) && !isEmpty(value))
+    .map(([part]) => part.slice(0, unknownLengthMax))
+    .slice(0, unknownMax);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === null || value === '';
+}
+
+function toldProtocol(server: Json): string | undefined {
+  return textOf(server['type']) ?? textOf(server['transport']);
 }
 
 function protocolOf(server: Json): Protocol | undefined {
-  const told = textOf(server['type']) ?? textOf(server['transport']);
+  const told = toldProtocol(server);
   if (told !== undefined) return protocolsByTransport.get(told.toLowerCase());
   if (textOf(server['command'])) return 'stdio';
   const url = textOf(server['url']) ?? textOf(server['serverUrl']);

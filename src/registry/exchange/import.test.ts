@@ -80,6 +80,28 @@ describe('an import', () => {
     });
   });
 
+  test('says what of an entry it passed over, and takes none that is a command and an address', async () => {
+    const url = 'https://search.test/mcp';
+    const document = {
+      mcpServers: {
+        search: { url, auth: { CLIENT_ID: 'mine', CLIENT_SECRET: 'secret-8' }, env: {} },
+        files: { command: 'files', autoApprove: ['read'], alwaysAllow: [] },
+        both: { command: 'files', url },
+        told: { type: 'http', command: 'files', url },
+      },
+    };
+    const { body } = await ground.load(document);
+    expect(body.imported).toMatchObject([
+      { name: 'search', unknown: ['auth'] },
+      { name: 'files', unknown: ['autoApprove'] },
+      { name: 'told', protocol: 'http', unknown: ['command'] },
+    ]);
+    expect(body.skipped).toEqual([
+      { name: 'both', reason: 'ambiguous', unknown: ['command', 'url'] },
+    ]);
+    expect(JSON.stringify(body)).not.toContain('secret-8');
+  });
+
   test('fills placeholders from what is given, and never from its own environment', async () => {
     const headers = { Authorization: 'Bearer ${input:key}', Home: '${HOME}', Mode: '${M:-plain}' };
     const document = {

@@ -21,6 +21,7 @@ interface ImportedEntry {
   readonly id?: string;
   readonly protocol: string;
   readonly needs: string[];
+  readonly unknown?: string[];
 }
 
 interface SkippedEntry {
@@ -77,6 +78,7 @@ export async function importCandidates(
       ...(id === undefined ? {} : { id }),
       protocol,
       needs: [...candidate.needs],
+      ...(candidate.unknown ? { unknown: [...candidate.unknown] } : {}),
     });
   };
 

@@ -159,6 +159,12 @@ const importAnswer = Type.Object(
         needs: Type.Array(Type.String(), {
           description: 'headers and variables that were left out because no value was given',
         }),
+        unknown: Type.Optional(
+          Type.Array(Type.String(), {
+            description:
+              'what of the entry was passed over, such as an `auth` block: its client is named at `…/authorize`',
+          }),
+        ),
       }),
     ),
     skipped: Type.Array(
@@ -166,14 +172,13 @@ const importAnswer = Type.Object(
         name: Type.String(),
         reason: Type.String({
           description:
-            '`already_registered`, `name_taken`, `input_needed`, `disabled` or `unsupported`',
+            '`already_registered`, `name_taken`, `input_needed`, `disabled`, `unsupported`, or `ambiguous`: a command and an address without a `type`',
         }),
         needs: Type.Optional(Type.Array(Type.String())),
         unknown: Type.Optional(
           Type.Array(Type.String(), {
-            maxItems: 2,
             description:
-              'of `unsupported`: what of the entry the registry cannot do (`cwd`, `envFile`)',
+              'of `unsupported`: what of the entry the registry cannot do (`cwd`, `envFile`); of `ambiguous`: what contradicts itself',
           }),
         ),
       }),
