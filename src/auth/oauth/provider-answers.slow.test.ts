@@ -114,6 +114,16 @@ describe('a user whom the provider refuses', () => {
   });
 });
 
+test('a description of the user that is no JSON is the provider’s fault', async () => {
+  answerUser({ body: 'a page', headers: { 'content-type': 'text/html' } });
+  const { status, body } = await logInAt('claims');
+  expect(status).toBe(502);
+  expect(body.error).toMatchObject({
+    code: 'provider_error',
+    message: 'the identity provider answered what is no JSON',
+  });
+});
+
 describe('groups in a form that cannot be read', () => {
   test.each([['developers'], [7], [{ a: 1 }], [[{ name: 'developers' }]], [[null]]])(
     'as the claim %j refuse a login and leave a session its roles',

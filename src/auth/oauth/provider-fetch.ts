@@ -54,7 +54,15 @@ export async function fetchResource(
     });
   if (isRefusal(answer)) throw idpLoginRequired();
   if (answer.status !== 200) throw providerError(`answered ${answer.status}`);
-  return { content: answer.json(), headers: answer.headers };
+  return { content: contentOf(answer), headers: answer.headers };
+}
+
+function contentOf(answer: EgressResponse): unknown {
+  try {
+    return answer.json();
+  } catch (error) {
+    throw providerError('answered what is no JSON', error);
+  }
 }
 
 /**
