@@ -53,6 +53,7 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   html: (response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>hello</h1>');
   },
+  accepted: (response) => void response.writeHead(202).end(),
   'no-json': (response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":');
   },
@@ -120,6 +121,7 @@ test.each([
   ['rebound', 'forbidden', 'egress_blocked', 5_000],
   ['html', 'upstream', 'not_mcp', 5_000],
   ['no-json', 'upstream', 'not_mcp', 5_000],
+  ['accepted', 'upstream', 'not_mcp', 5_000],
   ['broken', 'upstream', 'http_status', 5_000],
   ['refusing', 'upstream', 'authorization_required', 5_000],
   ['asking-more', 'upstream', 'insufficient_scope', 5_000],

@@ -111,6 +111,10 @@ export class HttpTransport implements Transport {
         const onRequestStreamEnd = () => {
           settle(this.#fetch.failureOf(stop.signal) ?? answerCutOff());
         };
+        const onSent = () => {
+          const failure = this.#fetch.failureOf(stop.signal);
+          if (failure) settle(failure);
+        };
         stop.signal.addEventListener('abort', () => resolve(), { once: true });
         this.#inner
           .send(message, {
@@ -118,7 +122,7 @@ export class HttpTransport implements Transport {
             requestSignal: stop.signal,
             onRequestStreamEnd,
           })
-          .catch(reject);
+          .then(onSent, reject);
       });
     } finally {
       this.#resuming.settle(stop.signal);

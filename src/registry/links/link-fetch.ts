@@ -6,6 +6,7 @@ import {
   answerCutOff,
   authorizationRequired,
   linkClosed,
+  notMcp,
   statusFault,
   unreachable,
 } from './link-faults.ts';
@@ -58,7 +59,7 @@ export class LinkFetch {
     return this.#running.size;
   }
 
-  /** Why the answer of the request with this signal broke off, where that is known. */
+  /** Why the answer of the request with this signal broke off, or never begins, where that is known. */
   failureOf(signal: AbortSignal): Error | undefined {
     return this.#failures.get(signal);
   }
@@ -98,6 +99,8 @@ export class LinkFetch {
     };
     try {
       const answer = await this.#follow(this.#firstHop(url, init, token), stop.signal);
+      // It is for what has no answer (MCP 2025-11-25, transports): none will come on another stream.
+      if (answer.status === 202 && outer) this.#failures.set(outer, notMcp());
       return await boundBody(answer, { bytesMax: this.#options.bytesMax, stop, onEnd: end });
     } catch (error) {
       end();
