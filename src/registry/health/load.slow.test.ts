@@ -86,29 +86,32 @@ test('a process is checked, shown, and ended with its connection', async () => {
   await expect.poll(() => isAlive(body.diagnostics.pid)).toBe(false);
 });
 
-test('a command that is no MCP server is told of by what it wrote', async () => {
-  registry = await startRegistry({ environment: { REGISTRY_STDIO_ALLOW: 'sh -c **' } });
-  const call = await registry.callAs('usr_operator', ['registry:write', 'registry:execute']);
-  const { body: made } = await call('POST', '/connections', {
-    name: 'mistaken',
-    type: 'server',
-    protocol: 'stdio',
-    endpoint: { command: 'sh', args: ['-c', 'read line; echo "Usage: tool serve"'] },
-    capabilities: [],
-    healthCheck: { enabled: true, interval: 3_600, timeout: 5_000 },
-  });
-  const readReasons = async () => {
-    const { body } = await call('GET', `/connections/${made.id}/history`);
-    return (body.changes as { reason?: string }[]).map(({ reason }) => reason);
-  };
-  await expect.poll(readReasons).toContain('not_mcp');
-  const { body } = await call('POST', `/connections/${made.id}/health-check`);
-  expect(body.diagnostics).toMatchObject({
-    processRunning: false,
-    stdoutTail: 'Usage: tool serve',
-    lastEnd: "the server's process wrote what is no MCP, and ended with exit code 0",
-  });
-});
+test.each(['read line; echo "Usage: tool serve"', 'echo "Usage: tool serve"'])(
+  'a command that is no MCP server, such as %s, is told of by what it wrote',
+  async (script) => {
+    registry = await startRegistry({ environment: { REGISTRY_STDIO_ALLOW: 'sh -c **' } });
+    const call = await registry.callAs('usr_operator', ['registry:write', 'registry:execute']);
+    const { body: made } = await call('POST', '/connections', {
+      name: 'mistaken',
+      type: 'server',
+      protocol: 'stdio',
+      endpoint: { command: 'sh', args: ['-c', script] },
+      capabilities: [],
+      healthCheck: { enabled: true, interval: 3_600, timeout: 5_000 },
+    });
+    const readReasons = async () => {
+      const { body } = await call('GET', `/connections/${made.id}/history`);
+      return (body.changes as { reason?: string }[]).map(({ reason }) => reason);
+    };
+    await expect.poll(readReasons).toContain('not_mcp');
+    const { body } = await call('POST', `/connections/${made.id}/health-check`);
+    expect(body.diagnostics).toMatchObject({
+      processRunning: false,
+      stdoutTail: 'Usage: tool serve',
+      lastEnd: "the server's process wrote what is no MCP, and ended with exit code 0",
+    });
+  },
+);
 
 function isAlive(pid: number): boolean {
   try {

@@ -26,6 +26,9 @@ export class ChildTransport implements Transport {
   readonly #frameMaxBytes: number;
   readonly #log: Log;
   #resolveEnded: (fault: Fault | undefined) => void = () => {};
+  /** Resolves when nothing can be sent or heard any more. */
+  readonly #over: Promise<void>;
+  #resolveOver: () => void = () => {};
   #isStarted = false;
   #isOpen = true;
   /** Whether it has exited, or closed its input or output, while nobody here had ended it. */
@@ -43,6 +46,9 @@ export class ChildTransport implements Transport {
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
+    this.#over = new Promise((resolve) => {
+      this.#resolveOver = resolve;
+    });
     this.#watchEnd();
   }
 
@@ -56,7 +62,7 @@ export class ChildTransport implements Transport {
     if (!this.#isOpen) throw this.#closedFault();
     if (this.#isStarted) throw new Error('the transport was started before');
     this.#isStarted = true;
-    this.#process.child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+    this.#hear();
   }
 
   /**
@@ -71,20 +77,24 @@ export class ChildTransport implements Transport {
         reason: 'process_not_reading',
       });
     }
-    await new Promise<void>((resolve, reject) => {
-      const hasRoom = stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-        if (!error) return resolve();
-        this.#noteLeft();
-        reject(this.#closedFault());
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      const hasRoom = stdin.write(`${JSON.stringify(message)}\n`, (failure) => {
+        if (failure) this.#noteLeft();
+        resolve(failure);
       });
-      if (hasRoom) resolve();
+      if (hasRoom) resolve(undefined);
     });
+    if (!error) return;
+    // How it ended, and what it wrote, is known in a moment.
+    await this.#over;
+    throw this.#closedFault();
   }
 
   /** Resolves when the process and all its descendants are gone. */
   async close(): Promise<void> {
     if (this.#isOpen) {
       this.#isOpen = false;
+      this.#resolveOver();
       this.#call(() => this.onclose?.());
       await this.#settle(() => this.#end());
     }
@@ -96,15 +106,23 @@ export class ChildTransport implements Transport {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#fault = this.#explain(fault);
+    this.#resolveOver();
     const told = this.#fault;
     this.#call(() => this.onerror?.(told));
     this.#call(() => this.onclose?.());
     void this.#settle(async () => this.#process.kill());
   }
 
+  #hear(): void {
+    this.#process.output.hear((chunk) => this.#read(chunk));
+  }
+
   #watchEnd(): void {
     const { child } = this.#process;
-    const end = () => this.fail(this.#exitFault());
+    const end = () => {
+      this.#hear();
+      this.fail(this.#exitFault());
+    };
     // The last answer may still lie in the pipe, and a descendant may keep the pipe open for ever.
     const endSoon = () => {
       this.#noteLeft();
@@ -124,6 +142,7 @@ export class ChildTransport implements Transport {
   /** Who talks to a process that leaves often closes before all is read: that is no ending of ours. */
   async #end(): Promise<boolean> {
     const isGone = await this.#process.end();
+    this.#hear();
     if (this.#hasLeft) this.#fault = this.#explain(this.#exitFault());
     return isGone;
   }
@@ -148,8 +167,9 @@ export class ChildTransport implements Transport {
     this.#resolveEnded(this.#fault);
   }
 
+  /** Of a process that has left, what it wrote last tells why, though nobody takes its messages. */
   #read(chunk: Buffer): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen && !this.#hasLeft) return;
     try {
       for (const line of this.#splitter.push(chunk)) this.#readLine(line);
     } catch (error) {
@@ -158,10 +178,10 @@ export class ChildTransport implements Transport {
   }
 
   #readLine(line: Buffer): void {
-    if (!this.#isOpen) return;
     const messages = parseLine(line);
     if (!messages) return this.#passOver(line);
     this.#hasSpoken = true;
+    if (!this.#isOpen) return;
     this.#strayLines = 0;
     this.#strayBytes = 0;
     for (const message of messages) this.#call(() => this.onmessage?.(message));

@@ -7,6 +7,7 @@ import type { Program } from './allow-list.ts';
 import type { Launcher } from './bounds.ts';
 import { formatMemory, formatShare, type ProcessDiagnostics } from './diagnostics.ts';
 import type { GivenVariables } from './environment.ts';
+import { HeldOutput } from './held-output.ts';
 import { OutputTail } from './output-tail.ts';
 import {
   readMemory,
@@ -51,6 +52,7 @@ export class RunningProcess {
   readonly name: ProcessName;
   readonly mark: string;
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly output: HeldOutput;
   readonly #tree: ProcessTree;
   readonly #tail: OutputTail;
   readonly #strays: OutputTail;
@@ -64,6 +66,7 @@ export class RunningProcess {
 
   private constructor(started: Started, order: StartOrder, name: ProcessName) {
     this.child = started.child;
+    this.output = started.output;
     this.mark = started.mark;
     this.name = name;
     this.#exited = started.exited;
@@ -205,6 +208,7 @@ const exitEventMs = 1000;
 
 interface Started {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly output: HeldOutput;
   readonly mark: string;
   readonly tail: OutputTail;
   readonly exited: Promise<void>;
@@ -227,9 +231,10 @@ function launch({ program, args, environment, given, folder, launcher }: StartOr
       child.once('exit', () => resolve());
       child.once('error', () => resolve());
     });
+    const output = new HeldOutput(child.stdout);
     child.stderr.on('data', (chunk: Buffer) => tail.add(chunk));
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
-    return { child, mark: `${markVariable}=${id}`, tail, exited };
+    return { child, output, mark: `${markVariable}=${id}`, tail, exited };
   } catch (error) {
     throw spawnFailed(error);
   }
