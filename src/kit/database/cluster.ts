@@ -11,15 +11,19 @@ import { startProcess } from '../entry-file.ts';
 export const clusterMajor = '18';
 
 /**
- * Makes sure that an initialised, empty cluster lies in the cache and returns its folder. Creating
- * it takes 2-4 s and 0.9 GB in a child process; later calls find it. Safe in many processes at once.
+ * Makes sure that an initialised, empty cluster lies in the cache and returns its folder; undefined
+ * where a read-only system has no place for a cache. Creating it takes 2-4 s and 0.9 GB in a child
+ * process; later calls find it. Safe in many processes at once.
  */
-export async function prepareClusterCache(onProgress?: (step: string) => void): Promise<string> {
+export async function prepareClusterCache(
+  onProgress?: (step: string) => void,
+): Promise<string | undefined> {
   const { packageFolder, modulesFolder } = locatePglite();
   const name = `pgdata-${readVersion(packageFolder)}`;
   const shared = join(modulesFolder, '.cache', 'ennead');
   if (await exists(join(shared, name))) return join(shared, name);
   const parent = (await isWritable(shared)) ? shared : await makeTemporaryParent();
+  if (parent === undefined) return undefined;
   const folder = join(parent, name);
   if (await exists(folder)) return folder;
   onProgress?.('creating the embedded database');
@@ -28,23 +32,24 @@ export async function prepareClusterCache(onProgress?: (step: string) => void): 
 }
 
 /**
- * Returns the cluster folder in `folder`, a copy of the cache when there is none yet. The caller
+ * Returns the cluster folder in `folder`, made when there is none yet: a copy of the cache. The caller
  * holds the lock of `folder`. A cluster of another PostgreSQL version is refused.
  */
 export async function ensureCluster(folder: string): Promise<string> {
   const cluster = join(folder, 'pgdata');
-  if (!(await exists(cluster))) await copyInto(cluster);
+  if (!(await exists(cluster))) await createAt(cluster);
   const major = await readMajor(cluster);
   if (major === clusterMajor) return cluster;
   const found = major === undefined ? 'holds no database' : `is of PostgreSQL ${major}`;
   throw new Fault('conflict', `the folder ${cluster} ${found}; version ${clusterMajor} is needed`);
 }
 
-async function copyInto(cluster: string): Promise<void> {
+async function createAt(cluster: string): Promise<void> {
   const source = await prepareClusterCache();
   const partial = `${cluster}.partial`;
   await rm(partial, { recursive: true, force: true });
-  await cp(source, partial, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  if (source === undefined) await runInitialiser(partial);
+  else await cp(source, partial, { recursive: true, mode: constants.COPYFILE_FICLONE });
   await chmod(partial, 0o700);
   await rename(partial, cluster);
 }
@@ -101,11 +106,15 @@ async function isWritable(folder: string): Promise<boolean> {
   }
 }
 
-/** A folder in the temporary one that is surely ours: another user could have put one there. */
-async function makeTemporaryParent(): Promise<string> {
+/** A folder in the temporary one that is surely ours, as another user could have put one there; undefined where nothing can be written. */
+async function makeTemporaryParent(): Promise<string | undefined> {
   const owner = process.getuid?.();
   const folder = join(tmpdir(), `ennead-${owner ?? 'cache'}`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    return undefined;
+  }
   const entry = await lstat(folder);
   const isOurs = entry.isDirectory() && (owner === undefined || entry.uid === owner);
   if (isOurs) return folder;
