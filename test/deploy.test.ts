@@ -25,3 +25,9 @@ test('a database password of any characters is taken as it is', () => {
   expect(environment['ENNEAD_DATABASE_URL']).not.toContain('${');
   expect(environment['PGPASSWORD']).toContain('${POSTGRES_PASSWORD');
 });
+
+test('the container runs as a user whom Kubernetes sees not to be root, or as any of the group 0', async () => {
+  const dockerfile = await read('deploy/Dockerfile');
+  expect(dockerfile).toMatch(/^USER [1-9]\d*$/m);
+  expect(dockerfile).toMatch(/^RUN mkdir --mode 770 \/data && chown node:root \/data$/m);
+});
