@@ -33,6 +33,7 @@ const sentences: Readonly<Record<string, string>> = {
   // The same for a closed port and an unknown name, as `timeout` is for a filtered port and a silent one.
   unreachable: 'no MCP server answered there',
   timeout: 'the server did not answer in time',
+  protocol_unsupported: 'the server speaks a revision of MCP that is not known here',
   not_mcp: 'what answered there is no MCP server',
   answer_too_large: 'the server answered more than is taken',
   process_exited: 'the process has ended',

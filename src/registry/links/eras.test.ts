@@ -151,3 +151,22 @@ test('a server that refuses one call alone keeps its link', async () => {
   expect(methods.at(-1)).toBe('server/discover');
   expect(links.pool.peek('con_a')?.server).toBe(standing);
 });
+
+test('a server of a revision that is not known here is told of by it', async () => {
+  const ahead = await serve(
+    fromWeb(async (request) => {
+      const { id, method } = Object(await request.json());
+      if (method !== 'initialize') return new Response(null, { status: 400 });
+      const serverInfo = { name: 'ahead', version: '1' };
+      const result = { protocolVersion: '2099-01-01', capabilities: {}, serverInfo };
+      return Response.json({ jsonrpc: '2.0', id, result });
+    }),
+  );
+  links.directory.put(remote('con_ahead', ahead.url));
+  await expect(links.pool.open('con_ahead')).rejects.toMatchObject({
+    code: 'upstream',
+    reason: 'protocol_unsupported',
+    detail: { protocolVersion: '2099-01-01' },
+  });
+  await ahead[Symbol.asyncDispose]();
+});

@@ -24,6 +24,8 @@ const strangeCodes: Readonly<Record<ServerIdentity['era'], ReadonlySet<unknown>>
   modern: new Set([invalidRequest, methodNotFound, unsupportedProtocolVersion]),
   legacy: new Set([invalidRequest, unsupportedProtocolVersion]),
 };
+/** What the client says when the server answers `initialize` with a revision that it does not know. */
+const unknownRevision = /^Server's protocol version is not supported: ([\w.-]{1,32})$/;
 const messageLengthMax = 1_000;
 const scopeLengthMax = 500;
 const dataBytesMax = 16 * 1024;
@@ -70,11 +72,22 @@ export function toLinkFault(thrown: unknown, signal?: AbortSignal): Fault {
   if (fault) return fault;
   if (!(thrown instanceof Error)) return notMcp(thrown);
   if ('requiredScope' in thrown) return insufficientScope(thrown.requiredScope, thrown);
+  const revision = unknownRevision.exec(thrown.message)?.[1];
+  if (revision !== undefined) return protocolUnsupported(revision, thrown);
   const code = 'code' in thrown ? thrown.code : undefined;
   if (typeof code === 'number') return serverError(thrown, code);
   const refusal = findRefusal(thrown);
   if (refusal) return statusFault(refusal.status, { message: refusal.message, cause: thrown });
   return (faultsByCode.get(String(code)) ?? fallback)(thrown);
+}
+
+function protocolUnsupported(protocolVersion: string, cause: Error): Fault {
+  const message = `the server speaks MCP ${protocolVersion}, which is not known here`;
+  return new Fault('upstream', message, {
+    reason: 'protocol_unsupported',
+    detail: { protocolVersion },
+    cause,
+  });
 }
 
 /** The access token does not reach so far; the server may say what would. */
