@@ -27,18 +27,47 @@ export async function readPerson(): Promise<Person | undefined> {
   }
 }
 
+/** How one may log in. */
+export interface LoginMethods {
+  readonly password: boolean;
+  /** The names of identity providers. */
+  readonly providers: readonly string[];
+}
+
+export async function readLoginMethods(): Promise<LoginMethods> {
+  return (await (await sendOnce(new Request('/session/methods'))).json()) as LoginMethods;
+}
+
+/** Answers the provider's address, from which the browser comes back to the page where it is now. */
+export async function beginProviderLogin(provider: string): Promise<string> {
+  const { pathname, search } = window.location;
+  const isFailed = failedLoginReason(search) !== undefined;
+  const to = isFailed ? '/' : pathname + search;
+  const begun = await sendOnce(jsonRequest('/session/provider', { provider, to }));
+  const { location } = (await begun.json()) as { readonly location: string };
+  return location;
+}
+
+/** Why the browser came back from a provider without a session; undefined where it did not. */
+export function failedLoginReason(query: string): string | undefined {
+  return new URLSearchParams(query).get('login_failed') ?? undefined;
+}
+
 /** Rejects with a `Refusal`; its code says whether a second factor is wanted. */
 export async function logIn(login: Login): Promise<Person> {
-  const request = new Request('/session', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(login),
-  });
-  return await readAnswer(await sendOnce(request));
+  return await readAnswer(await sendOnce(jsonRequest('/session', login)));
 }
 
 export async function logOut(): Promise<void> {
   await sendOnce(new Request('/session', { method: 'DELETE' }));
+}
+
+function jsonRequest(path: string, body: object): Request {
+  return new Request(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
 }
 
 async function readAnswer(response: Response): Promise<Person> {

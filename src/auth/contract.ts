@@ -25,6 +25,7 @@ import {
   apiKeyLogin,
   apiKeyToken,
   keySet,
+  loginMethods,
   passwordLogin,
   refreshedToken,
   refreshRequest,
@@ -50,6 +51,13 @@ const tokenRoutes = {
     auth: 'none',
     rateLimit: 'none',
     schema: { body: passwordLogin, response: { 200: tokenAnswer } },
+  },
+  loginMethods: {
+    method: 'GET',
+    url: `${api}/login-methods`,
+    summary: 'Say how users may log in, for pages that offer it',
+    auth: 'none',
+    schema: { response: { 200: loginMethods } },
   },
   apiKey: {
     method: 'POST',

@@ -13,6 +13,7 @@ import {
 } from '../auth/testing.ts';
 import { findFreePort, listenAnywhere } from '../kit/testing.ts';
 import { Console } from './console.ts';
+import { Cookies } from './testing.ts';
 
 let ground: Ground;
 let auth: RunningAuth;
@@ -53,27 +54,6 @@ afterAll(async () => {
   await ground[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
-
-/** What a browser keeps of the cookies that it was given. */
-class Cookies {
-  readonly #values = new Map<string, string>();
-
-  get header(): string {
-    return [...this.#values].map(([name, value]) => `${name}=${value}`).join('; ');
-  }
-
-  take(response: Response): void {
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
-      if (value === '') this.#values.delete(name);
-      else this.#values.set(name, value);
-    }
-  }
-
-  delete(name: string): void {
-    this.#values.delete(name);
-  }
-}
 
 let cookies: Cookies;
 

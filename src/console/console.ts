@@ -10,7 +10,8 @@ import type { ServiceToken } from '../kit/identity/service-token.ts';
 import { Tracer } from '../kit/trace/trace.ts';
 import type { ServiceState } from './contract.ts';
 import { serveProxy } from './proxy.ts';
-import { serveSession } from './session.ts';
+import { serveProviderLogins } from './provider-logins.ts';
+import { serveSession, type SessionParts } from './session.ts';
 
 export interface ConsoleOptions {
   /** The nine and where they are. */
@@ -53,7 +54,7 @@ export class Console implements AsyncDisposable {
     app.get('/status.json', async () => ({ services: await checkHealth() }));
     const tracer = new Tracer(() => {});
     const baseUrl = services.find(({ name }) => name === authContract.name)?.url ?? '';
-    serveSession(app, {
+    const session: SessionParts = {
       ownToken,
       authAs: (credential) =>
         createClient(authContract, {
@@ -61,7 +62,9 @@ export class Console implements AsyncDisposable {
           tracer,
           ...(credential === undefined ? {} : { token: async () => credential }),
         }),
-    });
+    };
+    serveSession(app, session);
+    serveProviderLogins(app, session);
     await app.register((scope) => serveProxy(scope, services));
     await servePages(app, pagesFolder);
     return new Console(app);

@@ -129,11 +129,11 @@ class Caller {
   async #send(route: Route, input: AnyInput, options: SendOptions) {
     const first = await this.#sendOnce(route, input, options);
     const { forgetToken } = this.#options;
-    if (first.statusCode !== 401 || !forgetToken) return acceptOrThrow(first);
+    if (first.statusCode !== 401 || !forgetToken) return acceptOrThrow(route, first);
     await first.body.dump();
     forgetToken();
     const second = await this.#sendOnce(route, input, options);
-    if (second.statusCode !== 401) return acceptOrThrow(second);
+    if (second.statusCode !== 401) return acceptOrThrow(route, second);
     await second.body.dump();
     // The caller of this service is not the one who was refused.
     throw new Fault('unavailable', `${this.#service} does not know this service`, {
@@ -206,8 +206,13 @@ function signalOf({ signal, isStream }: SendOptions, timeoutMs: number): AbortSi
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 }
 
-async function acceptOrThrow(answer: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
-  if (answer.statusCode < 300) return answer;
+/** A redirection is an answer where the route says that it is; it is not followed. */
+async function acceptOrThrow(
+  { schema: { response } }: Route,
+  answer: Dispatcher.ResponseData,
+): Promise<Dispatcher.ResponseData> {
+  const { statusCode } = answer;
+  if (statusCode < 300 || (statusCode < 400 && statusCode in response)) return answer;
   const body: unknown = await readJson(answer.body).catch(() => undefined);
   throw refusalOf(answer, body);
 }

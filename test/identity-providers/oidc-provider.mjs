@@ -1,12 +1,13 @@
-// A real OpenID provider (oidc-provider) in a process of its own: `node oidc-provider.mjs`. It prints
-// its issuer as one line of JSON once it listens. Control: POST /control {login, groups?, disabled?}.
+// A real OpenID provider (oidc-provider) in a process of its own: `node oidc-provider.mjs`, which sends
+// browsers back to CALLBACK. It prints its issuer as one line of JSON once it listens. Control: POST
+// /control {login, groups?, disabled?}.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 
 const clientId = 'ennead';
 const clientSecret = 'ennead-secret-000000000000000000';
-const callback = 'http://127.0.0.1:9/callback';
+const callback = process.env.CALLBACK ?? 'http://127.0.0.1:9/callback';
 
 const users = new Map(
   [

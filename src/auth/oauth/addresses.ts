@@ -19,14 +19,6 @@ export function redirectMismatch(): Fault {
   });
 }
 
-/** The path on this origin that was asked for, or `/` for whatever could lead elsewhere. */
-export function toReturnPath(text: string | undefined): string {
-  const isPath = text !== undefined && /^\/(?!\/)[^\\\p{Cc}]*$/u.test(text);
-  if (!isPath) return '/';
-  const base = 'http://own.invalid';
-  return URL.canParse(text, base) && new URL(text, base).origin === base ? text : '/';
-}
-
 /** Throws `invalid` for what is no plain http(s) address, or is one without encryption in production. */
 export function requireWebAddress(
   text: string,

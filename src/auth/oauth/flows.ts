@@ -3,8 +3,9 @@ import { Fault } from '../../kit/errors.ts';
 import { newSecret } from '../../kit/ids.ts';
 import type { AuthConfig } from '../config.ts';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
+import { toReturnPath } from '../../kit/http/return-path.ts';
 import type { OAuthFlowRow, Sql } from '../tables.ts';
-import { requireRegistered, toReturnPath } from './addresses.ts';
+import { requireRegistered } from './addresses.ts';
 import { findBoundFlow, findFlow, insertFlow, type NewFlow } from './flow-store.ts';
 import { defaultProvider, type Provider, type Providers } from './providers.ts';
 

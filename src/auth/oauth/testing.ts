@@ -27,12 +27,15 @@ export interface Seen {
   readonly readings: number;
 }
 
-/** Starts one of `test/identity-providers` on a free port. */
-export async function startProvider(name: 'gitlab' | 'oidc-provider'): Promise<TestProvider> {
+/** Starts one of `test/identity-providers` on a free port; OpenID's knows the callback that is given. */
+export async function startProvider(
+  name: 'gitlab' | 'oidc-provider',
+  { callback }: { readonly callback?: string } = {},
+): Promise<TestProvider> {
   const script = new URL(`../../../test/identity-providers/${name}.mjs`, import.meta.url);
   const child = spawn(process.execPath, [fileURLToPath(script)], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: process.env['PATH'], NODE_ENV: 'test' },
+    env: { PATH: process.env['PATH'], NODE_ENV: 'test', ...(callback && { CALLBACK: callback }) },
   });
   const lines = createInterface({ input: child.stdout });
   const waiting = AbortSignal.timeout(20_000);
@@ -43,13 +46,11 @@ export async function startProvider(name: 'gitlab' | 'oidc-provider'): Promise<T
   const ended = once(child, 'exit', { signal: waiting }).then(() => {
     throw new Error(`the provider ${name} ended`);
   });
-  const { url, clientId, clientSecret, callback } = await Promise.race([facts, ended]);
+  const told = await Promise.race([facts, ended]);
+  const { url } = told;
   ended.catch(() => {});
   return {
-    url,
-    clientId,
-    clientSecret,
-    callback,
+    ...told,
     control: async (changes) => {
       await fetch(`${url}/control`, { method: 'POST', body: JSON.stringify(changes) });
     },

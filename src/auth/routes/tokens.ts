@@ -9,11 +9,11 @@ import { refreshTokens, requireGrantType, showAllowance, toTokens } from './toke
 
 const bearer = 'Bearer' as const;
 
-type TokenRoute = 'login' | 'apiKey' | 'refresh' | 'revoke' | 'validate';
+type TokenRoute = 'login' | 'loginMethods' | 'apiKey' | 'refresh' | 'revoke' | 'validate';
 
 /** The edge of all that makes, ends and checks tokens. */
 export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract>, TokenRoute> {
-  const { config, limits, passwordLogin, apiKeyLogin, verifier } = parts;
+  const { config, limits, oauth, passwordLogin, apiKeyLogin, verifier } = parts;
   const { tokenRevocation, validation } = parts;
   return {
     login: async (call) => {
@@ -28,6 +28,10 @@ export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
       const pair = await passwordLogin.login(candidate);
       return { ...toTokens(pair), scope: pair.permissions.join(' ') };
     },
+    loginMethods: async () => ({
+      password: config.passwordLogin === 'on',
+      providers: (await oauth.providers.list()).map(({ name }) => name),
+    }),
     apiKey: async ({ body, origin }) => {
       const { api_key: apiKey, client_id: clientId } = body;
       const token = await apiKeyLogin.exchange({ apiKey, clientId, origin });

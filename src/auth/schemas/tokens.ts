@@ -13,6 +13,16 @@ const refreshToken = Type.String({
   description: 'JWT (HS256) that auth alone can check, good once',
 });
 
+export const loginMethods = Type.Object(
+  {
+    password: Type.Boolean({ description: 'whether `POST /api/v1/auth/login` takes a password' }),
+    providers: Type.Array(Type.String(), {
+      description: 'the names of the identity providers, as `authorize` takes them',
+    }),
+  },
+  { $id: 'LoginMethods' },
+);
+
 export const passwordLogin = Type.Object(
   {
     username: Type.String({ minLength: 1, maxLength: 1024 }),
