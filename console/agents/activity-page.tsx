@@ -3,6 +3,7 @@ import { namesIn } from '../ui/entry-text.ts';
 import { LiveBadge } from '../ui/live-badge.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSettled } from '../ui/use-settled.ts';
+import { AgentsNav } from './agents-nav.tsx';
 import { activityTypes, type LogLine } from './activity-log.ts';
 import { ActivityTable } from './activity-table.tsx';
 import { useActivity } from './use-activity.ts';
@@ -23,7 +24,7 @@ export function ActivityPage(): ReactNode {
   const waitingCount = held ? lines.length - held.length : 0;
   return (
     <Page
-      title="Activity"
+      title="Agents"
       actions={
         <>
           <LiveBadge state={state} />
@@ -40,6 +41,7 @@ export function ActivityPage(): ReactNode {
         </>
       }
     >
+      <AgentsNav />
       <ActivityTable
         lines={held ?? lines}
         state={state}

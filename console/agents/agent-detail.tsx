@@ -26,13 +26,12 @@ export function AgentDetail({ agentId }: { readonly agentId: string }): ReactNod
   });
   return (
     <Page
-      title={agentId}
-      actions={
+      title={
         <>
-          <Link href="/">All agents</Link>
-          {agent.data ? <Actions agent={agent.data} /> : null}
+          <Link href="/">Agents</Link> / {agentId}
         </>
       }
+      actions={agent.data ? <Actions agent={agent.data} /> : null}
     >
       <Answered query={agent}>{(found) => <Known agent={found} />}</Answered>
     </Page>

@@ -12,6 +12,7 @@ import { useSettled } from '../ui/use-settled.ts';
 import { useKept } from '../ui/use-kept.ts';
 import { AgentRegistration } from './agent-registration.tsx';
 import { AgentStatus, Load } from './agent-state.tsx';
+import { AgentsNav } from './agents-nav.tsx';
 import { Attested, useAttestedAgents } from './attested.tsx';
 
 type Agent = Answer<'mesh', 'GET /api/v1/agents'>['agents'][number];
@@ -56,6 +57,7 @@ export function AgentList(): ReactNode {
         </>
       }
     >
+      <AgentsNav />
       <Answered query={agents}>
         {({ agents: rows, total }) => (
           <PagedTable

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
 import { NoSuchPage } from '../ui/no-such-page.tsx';
-import { TabLinks, type TabLink } from '../ui/tab-links.tsx';
 import { ActivityPage } from './activity-page.tsx';
 import { AgentDetail } from './agent-detail.tsx';
 import { AgentList } from './agent-list.tsx';
@@ -15,7 +14,6 @@ import { TasksPage } from './tasks-page.tsx';
 export function AgentsPage(): ReactNode {
   return (
     <div className="agents">
-      <TabLinks label="Agents and their work" tabs={tabs} />
       <Switch>
         <Route path="/">
           <AgentList />
@@ -45,11 +43,3 @@ export function AgentsPage(): ReactNode {
     </div>
   );
 }
-
-const tabs: readonly TabLink[] = [
-  { title: 'Agents', path: '/' },
-  { title: 'Tasks', path: '/tasks' },
-  { title: 'Swarms', path: '/swarms' },
-  { title: 'Activity', path: '/activity' },
-  { title: 'Certificates', path: '/certificates' },
-];

@@ -4,6 +4,7 @@ import { Answered } from '../ui/answered.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { saveFile } from '../ui/download.ts';
 import { Page } from '../ui/page.tsx';
+import { AgentsNav } from './agents-nav.tsx';
 import { CertificateForm } from './certificate-form.tsx';
 import { Certificate } from './certificate.tsx';
 import { splitPem } from './pem.ts';
@@ -12,7 +13,8 @@ import { splitPem } from './pem.ts';
 export function CertificatesPage(): ReactNode {
   const roots = useAnswer('mesh', 'GET /api/v1/certificates/ca');
   return (
-    <Page title="Certificates">
+    <Page title="Agents">
+      <AgentsNav />
       <div className="columns">
         <section className="card stack">
           <h2>Roots that are trusted now</h2>

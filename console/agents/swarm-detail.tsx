@@ -23,13 +23,12 @@ export function SwarmDetail({ swarmId }: { readonly swarmId: string }): ReactNod
   const isActive = swarm.data?.status === 'active';
   return (
     <Page
-      title={swarm.data?.name ?? swarmId}
-      actions={
+      title={
         <>
-          <Link href="/swarms">All swarms</Link>
-          {isActive ? <SwarmCancel swarmId={swarmId} /> : null}
+          <Link href="/swarms">Swarms</Link> / {swarm.data?.name ?? swarmId}
         </>
       }
+      actions={isActive ? <SwarmCancel swarmId={swarmId} /> : null}
     >
       <Answered query={swarm}>
         {(found) => (

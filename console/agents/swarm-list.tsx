@@ -9,6 +9,7 @@ import { PagedTable } from '../ui/paged-table.tsx';
 import type { Column } from '../ui/table.tsx';
 import { formatAge } from '../ui/text.ts';
 import { useKept } from '../ui/use-kept.ts';
+import { AgentsNav } from './agents-nav.tsx';
 import { SwarmCreation } from './swarm-creation.tsx';
 import { SwarmState } from './swarm-state.tsx';
 
@@ -34,7 +35,7 @@ export function SwarmList(): ReactNode {
   };
   return (
     <Page
-      title="Swarms"
+      title="Agents"
       actions={
         <>
           <select
@@ -51,6 +52,7 @@ export function SwarmList(): ReactNode {
         </>
       }
     >
+      <AgentsNav />
       <Answered query={swarms}>
         {({ swarms: rows, total }) => (
           <PagedTable

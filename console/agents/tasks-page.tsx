@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Empty } from '../ui/empty.tsx';
 import { Page } from '../ui/page.tsx';
+import { AgentsNav } from './agents-nav.tsx';
 import { TaskForm } from './task-form.tsx';
 import type { TaskRun } from './task-run.ts';
 import { TaskView } from './task-view.tsx';
@@ -10,7 +11,8 @@ import { TaskView } from './task-view.tsx';
 export function TasksPage(): ReactNode {
   const [runs, addRun] = useRuns();
   return (
-    <Page title="Tasks">
+    <Page title="Agents">
+      <AgentsNav />
       <div className="task-page">
         <TaskForm onStart={addRun} />
         <section className="stack" aria-label="Tasks that were asked for here">

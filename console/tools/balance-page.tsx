@@ -10,6 +10,7 @@ import { formatCount, formatDuration, formatShare } from '../ui/text.ts';
 import { CapabilityTable } from './capability-table.tsx';
 import { ConnectionState } from './connection-state.tsx';
 import { Recommendations } from './recommendations.tsx';
+import { ToolsNav } from './tools-nav.tsx';
 
 type Distribution = Answer<'registry', 'GET /load-balancing/distribution'>;
 type Share = Distribution['connections'][number];
@@ -26,7 +27,8 @@ export function BalancePage(): ReactNode {
     everyMs: refreshMs,
   });
   return (
-    <Page title="Balance">
+    <Page title="Tools">
+      <ToolsNav />
       <Answered query={statistics}>{(counted) => <Figures statistics={counted} />}</Answered>
       <Answered query={distribution}>
         {({ connections, recommendations, strategy }) => (

@@ -26,13 +26,12 @@ export function ConnectionDetail({ connectionId }: { readonly connectionId: stri
   });
   return (
     <Page
-      title={connection.data?.name ?? connectionId}
-      actions={
+      title={
         <>
-          <Link href="/">All connections</Link>
-          {connection.data ? <Ending connection={connection.data} /> : null}
+          <Link href="/">Connections</Link> / {connection.data?.name ?? connectionId}
         </>
       }
+      actions={connection.data ? <Ending connection={connection.data} /> : null}
     >
       <Answered query={connection}>{(found) => <Known connection={found} />}</Answered>
     </Page>

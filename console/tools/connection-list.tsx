@@ -16,6 +16,7 @@ import { ConnectionForm } from './connection-form.tsx';
 import { ConnectionState, Health } from './connection-state.tsx';
 import { ExportButton } from './export-button.tsx';
 import { ImportButton } from './import-button.tsx';
+import { ToolsNav } from './tools-nav.tsx';
 import { useRegistryNews } from './use-registry-news.ts';
 
 type Connection = Answer<'registry', 'GET /connections'>['connections'][number];
@@ -35,7 +36,7 @@ export function ConnectionList(): ReactNode {
   const connections = useAnswer('registry', 'GET /connections', { query, everyMs: refreshMs });
   return (
     <Page
-      title="Connections"
+      title="Tools"
       actions={
         <>
           <LiveBadge state={news} />
@@ -45,6 +46,7 @@ export function ConnectionList(): ReactNode {
         </>
       }
     >
+      <ToolsNav />
       <ConnectionFilters
         filters={filters}
         onChange={(changed) => {

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
 import { NoSuchPage } from '../ui/no-such-page.tsx';
-import { TabLinks, type TabLink } from '../ui/tab-links.tsx';
 import { BalancePage } from './balance-page.tsx';
 import { ConnectionDetail } from './connection-detail.tsx';
 import { ConnectionList } from './connection-list.tsx';
@@ -13,7 +12,6 @@ import { VirtualServerList } from './virtual-server-list.tsx';
 export function ToolsPage(): ReactNode {
   return (
     <div className="tools">
-      <TabLinks label="Tools and their servers" tabs={tabs} />
       <Switch>
         <Route path="/">
           <ConnectionList />
@@ -41,9 +39,3 @@ export function ToolsPage(): ReactNode {
     </div>
   );
 }
-
-const tabs: readonly TabLink[] = [
-  { title: 'Connections', path: '/' },
-  { title: 'Balance', path: '/balance' },
-  { title: 'Virtual servers', path: '/virtual-servers' },
-];

@@ -29,16 +29,15 @@ export function VirtualServerEditor({
     params: { virtualServerId },
     isEnabled: !isNew,
   });
-  const title = isNew ? 'A virtual server' : (server.data?.name ?? virtualServerId);
+  const name = isNew ? 'new' : (server.data?.name ?? virtualServerId);
   return (
     <Page
-      title={title}
-      actions={
+      title={
         <>
-          <Link href={listPath}>All virtual servers</Link>
-          {server.data ? <Removal server={server.data} /> : null}
+          <Link href={listPath}>Virtual servers</Link> / {name}
         </>
       }
+      actions={server.data ? <Removal server={server.data} /> : null}
     >
       {isNew ? (
         <Form server={undefined} />

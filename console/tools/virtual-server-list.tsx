@@ -10,6 +10,7 @@ import { Page } from '../ui/page.tsx';
 import { PagedTable } from '../ui/paged-table.tsx';
 import type { Column } from '../ui/table.tsx';
 import { useKept } from '../ui/use-kept.ts';
+import { ToolsNav } from './tools-nav.tsx';
 
 type VirtualServer = Answer<'registry', 'GET /virtual-servers'>['virtualServers'][number];
 
@@ -24,13 +25,14 @@ export function VirtualServerList(): ReactNode {
   });
   return (
     <Page
-      title="Virtual servers"
+      title="Tools"
       actions={
         <button type="button" className="primary" onClick={() => navigate('/virtual-servers/new')}>
           Make a virtual server
         </button>
       }
     >
+      <ToolsNav />
       <Answered query={servers}>
         {({ virtualServers, total }) => (
           <PagedTable

@@ -53,12 +53,12 @@ describe.skipIf(!browserProgram)('the agents area (skipped when there is no Chro
     await dialog.getByLabel('Metadata').fill('{"region": "eu"}');
     await dialog.getByRole('button', { name: 'Register', exact: true }).click();
     await page.getByRole('link', { name: 'a-clerk' }).click();
-    await page.getByRole('heading', { name: 'a-clerk' }).waitFor();
+    await page.getByRole('heading', { name: 'Agents / a-clerk' }).waitFor();
     await page.getByText('"region": "eu"').waitFor();
     await row('agent-registered').getByText('filing, typing').waitFor();
     await page.getByRole('button', { name: 'Deregister …' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Deregister' }).click();
-    await page.getByRole('heading', { name: 'Agents' }).waitFor();
+    await page.getByRole('heading', { name: 'Agents', exact: true }).waitFor();
     await page.getByRole('link', { name: 'assistant-1' }).waitFor();
     await expect.poll(() => page.getByRole('link', { name: 'a-clerk' }).count()).toBe(0);
   });
@@ -152,12 +152,12 @@ describe.skipIf(!browserProgram)('the agents area (skipped when there is no Chro
     await dialog.getByRole('checkbox', { name: 'f-one' }).check();
     await dialog.getByText('1 equal votes of 1 decide').waitFor();
     await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.getByRole('heading', { name: 'release 1.0' }).waitFor();
+    await page.getByRole('heading', { name: 'Swarms / release 1.0' }).waitFor();
     await page.getByRole('button', { name: 'approve' }).click();
     await page.getByText('consensus-reached').waitFor();
     await page.getByText('1 approve, 0 reject, 0 abstain').waitFor();
     await page.getByText('the decision is the mesh’s word').waitFor();
-    await page.getByRole('link', { name: 'All swarms' }).click();
+    await page.getByRole('link', { name: 'Swarms' }).click();
     await row('release 1.0').getByText('consensus-reached').waitFor();
   });
 

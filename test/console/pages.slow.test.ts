@@ -33,6 +33,16 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     await expect.poll(() => page.title()).toBe(`${title} · Ennead`);
   });
 
+  test.each(['/workflows/executions', '/traces', '/agents', '/tools', '/models', '/access'])(
+    'have the name of their area above the way between them: %s',
+    async (path) => {
+      await page.goto(path);
+      const title = await page.getByRole('heading', { level: 1 }).boundingBox();
+      const tabs = await page.locator('.page > nav').boundingBox();
+      expect((title?.y ?? Infinity) + (title?.height ?? 0)).toBeLessThanOrEqual(tabs?.y ?? 0);
+    },
+  );
+
   test('are found again as they were left: which part of a list, and narrowed to what', async () => {
     for (let index = 10; index < 35; index += 1) {
       await ground.ask(page, 'mesh/api/v1/agents/register', {

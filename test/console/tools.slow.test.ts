@@ -72,7 +72,7 @@ describe.skipIf(!browserProgram)('the tools area (skipped when there is no Chrom
     await dialog.getByLabel(/^Command/).fill(command);
     await dialog.getByLabel(/^Arguments/).fill(args.join('\n'));
     await dialog.getByRole('button', { name: 'Register', exact: true }).click();
-    await page.getByRole('heading', { name, exact: true }).waitFor();
+    await page.getByRole('heading', { name: `Connections / ${name}`, exact: true }).waitFor();
   }
 
   test('says what to do while there is no connection', async () => {
@@ -83,7 +83,7 @@ describe.skipIf(!browserProgram)('the tools area (skipped when there is no Chrom
     await registerCommand('everything', 'node', [everything, 'stdio']);
     await page.getByRole('button', { name: /^get-sum/ }).waitFor();
     await page.getByText('Everything Reference Server').waitFor();
-    await page.getByRole('link', { name: 'All connections' }).click();
+    await page.getByRole('link', { name: 'Connections' }).click();
     await row('everything').getByText('healthy').waitFor();
   });
 
@@ -249,7 +249,7 @@ describe.skipIf(!browserProgram)('the tools area (skipped when there is no Chrom
     await page.getByRole('button', { name: 'Remove everything__echo' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('It offers now 1 tools').waitFor();
-    await page.getByRole('link', { name: 'All virtual servers' }).click();
+    await page.getByRole('link', { name: 'Virtual servers' }).click();
     await row('sums').getByText('/mcp/sums').waitFor();
     await page.getByRole('link', { name: 'sums' }).click();
     await page.getByRole('button', { name: 'Delete …' }).click();

@@ -12,6 +12,7 @@ import { useKept } from '../../ui/use-kept.ts';
 import { ShortId } from '../parts/short-id.tsx';
 import { StatusChoice } from '../parts/status-choice.tsx';
 import { WorkflowLink } from '../parts/workflow-link.tsx';
+import { WorkflowsNav } from '../parts/workflows-nav.tsx';
 import { batchStatuses, type Batch } from './batch.ts';
 import { BatchProgress } from './batch-progress.tsx';
 import { NewBatchButton } from './new-batch.tsx';
@@ -41,10 +42,11 @@ export function BatchListPage({ workflowId }: { readonly workflowId?: string }):
       actions={
         <>
           <StatusChoice statuses={batchStatuses} chosen={status} onChoose={choose} />
-          <Ways workflowId={workflowId} />
+          {workflowId === undefined ? null : <Ways workflowId={workflowId} />}
         </>
       }
     >
+      {workflowId === undefined ? <WorkflowsNav /> : null}
       <Answered query={batches}>
         {({ batches: rows, total }) => (
           <PagedTable
@@ -63,7 +65,7 @@ export function BatchListPage({ workflowId }: { readonly workflowId?: string }):
 }
 
 function Title({ workflowId }: { readonly workflowId: string | undefined }) {
-  if (workflowId === undefined) return 'Batches';
+  if (workflowId === undefined) return 'Workflows';
   return (
     <>
       Batches of <WorkflowLink id={workflowId} />
@@ -71,8 +73,7 @@ function Title({ workflowId }: { readonly workflowId: string | undefined }) {
   );
 }
 
-function Ways({ workflowId }: { readonly workflowId: string | undefined }) {
-  if (workflowId === undefined) return <Link href="/">Workflows</Link>;
+function Ways({ workflowId }: { readonly workflowId: string }) {
   return (
     <>
       <Link href="/batches">Of all workflows</Link>

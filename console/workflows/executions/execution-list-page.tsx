@@ -13,6 +13,7 @@ import { useKept } from '../../ui/use-kept.ts';
 import { ShortId } from '../parts/short-id.tsx';
 import { StatusChoice } from '../parts/status-choice.tsx';
 import { WorkflowLink } from '../parts/workflow-link.tsx';
+import { WorkflowsNav } from '../parts/workflows-nav.tsx';
 
 type Summary = Answer<'workflow', 'GET /api/v1/executions'>['executions'][number];
 
@@ -46,15 +47,16 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
       actions={
         <>
           <StatusChoice statuses={statuses} chosen={status} onChoose={choose} />
-          <Link href={hasOne ? `/${workflowId}/batches` : '/batches'}>Batches</Link>
           {hasOne ? (
-            <Link href="/executions">Of all workflows</Link>
-          ) : (
-            <Link href="/">Workflows</Link>
-          )}
+            <>
+              <Link href={`/${workflowId}/batches`}>Batches</Link>
+              <Link href="/executions">Of all workflows</Link>
+            </>
+          ) : null}
         </>
       }
     >
+      {hasOne ? null : <WorkflowsNav />}
       <Answered query={executions}>
         {({ executions: rows, total }) => (
           <PagedTable
@@ -73,7 +75,7 @@ export function ExecutionListPage({ workflowId }: { readonly workflowId?: string
 }
 
 function Title({ workflowId }: { readonly workflowId: string | undefined }) {
-  if (workflowId === undefined) return 'Executions';
+  if (workflowId === undefined) return 'Workflows';
   return (
     <>
       Executions of <WorkflowLink id={workflowId} />

@@ -10,7 +10,13 @@ import { ImportReport, type Imported } from './import-report.tsx';
 export function ImportPage(): ReactNode {
   const [imported, setImported] = useState<Imported>();
   return (
-    <Page title="Import a workflow" actions={<Link href="/">All workflows</Link>}>
+    <Page
+      title={
+        <>
+          <Link href="/">Workflows</Link> / import
+        </>
+      }
+    >
       <ImportForm onDone={setImported} />
       {imported ? <ImportReport imported={imported} /> : null}
     </Page>

@@ -1,16 +1,18 @@
 import type { ReactNode } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import type { Template } from '../flow/flow.ts';
+import { WorkflowsNav } from '../parts/workflows-nav.tsx';
 
 /** Ready flows to begin with. */
 export function TemplatesPage(): ReactNode {
   const templates = useAnswer('workflow', 'GET /api/v1/workflows/templates');
   return (
-    <Page title="Templates" actions={<Link href="/">All workflows</Link>}>
+    <Page title="Workflows">
+      <WorkflowsNav />
       <Answered query={templates}>
         {(answer) => (
           <ul className="cards workflow-cards">
@@ -48,7 +50,7 @@ function TemplateCard({ template }: { readonly template: Template }) {
             { onSuccess: (workflow) => navigate(`/${workflow.id}`) },
           )
         }
-        aria-label={`Use ${name}`}
+        aria-label={`Use this: ${name}`}
       >
         Use this
       </button>

@@ -8,6 +8,7 @@ import { Pager } from '../../ui/pager.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
 import { useKept } from '../../ui/use-kept.ts';
 import { StatusChoice } from '../parts/status-choice.tsx';
+import { WorkflowsNav } from '../parts/workflows-nav.tsx';
 import { WorkflowTable, type Workflow } from './workflow-table.tsx';
 
 const limit = 20;
@@ -29,6 +30,7 @@ export function WorkflowListPage(): ReactNode {
   const workflows = useAnswer('workflow', 'GET /api/v1/workflows', { query });
   return (
     <Page title="Workflows" actions={<Actions />}>
+      <WorkflowsNav />
       <Filters filter={filter} onChange={setFilter} />
       <Answered query={workflows}>
         {(answer) => (
@@ -48,10 +50,9 @@ export function WorkflowListPage(): ReactNode {
 function Actions() {
   return (
     <>
-      <Link href="/executions">Executions</Link>
-      <Link href="/batches">Batches</Link>
-      <Link href="/templates">Templates</Link>
-      <Link href="/import">Import</Link>
+      <Link href="/import" className="workflow-button">
+        Import
+      </Link>
       <Link href="/new" className="workflow-button primary">
         New workflow
       </Link>
