@@ -28,7 +28,7 @@ const columns: readonly Column<ServiceState>[] = [
   {
     title: 'API',
     cell: ({ url, title }) => (
-      <a href={`${url}/docs`} target="_blank" rel="noreferrer" aria-label={`API of ${title}`}>
+      <a href={`${url}/docs`} target="_blank" rel="noreferrer" aria-label={`Documentation of ${title}`}>
         Documentation
       </a>
     ),

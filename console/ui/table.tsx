@@ -1,6 +1,7 @@
 import type { ReactNode, SyntheticEvent } from 'react';
 
 export interface Column<Row> {
+  /** Blank above what can be done with a row: who sees it needs no word there. */
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   /** Figures stand at the right. */
@@ -24,7 +25,7 @@ export function Table<Row>({ columns, rows, keyOf, onOpen }: TableProps<Row>): R
           <tr>
             {columns.map(({ title, isFigure }) => (
               <th key={title} scope="col" className={isFigure ? 'figure' : undefined}>
-                {title}
+                {title === '' ? <span className="unseen">Actions</span> : title}
               </th>
             ))}
           </tr>

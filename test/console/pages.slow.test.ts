@@ -43,6 +43,13 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     },
   );
 
+  test('name for who hears them what is above the buttons of rows, and links as who sees them', async () => {
+    await page.goto('/models/local');
+    await page.getByRole('columnheader', { name: 'Actions' }).waitFor();
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Documentation of Ennead Mesh' }).waitFor();
+  });
+
   test('are found again as they were left: which part of a list, and narrowed to what', async () => {
     for (let index = 10; index < 35; index += 1) {
       await ground.ask(page, 'mesh/api/v1/agents/register', {

@@ -271,7 +271,7 @@ describe.skipIf(!browserProgram)(
 
     test('begin with a template, are found by their name, and archived when they are asked twice', async () => {
       const page = await ground.openPage('/workflows/templates');
-      await page.getByRole('button', { name: 'Use Translate a list' }).click();
+      await page.getByRole('button', { name: 'Use this: Translate a list' }).click();
       await step(page, 'translate').waitFor();
       await page.getByRole('button', { name: 'Run …' }).click();
       await page.getByRole('textbox', { name: /^texts/ }).waitFor();

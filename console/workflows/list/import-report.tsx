@@ -60,6 +60,6 @@ const columns: readonly Column<ImportedStep>[] = [
   { title: 'Step', cell: ({ source }) => source },
   { title: 'Was', cell: ({ type }) => <code>{type}</code> },
   { title: 'Is', cell: ({ nodeId }) => (nodeId ? <code>{nodeId}</code> : '') },
-  { title: '', cell: ({ status }) => <Badge state={status} tone={tones[status]} /> },
+  { title: 'State', cell: ({ status }) => <Badge state={status} tone={tones[status]} /> },
   { title: 'Note', cell: ({ note }) => note ?? '' },
 ];
