@@ -50,6 +50,17 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     await page.getByRole('link', { name: 'Documentation of Ennead Mesh' }).waitFor();
   });
 
+  test('begin at once below the bar on a phone, however short they are', async () => {
+    const wide = page.viewportSize() ?? { width: 1280, height: 720 };
+    await page.setViewportSize({ width: 360, height: 780 });
+    await page.goto('/tools/virtual-servers');
+    const bar = await page.getByRole('navigation', { name: 'Areas' }).boundingBox();
+    const title = await page.getByRole('heading', { level: 1 }).boundingBox();
+    await page.setViewportSize(wide);
+    expect(bar?.height).toBeLessThan(160);
+    expect((title?.y ?? Infinity) - (bar?.height ?? 0)).toBeLessThan(60);
+  });
+
   test('are found again as they were left: which part of a list, and narrowed to what', async () => {
     for (let index = 10; index < 35; index += 1) {
       await ground.ask(page, 'mesh/api/v1/agents/register', {
