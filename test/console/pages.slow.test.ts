@@ -61,6 +61,22 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     expect((title?.y ?? Infinity) - (bar?.height ?? 0)).toBeLessThan(60);
   });
 
+  test('keep a long name from pushing the rest of its row out of sight', async () => {
+    const agentId = 'n'.repeat(128);
+    await ground.ask(page, 'mesh/api/v1/agents/register', {
+      agentId,
+      capabilities: ['c'.repeat(100)],
+      metadata: {},
+      endpoints: { rest: 'http://127.0.0.1:9' },
+    });
+    await page.goto('/agents');
+    const row = page.getByRole('row').filter({ hasText: agentId });
+    await row.waitFor();
+    const table = await page.locator('.table-frame').boundingBox();
+    const load = await row.getByRole('meter').boundingBox();
+    expect(load?.x).toBeLessThan((table?.x ?? 0) + (table?.width ?? 0));
+  });
+
   test('are found again as they were left: which part of a list, and narrowed to what', async () => {
     for (let index = 10; index < 35; index += 1) {
       await ground.ask(page, 'mesh/api/v1/agents/register', {
