@@ -51,21 +51,37 @@ export async function openTogether<T extends object>(
   }
 }
 
-const signals = ['SIGTERM', 'SIGINT'] as const;
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+type StopSignal = (typeof signals)[number];
 
 /**
- * Listens for SIGTERM and SIGINT from now on; resolves at the first. A second one ends the process at
- * once, and so does a stop that takes longer than the limit.
+ * Listens for SIGTERM, SIGINT and SIGHUP from now on; resolves to the first. A second one ends the process
+ * at once, and so does a stop that takes longer than the limit. A second SIGHUP does not: of a terminal
+ * that closes, the kernel and the shell both tell.
  */
-export function untilSignal(limitMs: number): Promise<void> {
+export function untilSignal(limitMs: number): Promise<StopSignal> {
   return new Promise((resolve) => {
     let isStopping = false;
-    const stop = () => {
-      if (isStopping) process.exit(1);
+    const stop = (signal: StopSignal) => {
+      if (isStopping) {
+        if (signal !== 'SIGHUP') process.exit(1);
+        return;
+      }
       isStopping = true;
       setTimeout(() => process.exit(1), limitMs).unref();
-      resolve();
+      resolve(signal);
     };
-    for (const signal of signals) process.removeAllListeners(signal).on(signal, stop);
+    for (const signal of signals) {
+      process.removeAllListeners(signal).on(signal, () => stop(signal));
+    }
   });
+}
+
+/**
+ * Ends the process as SIGHUP does where nobody listens: an exit would ask the terminal for its settings,
+ * and Node.js aborts when there is none any more.
+ */
+export function endHungUp(): void {
+  process.removeAllListeners('SIGHUP');
+  process.kill(process.pid, 'SIGHUP');
 }

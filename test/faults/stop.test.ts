@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,3 +39,16 @@ test('SIGINT ends it with 0 too', async () => {
   await ennead.ready;
   expect((await ennead.stop('SIGINT')).code).toBe(0);
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a terminal that closes, and tells so twice, has it close everything first',
+  async () => {
+    const ennead = startEnnead(['run', 'mesh'], variables);
+    await ennead.ready;
+    const lock = join(variables['ENNEAD_DATA_DIR'] ?? '', 'lock');
+    expect(existsSync(lock)).toBe(true);
+    ennead.process.kill('SIGHUP');
+    expect((await ennead.stop('SIGHUP')).signal).toBe('SIGHUP');
+    expect(existsSync(lock)).toBe(false);
+  },
+);

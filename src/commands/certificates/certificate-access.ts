@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
-import { untilSignal } from '../../kit/lifecycle.ts';
+import { endHungUp, untilSignal } from '../../kit/lifecycle.ts';
 import { writeSecretFile } from '../../kit/secrets/secret-file.ts';
 import { RenewedIdentity, type IssuedIdentity } from '../../mesh/certificates/renewed-identity.ts';
 import { createRequest } from '../../mesh/certificates/request.ts';
@@ -65,7 +65,7 @@ export async function issueFiles(
   identity.onRenewal((issued) => void write(issued).catch(onFailure));
   // The renewal alone would not keep the process.
   const stay = setInterval(() => {}, 2 ** 30);
-  await told;
+  if ((await told) === 'SIGHUP') endHungUp();
   clearInterval(stay);
 }
 

@@ -1,6 +1,6 @@
 import { processEnvironment, unknownVariables } from '../../kit/config.ts';
 import { Fault } from '../../kit/errors.ts';
-import { untilSignal } from '../../kit/lifecycle.ts';
+import { endHungUp, untilSignal } from '../../kit/lifecycle.ts';
 import type { Service } from '../../kit/service.ts';
 import { services } from '../../services.ts';
 import { settingGroups } from '../../settings.ts';
@@ -38,8 +38,9 @@ async function host(what: { hosted: readonly Service[]; hasConsole: boolean }): 
     const suite = await Suite.open({ ...what, environment, onProgress: progress.show });
     progress.end();
     process.stdout.write(greeting(suite, what.hasConsole));
-    await told;
+    const signal = await told;
     await suite[Symbol.asyncDispose]();
+    if (signal === 'SIGHUP') endHungUp();
     return 0;
   } finally {
     progress.end();

@@ -15,9 +15,8 @@ const textIntervalMs = 20;
 // and leave a core file.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
-// Ctrl-C reaches the whole process group; when to stop is the parent's decision.
-process.on('SIGINT', () => {});
-process.on('SIGTERM', () => {});
+// Ctrl-C and a closed terminal reach the whole process group; when to stop is the parent's decision.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 
 // The parent is the only one who writes this argument and these messages.
 const settings = JSON.parse(process.argv[2] ?? '') as ChildSettings;
