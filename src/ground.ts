@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import type { AddressBook } from './addresses.ts';
 import type { Bus } from './kit/bus/bus.ts';
 import { openBus } from './kit/bus/open-bus.ts';
-import { lockDataFolder } from './kit/database/data-folder.ts';
 import { openDatabase, type Database } from './kit/database/database.ts';
 import { createEgress, type Egress } from './kit/egress/egress.ts';
 import type { Lifetime } from './kit/lifecycle.ts';
@@ -26,6 +25,8 @@ export interface Ground {
 }
 
 export interface GroundOptions {
+  /** Locked by who opens the ground. */
+  readonly dataFolder: string;
   readonly config: SuiteConfig;
   readonly addresses: AddressBook;
   /** In the order in which they start. */
@@ -36,11 +37,9 @@ export interface GroundOptions {
   readonly onProgress: (step: string) => void;
 }
 
-/** Opens the data folder, the database and the bus, migrates, and makes what services share. */
+/** Opens the database and the bus, migrates, and makes what services share. */
 export async function openGround(options: GroundOptions): Promise<Ground> {
-  const { config, log, lifetime, onProgress } = options;
-  const dataFolder = resolve(config.dataFolder);
-  lifetime.own('the data folder', await lockDataFolder(dataFolder));
+  const { dataFolder, config, log, lifetime, onProgress } = options;
   onProgress('opening the database');
   const where = databaseOf(config, dataFolder);
   const database = lifetime.own('the database', await openDatabase({ ...where, log }));

@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import { addressBook, type AddressBook } from './addresses.ts';
 import { Console } from './console/console.ts';
 import { openGround, type Ground } from './ground.ts';
 import { checkHealth } from './health.ts';
 import { consoleName, openService } from './hosted-service.ts';
 import type { Environment } from './kit/config.ts';
+import { lockDataFolder } from './kit/database/data-folder.ts';
 import { Lifetime } from './kit/lifecycle.ts';
 import { createLog, type Log } from './kit/log.ts';
 import type { Service } from './kit/service.ts';
@@ -69,8 +71,12 @@ export class Suite implements AsyncDisposable {
   async #open(): Promise<void> {
     const { hasConsole } = this.#options;
     const { suite: config } = this.#config;
+    const dataFolder = resolve(config.dataFolder);
+    // Before the ports, which a suite that runs on the same folder holds as well.
+    this.#lifetime.own('the data folder', await lockDataFolder(dataFolder));
     await requireFreePorts(config.host, this.addresses.portsHere(hasConsole));
     const opening = openGround({
+      dataFolder,
       config,
       addresses: this.addresses,
       hosted: this.hosted,

@@ -44,6 +44,7 @@ async function openProcess(
   const config = readConfiguration(environment, services);
   const addresses = addressBook(config, services);
   const common = {
+    dataFolder,
     config: config.suite,
     addresses,
     hosted: services,

@@ -97,6 +97,9 @@ describe('a start that cannot succeed says why in one clear sentence and does no
     await first.ready;
     const otherBase = await freePortBase();
     await expectRefusal(['run', 'mesh'], settings({ ENNEAD_PORT_BASE: String(otherBase) }), [
+      new RegExp(`^ennead: .*in use by process ${first.process.pid} .*: stop that one first`),
+    ]);
+    await expectRefusal(['run', 'mesh'], settings(), [
       new RegExp(`^ennead: .*in use by process ${first.process.pid}`),
     ]);
     expect((await fetch(`http://127.0.0.1:${base + 1}/health`)).status).toBe(200);

@@ -67,7 +67,9 @@ async function explainFailure<Value>(path: string, work: () => Promise<Value>): 
 function explain(path: string, cause: unknown): unknown {
   if (cause instanceof LockedError) {
     const { pid, host, lockedAt } = cause.holder;
-    const message = `the data folder ${path} is in use by process ${pid} on ${host} since ${lockedAt}`;
+    const message =
+      `the data folder ${path} is in use by process ${pid} on ${host} since ${lockedAt}: ` +
+      'stop that one first, or set ENNEAD_DATA_DIR to another folder';
     return new Fault('conflict', message, { cause, detail: { pid, host } });
   }
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
