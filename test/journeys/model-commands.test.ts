@@ -1,4 +1,5 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -142,6 +143,17 @@ describe('with a running suite', () => {
   });
 
   describeCommands();
+});
+
+test('a suite that is killed while it pulls has the command say how to go on', async () => {
+  const suite = startEnnead(['run', 'auth', 'models'], variables);
+  await suite.ready;
+  const silent = createServer(() => void suite.stop('SIGKILL'));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo; // of a TCP server it is never a path
+  const refusal = await refusalOf(`pull http://127.0.0.1:${port}/late.gguf`);
+  expect(refusal).toContain('has gone meanwhile; the same pull goes on where it was');
+  silent.close();
 });
 
 test('the catalogue says what suits this machine', async () => {

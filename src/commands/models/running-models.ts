@@ -30,7 +30,7 @@ export async function openRunningModels(
     delete: async (name) => {
       await client.ollamaDelete({ body: { model: name } });
     },
-    pull: (name) => pull(`${place.url}/api/pull`, name, token),
+    pull: (name) => followed(pull(`${place.url}/api/pull`, name, token), place.url),
     [Symbol.asyncDispose]: () => login[Symbol.asyncDispose](),
   };
 }
@@ -41,6 +41,20 @@ async function show(client: Client<typeof modelsContract>, name: string): Promis
   const tag = models.find((one) => isSameName(one.name, name));
   const { details, modified_at } = shown;
   return toShown(tag ?? { name, model: name, size: 0, digest: '', details, modified_at }, shown);
+}
+
+/** A pull of a service that may end or be killed meanwhile. */
+async function* followed(
+  progress: AsyncGenerator<PullProgress>,
+  url: string,
+): AsyncGenerator<PullProgress> {
+  try {
+    yield* progress;
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
+    const message = `models at ${url} has gone meanwhile; the same pull goes on where it was`;
+    throw new Fault('unavailable', message, { cause });
+  }
 }
 
 async function* pull(
