@@ -35,6 +35,7 @@ export const constraints = [
   'additionalProperties',
   'items',
   'prefixItems',
+  'additionalItems',
   'minItems',
   'maxItems',
   'minLength',
@@ -73,7 +74,8 @@ const forms: Readonly<Record<string, (value: unknown) => boolean>> = {
   properties: isRecord,
   required: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
   additionalProperties: isSchema,
-  items: isSchema,
+  items: (value) => isSchema(value) || isSchemas(value),
+  additionalItems: isSchema,
   minimum: isNumber,
   maximum: isNumber,
   exclusiveMinimum: isNumber,
@@ -91,6 +93,7 @@ export function checkKeywords(schema: JsonSchema, path: string): void {
     const isSound = forms[keyword]?.(value) ?? true;
     if (!known.has(keyword) || !isSound) refuse(keyword, path);
   }
+  if ('prefixItems' in schema && Array.isArray(schema['items'])) refuse('items', path);
 }
 
 function demandsNothing(keyword: string, value: unknown): boolean {

@@ -1,8 +1,22 @@
+import type { JsonSchema } from '../../inference/request.ts';
+
 /** How many items a list has behind those that stand fixed. */
 export interface Counts {
   readonly least: number;
   readonly most: number | undefined;
   readonly isFirst: boolean;
+}
+
+/**
+ * The keywords of a list's first items and of all behind them: those of JSON schema since 2020, or of
+ * draft 7, which Valibot writes.
+ */
+export function itemKeywords(schema: JsonSchema): {
+  readonly first: string;
+  readonly rest: string;
+} {
+  if (Array.isArray(schema['items'])) return { first: 'items', rest: 'additionalItems' };
+  return { first: 'prefixItems', rest: 'items' };
 }
 
 /** A list of so many items; behind those of `prefixItems` each has its comma. */

@@ -38,6 +38,8 @@ describe('a keyword that would not be held to is refused by its name:', () => {
     ['pattern', { type: 'string', pattern: '(?=a)b' }],
     ['pattern', { type: 'string', enum: ['a'], pattern: '^b$' }],
     ['maxItems', { type: 'array', maxItems: 1_001 }],
+    ['items', { prefixItems: [{ const: 1 }], items: [{ const: 1 }] }],
+    ['additionalItems', { items: [{ const: 1 }], additionalItems: 3 }],
     ['maximum', { type: 'integer', maximum: '3' }],
   ])('%s in %j', (keyword, schema) => {
     expect(() => grammarOf(schema)).toThrow(
@@ -136,3 +138,14 @@ test.each([
   const grammar = grammarOf({ type: 'array', items, maxItems: 1_000 });
   expect(grammar).toMatch(/\[" ws .* s0 .*s0 \)\{0,999\}/);
 });
+
+test.each([false, { type: 'boolean' }, undefined])(
+  'the first items of a list and those behind them, %j, are also read as draft 7 names them',
+  (rest) => {
+    const first = [{ type: 'string' }, { type: 'number' }];
+    const isOpen = rest === undefined;
+    const older = { items: first, ...(isOpen ? {} : { additionalItems: rest }) };
+    const newer = { prefixItems: first, ...(isOpen ? {} : { items: rest }) };
+    expect(grammarOf({ type: 'array', ...older })).toBe(grammarOf({ type: 'array', ...newer }));
+  },
+);

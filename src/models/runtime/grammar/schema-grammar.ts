@@ -14,7 +14,7 @@ import { bounds, integerBetween, readRange } from './integers.ts';
 import { firstOddBound, numberWithin } from './numbers.ts';
 import { objectRules } from './objects.ts';
 import { charactersBetween } from './lengths.ts';
-import { repeated } from './lists.ts';
+import { itemKeywords, repeated } from './lists.ts';
 import { textsOf } from './patterns.ts';
 import { checkTextSize, repetitionsMax, SizeBudget, TooLarge } from './size.ts';
 import { literal, primitiveRules } from './primitives.ts';
@@ -193,10 +193,11 @@ class Compiler {
   }
 
   #array(schema: JsonSchema, path: string): string {
-    const fixed = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : [];
-    const heads = fixed.map((item, i) => this.compile(item, `${path}/prefixItems/${i}`));
-    const isClosed = schema['items'] === false;
-    const item = isClosed ? '' : this.compile(schema['items'], `${path}/items`);
+    const { first, rest } = itemKeywords(schema);
+    const fixed: readonly unknown[] = Array.isArray(schema[first]) ? schema[first] : [];
+    const heads = fixed.map((item, i) => this.compile(item, `${path}/${first}/${i}`));
+    const isClosed = schema[rest] === false;
+    const item = isClosed ? '' : this.compile(schema[rest], `${path}/${rest}`);
     const least = Math.max(this.#count(schema, 'minItems', path) ?? 0, heads.length);
     const most = isClosed ? heads.length : this.#count(schema, 'maxItems', path);
     if (most !== undefined && most < least) return this.widen('maxItems', path, 'array');
