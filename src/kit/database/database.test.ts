@@ -36,6 +36,18 @@ describe.each(listTestDatabases(process.env['ENNEAD_TEST_POSTGRES_URL']))(
     });
 
     const test = it.skipIf(!isAvailable);
+
+    test('says that its disk is full, for who asks to try again once there is room', async () => {
+      const write = database.query(
+        `do $$ begin raise exception 'no space left' using errcode = '53100'; end $$`,
+      );
+      await expect(write).rejects.toMatchObject({
+        code: 'unavailable',
+        message: "the database's disk is full",
+        retryAfter: 60,
+      });
+    });
+
     const valueOf = async (expression: string, ...parameters: unknown[]): Promise<unknown> => {
       const [row] = await database.query<{ value: unknown }>(
         `select ${expression} as value`,

@@ -18,15 +18,22 @@ export function isForeignKeyViolation(error: unknown, constraint?: string): bool
 
 /** A server that restarts is back within seconds; what is tried sooner only adds to its load. */
 const retryAfterSeconds = 5;
+/** Somebody has to make room first. */
+const fullDiskRetryAfterSeconds = 60;
 
 /**
  * What a caller of the database sees of a thrown value: a lost or refused connection as Fault
- * `unavailable` with a time to try again, a statement that ran too long as `deadline`, everything else unchanged.
+ * `unavailable` with a time to try again, and so a full disk; a statement that ran too long as `deadline`,
+ * everything else unchanged.
  */
 export function translateError(error: unknown): unknown {
   const state = sqlState(error);
   if (state === '57014') {
     return new Fault('deadline', 'a database statement ran too long', { cause: error });
+  }
+  if (state === '53100') {
+    const retryAfter = fullDiskRetryAfterSeconds;
+    return new Fault('unavailable', "the database's disk is full", { cause: error, retryAfter });
   }
   const isGone = state === undefined ? isConnectionError(error) : isShutdownState(state);
   if (!isGone) return error;
