@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
-import { chmod, cp, lstat, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
@@ -21,8 +32,9 @@ export async function prepareClusterCache(
   const { packageFolder, modulesFolder } = locatePglite();
   const name = `pgdata-${readVersion(packageFolder)}`;
   const shared = join(modulesFolder, '.cache', 'ennead');
-  if (await exists(join(shared, name))) return join(shared, name);
-  const parent = (await isWritable(shared)) ? shared : await makeTemporaryParent();
+  if (await isReadable(join(shared, name))) return join(shared, name);
+  const isFree = !(await exists(join(shared, name))) && (await isWritable(shared));
+  const parent = isFree ? shared : await makeTemporaryParent();
   if (parent === undefined) return undefined;
   const folder = join(parent, name);
   if (await exists(folder)) return folder;
@@ -93,6 +105,17 @@ function readVersion(packageFolder: string): string {
   const text = readFileSync(join(packageFolder, 'package.json'), 'utf8');
   const { version } = JSON.parse(text) as { version: string }; // every npm package has one
   return version;
+}
+
+/** False where there is none, and where another user has made it, to whom some of its files are private. */
+async function isReadable(cluster: string): Promise<boolean> {
+  try {
+    const names = await readdir(cluster, { recursive: true });
+    await Promise.all(names.map((name) => access(join(cluster, name), constants.R_OK)));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function isWritable(folder: string): Promise<boolean> {

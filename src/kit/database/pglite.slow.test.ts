@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -145,6 +145,26 @@ describe('a database folder', () => {
     await database[Symbol.asyncDispose]();
     expect(await readdir(shared)).toEqual(['pgdata']);
   });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'is made also by who may not read what another user has prepared (skipped unless root)',
+    async () => {
+      const nobody = 65_534;
+      // The tests' own temporary folder is closed to everybody else.
+      const other = await mkdtemp('/tmp/ennead-other-user-');
+      await chown(other, nobody, nobody);
+      const child = spawnModule(
+        `const { openDatabase } = await open('./database.ts');
+         const database = await openDatabase({ folder: parameters[0] });
+         print((await database.query("select 'made' as state"))[0].state);
+         await database[Symbol.asyncDispose]();`,
+        [join(other, 'data')],
+        { uid: nobody, gid: nobody, env: { ...process.env, TMPDIR: other } },
+      );
+      expect(await readOutput(child)).toBe('made\n');
+      await rm(other, { recursive: true });
+    },
+  );
 
   it('loses no acknowledged row when its process is killed', async () => {
     const killed = join(folder, 'killed');

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { spawn, type ChildProcessByStdio, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
@@ -78,7 +78,11 @@ export type ModuleProcess = ChildProcessByStdio<null, Readable, Readable>;
  * Runs the text of a module in a process of its own: `open('./database.ts')` imports a file of this
  * folder, `parameters` are there as an array of strings. The caller ends the process.
  */
-export function spawnModule(text: string, parameters: readonly string[]): ModuleProcess {
+export function spawnModule(
+  text: string,
+  parameters: readonly string[],
+  options: Pick<SpawnOptions, 'uid' | 'gid' | 'env'> = {},
+): ModuleProcess {
   const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
   const folder = new URL('./', import.meta.url).href;
   const prelude = `
@@ -88,7 +92,10 @@ export function spawnModule(text: string, parameters: readonly string[]): Module
     const print = (line) => writeSync(1, line + '\\n');
   `;
   const flags = ['--import', loader, '--input-type=module', '--eval', prelude + text];
-  return spawn(process.execPath, [...flags, ...parameters], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(process.execPath, [...flags, ...parameters], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...options,
+  });
 }
 
 /** All that a process prints until it ends, its complaints after its output. */
