@@ -18,13 +18,20 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...parts) => join(root, ...parts);
 const stampPath = at('dist', '.stamp');
+const unwritable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC']);
 const assetPattern = /\.(?:sql|bin|gguf|wasm)$/;
 
 /** Installs and builds what is missing or stale; ends the process with one sentence if it cannot. */
 export function prepare() {
   requireNode(20, 19);
   if (!areDependenciesCurrent()) install();
-  if (!isBuildCurrent()) build();
+  if (isBuildCurrent()) return;
+  try {
+    build();
+  } catch (error) {
+    if (!unwritable.has(error?.code)) throw error;
+    fail(`${root} cannot be written (${error.code}), and has to be built: do so as who owns it`);
+  }
 }
 
 function requireNode(major, minor) {
