@@ -42,6 +42,7 @@ describe('what is refused', () => {
     await using ground = await openGround();
     const text = join(elsewhere, 'text.gguf');
     await writeFile(text, 'not a model');
+    await expect(ground.library.add(elsewhere)).rejects.toThrow('does not end in .gguf');
     await expect(ground.library.add(join(elsewhere, 'none.gguf'))).rejects.toMatchObject({
       code: 'not_found',
     });

@@ -174,7 +174,10 @@ export class ModelLibrary implements AsyncDisposable {
   async add(path: string, options: AddOptions = {}): Promise<InstalledModel> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const [file = path] = pathsOfParts(path);
-    const wanted = options.name ?? nameOfFile(basename(file)) ?? '';
+    const wanted = options.name ?? nameOfFile(basename(file));
+    if (wanted === undefined) {
+      throw new Fault('invalid', `${file} does not end in .gguf: say what it shall be called`);
+    }
     await this.requireFree(wanted);
     const present = findNamed(await this.#readFolders(), wanted.trim());
     if (present) throw modelExists(present.name);
