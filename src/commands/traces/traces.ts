@@ -172,7 +172,7 @@ const columns: readonly Column<TraceSummaryAnswer>[] = [
 function parseStatus(text: string): Status {
   const status = statuses.find((one) => one === text);
   if (status) return status;
-  throw new InvalidArgumentError(`It must be ${statuses.join(', ')}.`);
+  throw new InvalidArgumentError(`It must be one of ${statuses.join(', ')}.`);
 }
 
 function parseStatuses(text: string, before: readonly Status[] = []): readonly Status[] {
