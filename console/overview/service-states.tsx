@@ -28,7 +28,12 @@ const columns: readonly Column<ServiceState>[] = [
   {
     title: 'API',
     cell: ({ url, title }) => (
-      <a href={`${url}/docs`} target="_blank" rel="noreferrer" aria-label={`Documentation of ${title}`}>
+      <a
+        href={`${url}/docs`}
+        target="_blank"
+        rel="noreferrer"
+        aria-label={`Documentation of ${title}`}
+      >
         Documentation
       </a>
     ),

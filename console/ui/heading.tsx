@@ -12,7 +12,8 @@ export function Heading({ children }: { readonly children: ReactNode }): ReactNo
 /** Until what it answers is called. */
 function tellTitle(heading: HTMLElement): () => void {
   const tell = () => {
-    document.title = `${heading.textContent} · ${product}`;
+    const names = new Set([openTab(), heading.textContent, product]);
+    document.title = [...names].filter((name) => name !== undefined).join(' · ');
   };
   tell();
   // A name within it may come later.
@@ -22,4 +23,9 @@ function tellTitle(heading: HTMLElement): () => void {
     observer.disconnect();
     document.title = product;
   };
+}
+
+/** The part of the area that is shown, where it has several. */
+function openTab(): string | undefined {
+  return document.querySelector('.tab-links [aria-current="page"]')?.textContent;
 }

@@ -43,6 +43,7 @@ describe.each(listTestDatabases(process.env['ENNEAD_TEST_POSTGRES_URL']))(
       );
       await expect(write).rejects.toMatchObject({
         code: 'unavailable',
+        reason: 'disk_full',
         message: "the database's disk is full",
         retryAfter: 60,
       });

@@ -32,8 +32,11 @@ export function translateError(error: unknown): unknown {
     return new Fault('deadline', 'a database statement ran too long', { cause: error });
   }
   if (state === '53100') {
-    const retryAfter = fullDiskRetryAfterSeconds;
-    return new Fault('unavailable', "the database's disk is full", { cause: error, retryAfter });
+    return new Fault('unavailable', "the database's disk is full", {
+      cause: error,
+      reason: 'disk_full',
+      retryAfter: fullDiskRetryAfterSeconds,
+    });
   }
   const isGone = state === undefined ? isConnectionError(error) : isShutdownState(state);
   if (!isGone) return error;

@@ -46,7 +46,7 @@ export interface Refusal {
   readonly identity: Identity | undefined;
 }
 
-/** Words and sends the refusal of a request; a fault of ours is logged with all that is behind it. */
+/** Words and sends the refusal of a request; what others than its sender have to mend is logged. */
 export class FaultReply {
   readonly #envelope: Envelope;
   readonly #log: Log;
@@ -82,10 +82,11 @@ export class FaultReply {
     return this.#envelope.wrap(fault, { requestId, path, headers, timestamp });
   }
 
-  /** Notes the fault on the span, and in the log where it is ours. */
+  /** Notes the fault on the span, and in the log where it is ours, or the operator's to mend. */
   record(fault: Fault, { requestId, span }: Pick<CallContext, 'requestId' | 'span'>): void {
-    if (fault.code === 'internal') {
-      this.#log.error({ err: fault.cause ?? fault, requestId }, 'internal error');
+    if (fault.code === 'internal' || fault.reason === 'disk_full') {
+      const what = fault.code === 'internal' ? 'internal error' : fault.message;
+      this.#log.error({ err: fault.cause ?? fault, requestId }, what);
     }
     noteFault(span, fault);
   }
