@@ -163,7 +163,7 @@ export class Assembly {
   }
 }
 
-/** Whether nothing has come for so long; what came later than now did so by a clock that was set back. */
+/** Whether nothing has come for so long. What came much later than now did so by a clock that was set back. */
 function isQuiet({ lastSeenMs }: OpenTrace, nowMs: number, forMs: number): boolean {
-  return lastSeenMs > nowMs || nowMs - lastSeenMs >= forMs;
+  return Math.abs(nowMs - lastSeenMs) >= forMs;
 }
