@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConnectionHealth } from '../connections/connection.ts';
+import type { Connection, ConnectionHealth } from '../connections/connection.ts';
 import { isChangedForCheck, nextCheckMs, phaseOf } from './due.ts';
 import { connectionOf } from './testing.ts';
 
@@ -16,15 +16,16 @@ const failing = (failuresInRow: number, interval = 30) => ({
   healthCheck: { enabled: true, interval, timeout: 50 },
 });
 const stdio = { protocol: 'stdio', endpoint: { command: 'server', args: [] } } as const;
-const secondsTo = (over: object) =>
-  ((nextCheckMs(connectionOf('c', over)) ?? Number.NaN) - 1e6) / 1e3;
+/** At a time behind all checks. */
+const nextMs = (connection: Connection) => nextCheckMs(connection, 2e6);
+const secondsTo = (over: object) => ((nextMs(connectionOf('c', over)) ?? Number.NaN) - 1e6) / 1e3;
 
 test('the first contact is made at once, whatever the settings say, unless there is nothing to ask', () => {
   const healthCheck = { enabled: false, interval: 30, timeout: 50 };
-  expect(nextCheckMs(connectionOf('c', { healthCheck }))).toBe(0);
-  expect(nextCheckMs(connectionOf('c', { healthCheck, ...checked }))).toBeUndefined();
-  expect(nextCheckMs(connectionOf('c', { endpoint: { url: '' } }))).toBeUndefined();
-  expect(nextCheckMs(connectionOf('c', { status: 'disconnected' }))).toBeUndefined();
+  expect(nextMs(connectionOf('c', { healthCheck }))).toBe(0);
+  expect(nextMs(connectionOf('c', { healthCheck, ...checked }))).toBeUndefined();
+  expect(nextMs(connectionOf('c', { endpoint: { url: '' } }))).toBeUndefined();
+  expect(nextMs(connectionOf('c', { status: 'disconnected' }))).toBeUndefined();
 });
 
 test('a check is due after the interval, up to a tenth earlier by id', () => {
@@ -46,10 +47,10 @@ test('a failure is confirmed quickly, and what stays broken is asked ever less o
 
 test('an idle process that was well is left alone; one that failed, or a remote server, is not', () => {
   const idle = { ...stdio, status: 'idle' } as const;
-  expect(nextCheckMs(connectionOf('c', { ...idle, ...checked }))).toBeUndefined();
-  expect(nextCheckMs(connectionOf('c', idle))).toBe(0);
-  expect(nextCheckMs(connectionOf('c', { ...idle, ...failing(1) }))).toBeDefined();
-  expect(nextCheckMs(connectionOf('c', { status: 'idle', ...checked }))).toBeDefined();
+  expect(nextMs(connectionOf('c', { ...idle, ...checked }))).toBeUndefined();
+  expect(nextMs(connectionOf('c', idle))).toBe(0);
+  expect(nextMs(connectionOf('c', { ...idle, ...failing(1) }))).toBeDefined();
+  expect(nextMs(connectionOf('c', { status: 'idle', ...checked }))).toBeDefined();
 });
 
 test('a new endpoint, an approval, or new settings of a broken one end the wait', () => {

@@ -18,15 +18,19 @@ export function isCheckable({ status, endpoint }: Connection): boolean {
 /**
  * When the next check is due, in milliseconds since the epoch; undefined for never. The first contact
  * is made whatever the settings say, since without it nobody knows what the server has. A stdio server
- * that nobody uses and that was well is left alone: a check would only keep its process alive.
+ * that nobody uses and that was well is left alone: a check would only keep its process alive. One that was
+ * made by a clock that was ahead counts as made now.
  */
-export function nextCheckMs(connection: Connection): number | undefined {
+export function nextCheckMs(connection: Connection, nowMs: number): number | undefined {
   const { protocol, status, health, healthCheck } = connection;
   if (!isCheckable(connection)) return undefined;
   if (health.lastCheckMs === undefined) return 0;
   if (!healthCheck.enabled) return undefined;
   if (protocol === 'stdio' && status === 'idle' && health.failuresInRow === 0) return undefined;
-  return health.lastCheckMs + pauseMs(connection) * (1 - jitter * phaseOf(connection.id));
+  return (
+    Math.min(health.lastCheckMs, nowMs) +
+    pauseMs(connection) * (1 - jitter * phaseOf(connection.id))
+  );
 }
 
 /** True when somebody changed what made it fail, or asked to begin anew: it is not waited for then. */

@@ -54,6 +54,12 @@ class ScheduleGround extends HealthGround {
     this.lease.state(1);
   }
 
+  /** Timers do not go by the clock. */
+  setBack(seconds: number): void {
+    this.nowMs -= seconds * 1000;
+    if (this.#timer) this.#timer = { ...this.#timer, atMs: this.#timer.atMs - seconds * 1000 };
+  }
+
   /** Lets time pass; what is found is written before it goes on. */
   async pass(seconds: number): Promise<void> {
     const endMs = this.nowMs + seconds * 1000;
@@ -91,6 +97,19 @@ test('a new connection is checked at once, then by its interval, and a changed o
   await ground.pass(10);
   expect(ground.links.asked.length).toBeGreaterThanOrEqual(10);
   expect(ground.links.asked.length).toBeLessThanOrEqual(13);
+});
+
+test('the clock may be set back by days, and checks go on by their interval', async () => {
+  const ground = new ScheduleGround();
+  ground.start();
+  ground.add('c');
+  await ground.pass(60);
+  ground.setBack(8 * 86_400);
+  await ground.pass(60);
+  ground.links.asked.length = 0;
+  await ground.pass(300);
+  expect(ground.links.asked.length).toBeGreaterThanOrEqual(9);
+  expect(ground.links.asked.length).toBeLessThanOrEqual(12);
 });
 
 test('while nothing is due nothing runs: one timer stands for ten thousand connections', async () => {

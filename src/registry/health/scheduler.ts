@@ -37,6 +37,8 @@ export class HealthScheduler implements AsyncDisposable {
   #isActive = false;
   #isStopped = false;
   #armedMs = Number.POSITIVE_INFINITY;
+  /** By the clock. */
+  #tickedAtMs = Number.NEGATIVE_INFINITY;
   #disarm: () => void = () => {};
   #unfollow: () => void = () => {};
 
@@ -72,6 +74,9 @@ export class HealthScheduler implements AsyncDisposable {
     const { concurrency, now, lease } = this.#options;
     if (!this.#isActive || lease.fence === undefined) return;
     const nowMs = now();
+    // What waits for a time that the clock showed before it was set back would wait long.
+    if (nowMs < this.#tickedAtMs) this.#placeAll(nowMs);
+    this.#tickedAtMs = nowMs;
     while (this.#running.size < concurrency) {
       const id = this.#due.take(nowMs);
       if (id === undefined) break;
@@ -91,15 +96,17 @@ export class HealthScheduler implements AsyncDisposable {
   #takeUp(): void {
     if (this.#isStopped || this.#isActive) return;
     this.#isActive = true;
-    const { directory, now } = this.#options;
-    const nowMs = now();
-    for (const connection of directory.all()) {
+    this.#placeAll(this.#options.now());
+    this.#arm();
+  }
+
+  #placeAll(nowMs: number): void {
+    for (const connection of this.#options.directory.all()) {
       const dueMs = this.#nextMs(connection);
-      if (dueMs === undefined) continue;
+      if (dueMs === undefined || this.#running.has(connection.id)) continue;
       const isLate = dueMs > 0 && dueMs < nowMs;
       this.#due.set(connection.id, isLate ? nowMs + spreadMs(connection) : dueMs);
     }
-    this.#arm();
   }
 
   #letGo(): void {
@@ -176,7 +183,8 @@ export class HealthScheduler implements AsyncDisposable {
 
   /** From what was found last, whether it is written yet or not. */
   #nextMs(connection: Connection): number | undefined {
-    return nextCheckMs({ ...connection, health: this.#options.ledger.standing(connection).health });
+    const { health } = this.#options.ledger.standing(connection);
+    return nextCheckMs({ ...connection, health }, this.#options.now());
   }
 }
 
