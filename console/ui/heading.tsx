@@ -19,6 +19,8 @@ function tellTitle(heading: HTMLElement): () => void {
   // A name within it may come later.
   const observer = new MutationObserver(tell);
   observer.observe(heading, { childList: true, characterData: true, subtree: true });
+  const tabs = document.querySelector('.tab-links');
+  if (tabs) observer.observe(tabs, { attributeFilter: ['aria-current'], subtree: true });
   return () => {
     observer.disconnect();
     document.title = product;

@@ -104,7 +104,9 @@ describe.skipIf(!browserProgram)('the console (skipped when there is no Chromium
     expect(await form.getByLabel('Name').inputValue()).toBe('Half done');
     await form.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'Half done' }).waitFor();
-    await expect.poll(() => page.title()).toBe('Studio / Half done · Ennead');
+    await expect.poll(() => page.title()).toBe('Files · Studio / Half done · Ennead');
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+    await expect.poll(() => page.title()).toBe('Tasks · Studio / Half done · Ennead');
   });
 
   test('gives the focus back to what opened a dialog, and names the page in its tab', async () => {

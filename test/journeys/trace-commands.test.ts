@@ -75,7 +75,9 @@ async function send(traceId: string, name: string, timestamp: number): Promise<v
 const traceId = 'a'.repeat(32);
 
 test('what cannot be done is refused with a sentence', async () => {
-  expect(await refusalOf('list --status lost')).toContain('It must be one of success, error, timeout');
+  expect(await refusalOf('list --status lost')).toContain(
+    'It must be one of success, error, timeout',
+  );
   expect(await refusalOf('list --since yesterday')).toContain('It must be a day');
   expect(await refusalOf(`show ${'b'.repeat(32)}`)).toContain('no trace bbbb');
   expect(await refusalOf('show 17')).toContain('traceId');
