@@ -32,7 +32,7 @@ export interface RefusalTiming {
 export async function measureRefusals(timing: RefusalTiming, depth: Depth): Promise<Figure> {
   const { kinds, attemptsPerRound, warmUps } = timing;
   const samples = kinds.map((): number[] => []);
-  const attempts = depth.isWhole ? attemptsPerRound * depth.rounds : attemptsPerRound;
+  const attempts = attemptsOf(attemptsPerRound, depth);
   const places = kinds.map((_, place) => place);
   for (let attempt = -warmUps; attempt < attempts; attempt += 1) {
     for (const place of attempt % 2 === 0 ? places : places.toReversed()) {
@@ -50,6 +50,12 @@ export async function measureRefusals(timing: RefusalTiming, depth: Depth): Prom
     rows: kinds.map(({ name }, place) => rowOf(name, samples[place] ?? [], reference)),
     note: `wall time of ${attempts} single requests each, in turn; slower than the first: ${list} (${verdict})`,
   };
+}
+
+/** Of each kind; few show nothing but that they are refused. */
+function attemptsOf(perRound: number, { isWhole, isBrief, rounds }: Depth): number {
+  if (isBrief) return Math.ceil(perRound / 10);
+  return isWhole ? perRound * rounds : perRound;
 }
 
 function rowOf(name: string, own: readonly number[], reference: readonly number[]): Row {

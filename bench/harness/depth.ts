@@ -11,6 +11,8 @@ export interface Depth {
   readonly restMs: number;
   /** Also measure what takes long: a new data folder by itself, and a clean installation. */
   readonly isWhole: boolean;
+  /** Only whether it runs is to be seen. */
+  readonly isBrief: boolean;
 }
 
 const whole: Depth = {
@@ -21,6 +23,7 @@ const whole: Depth = {
   startRounds: 3,
   restMs: 10_000,
   isWhole: true,
+  isBrief: false,
 };
 
 const quick: Depth = {
@@ -31,6 +34,7 @@ const quick: Depth = {
   startRounds: 1,
   restMs: 3_000,
   isWhole: false,
+  isBrief: false,
 };
 
 /** So little that only whether everything runs can be seen. */
@@ -42,6 +46,7 @@ const brief: Depth = {
   startRounds: 1,
   restMs: 100,
   isWhole: false,
+  isBrief: true,
 };
 
 /** What the command line asks for: `--brief`, `--quick`, or whole. */
