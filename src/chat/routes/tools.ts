@@ -25,7 +25,7 @@ export function toolHandlers(parts: ToolHandlerParts): {
   const { tools, conversations } = parts;
   return {
     listTools: async (call) => {
-      const { connection, limit = 100, offset = 0 } = call.query;
+      const { connection, limit, offset } = call.query;
       const all = await tools.list(callerOf(call));
       const found = all.filter((tool) => !connection || tool.connection === connection);
       const page = found.slice(offset, offset + limit);

@@ -28,7 +28,7 @@ export function agentHandlers({ registry, metrics, revokeAll, agentGone }: Agent
       toRegistered(await registry.register(identity.subject, body)),
     discoverAgents: (call) => discover({ registry, metrics }, call),
     listAgents: ({ query }) => {
-      const { limit = 20, offset = 0, status, capability } = query;
+      const { limit, offset, status, capability } = query;
       const agents = registry.directory
         .sorted()
         .filter((one) => status === undefined || one.status === status)

@@ -14,7 +14,6 @@ export interface BalancingRouteParts {
 }
 
 const balancedDefault = 100;
-const pageDefault = 1_000;
 
 /** The edge of discovery and of everything counted. */
 export function balancingHandlers({ discovery, statistics, loads }: BalancingRouteParts): {
@@ -31,7 +30,7 @@ export function balancingHandlers({ discovery, statistics, loads }: BalancingRou
       return new WrittenAsciiJson(discovery.discover({ capabilities, filters, balancing }));
     },
     listCapabilities: ({ query }) => {
-      const { prefix, q, limit = pageDefault, offset = 0 } = query;
+      const { prefix, q, limit, offset } = query;
       const found = statistics.capabilities({ prefix, q, limit, offset });
       return { ...found, capabilities: [...found.capabilities] };
     },
@@ -40,7 +39,7 @@ export function balancingHandlers({ discovery, statistics, loads }: BalancingRou
       return { ...rest, capabilities: { ...capabilities, mostUsed: [...capabilities.mostUsed] } };
     },
     readLoadDistribution: ({ query }) => {
-      const { strategy, connections, recommendations } = loads.report(query.limit ?? pageDefault);
+      const { strategy, connections, recommendations } = loads.report(query.limit);
       return {
         strategy,
         connections: [...connections],

@@ -39,7 +39,7 @@ export function connectionHandlers(parts: ConnectionParts): {
     registerConnection: async ({ identity, body }) =>
       toRegistered(tell(parts, await connections.register(body, identity))),
     listConnections: ({ query }) => {
-      const { limit = 1_000, offset = 0, ...filters } = query;
+      const { limit, offset, ...filters } = query;
       const found: Connection[] = [];
       let filtered = 0;
       for (const connection of liveFirst(directory)) {
@@ -59,7 +59,7 @@ export function connectionHandlers(parts: ConnectionParts): {
     approveConnection: async ({ identity, params, body }) =>
       toDetail(tell(parts, await connections.approve(params.connectionId, body, identity))),
     getConnectionHistory: async ({ params, query }) => {
-      const { limit = 20, offset = 0 } = query;
+      const { limit, offset } = query;
       const { connectionId } = params;
       const { entries, total } = await connections.history(connectionId, { limit, offset });
       return { connectionId, changes: entries.map(toHistoryAnswer), total, limit, offset };
