@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { request as sendRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import {
 } from '../auth/testing.ts';
 import { findFreePort, listenAnywhere } from '../kit/testing.ts';
 import { Console } from './console.ts';
-import { Cookies } from './testing.ts';
+import { Cookies, ownTokenOf } from './testing.ts';
 
 let ground: Ground;
 let auth: RunningAuth;
@@ -35,18 +35,11 @@ beforeAll(async () => {
       { name: 'chat', url: `http://127.0.0.1:${await findFreePort()}` },
     ],
     checkHealth: async () => [],
-    ownToken: { get: exchangeOwnKey, forget: () => {} },
+    ownToken: ownTokenOf(ground, auth),
     pagesFolder: folder,
   });
   url = await console.listen('127.0.0.1', 0);
 });
-
-/** The console's key, as auth writes it for every member of the suite, for a token. */
-async function exchangeOwnKey(): Promise<string> {
-  const key = await readFile(join(ground.dataFolder, 'service-keys', 'console.key'), 'utf8');
-  const body = { api_key: key.trim(), client_id: 'console' };
-  return (await auth.call('POST', '/api/v1/auth/api-key', { body })).body.access_token;
-}
 
 afterAll(async () => {
   await console[Symbol.asyncDispose]();

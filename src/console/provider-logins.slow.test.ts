@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openIdConfig, startProvider, visit, type TestProvider } from '../auth/oauth/testing.ts';
 import { openGround, startAuth, type Ground, type RunningAuth } from '../auth/testing.ts';
 import { Lifetime } from '../kit/lifecycle.ts';
 import { listenAnywhere, silentLog } from '../kit/testing.ts';
 import { Console } from './console.ts';
-import { Cookies } from './testing.ts';
+import { Cookies, ownTokenOf } from './testing.ts';
 
 const lifetime = new Lifetime(silentLog);
 let ground: Ground;
@@ -24,7 +22,7 @@ beforeAll(async () => {
     await Console.open({
       services: [{ name: 'auth', url: await listenAnywhere(auth.host.http) }],
       checkHealth: async () => [],
-      ownToken: { get: exchangeOwnKey, forget: () => {} },
+      ownToken: ownTokenOf(ground, auth),
     }),
   );
   url = await console.listen('127.0.0.1', 0);
@@ -41,13 +39,6 @@ afterAll(() => lifetime[Symbol.asyncDispose]());
 beforeEach(() => {
   cookies = new Cookies();
 });
-
-/** The console's key, as auth writes it for every member of the suite, for a token. */
-async function exchangeOwnKey(): Promise<string> {
-  const key = await readFile(join(ground.dataFolder, 'service-keys', 'console.key'), 'utf8');
-  const body = { api_key: key.trim(), client_id: 'console' };
-  return (await auth.call('POST', '/api/v1/auth/api-key', { body })).body.access_token;
-}
 
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { cookie: cookies.header, ...(init.headers as Record<string, string>) };

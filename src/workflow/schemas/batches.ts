@@ -4,24 +4,13 @@ import { subscribeFields } from '../../kit/sockets/subscription.ts';
 import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { batchStatuses, itemStatuses } from '../batches/batch.ts';
 import { mayExecute, mayFollow } from './access.ts';
+import { batchId, executionId, workflowId } from './ids.ts';
 
 /** Items of one batch. */
 const itemsMax = 10_000;
 const bodyBytesMax = 32 * 1024 * 1024;
 
 const timestamp = Type.String({ format: 'date-time' });
-const workflowId = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  pattern: '^[A-Za-z0-9._-]+$',
-  description: 'of a workflow',
-});
-const batchId = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  pattern: '^[A-Za-z0-9._-]+$',
-  description: 'of a batch',
-});
 const batchRequest = Type.Object(
   {
     inputs: Type.Array(Type.Object({}, { additionalProperties: true }), {
@@ -225,12 +214,7 @@ export const batchRoutes = {
     permission: mayFollow,
     schema: {
       params: Type.Object({
-        executionId: Type.String({
-          minLength: 1,
-          maxLength: 64,
-          pattern: '^[A-Za-z0-9._-]+$',
-          description: 'of an execution',
-        }),
+        executionId,
       }),
       response: { 200: deliveries },
     },

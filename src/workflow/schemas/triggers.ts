@@ -3,22 +3,11 @@ import type { Route } from '../../kit/contract.ts';
 import { pageAnswer, pageQuery } from '../../kit/paging.ts';
 import { eventTopics, firingStatuses, hookMethods, triggerTypes } from '../triggers/trigger.ts';
 import { mayCreate, mayRead } from './access.ts';
+import { triggerId, workflowId } from './ids.ts';
 
 const hookBytesMax = 1024 * 1024;
 
 const timestamp = Type.String({ format: 'date-time' });
-const workflowId = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  pattern: '^[A-Za-z0-9._-]+$',
-  description: 'of a workflow',
-});
-const triggerId = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  pattern: '^[A-Za-z0-9._-]+$',
-  description: 'of a trigger',
-});
 const name = Type.String({
   minLength: 1,
   maxLength: 200,
