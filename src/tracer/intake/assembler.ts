@@ -37,6 +37,9 @@ export class Assembler {
   readonly #writes: WriteQueue;
   readonly #owed: OwedRows;
   #completedAt = 0;
+  /** The completion that is being prepared. */
+  #draft: Generator<void, OpenCompletion> | undefined;
+  /** The completion that is being written. */
   #open: OpenCompletion | undefined;
   /** The completion at hand leaves some for the next, with cells of their own. */
   #isPartOfMore = false;
@@ -52,7 +55,7 @@ export class Assembler {
       assembly: this.#assembly,
       packer: this.#packer,
       post,
-      isBlocked: () => this.#open !== undefined || this.#loading.size > 0,
+      isBlocked: () => this.#isCompleting,
       completing: () => new Set(this.#open?.traces.map(({ trace }) => trace)),
       onRevision: (revision) => this.#noteRevision(revision),
     });
@@ -105,8 +108,13 @@ export class Assembler {
     else this.#owed.noteFailed();
   }
 
+  /** Whether a completion is being written or prepared. */
+  get #isCompleting(): boolean {
+    return this.#draft !== undefined || this.#open !== undefined || this.#loading.size > 0;
+  }
+
   #completeNext(nowMs: number): void {
-    if (this.#open || this.#loading.size > 0) return;
+    if (this.#isCompleting) return;
     // Who waits to read comes first.
     this.#owed.writeNext();
     if (this.#owed.isWriting) return;
@@ -140,8 +148,9 @@ export class Assembler {
     this.#owed.putBackPaid(completion?.paidChunks ?? []);
     this.#completing.forget();
     const stale = new Set(changed);
-    for (const { trace } of traces) {
+    for (const { trace, uncounted } of traces) {
       if (stale.has(trace.traceId)) trace.isStale = true;
+      trace.unmarkRow(uncounted);
       this.#assembly.putBack(trace);
     }
     this.#owed.writeNext();
@@ -224,18 +233,38 @@ export class Assembler {
 
   #complete(traces: readonly OpenTrace[]): void {
     if (traces.length === 0) return;
-    if (this.#open) {
+    if (this.#draft || this.#open) {
       for (const trace of traces) this.#assembly.putBack(trace);
       return;
     }
-    const open = this.#completing.build(traces, this.#owed.takePaid());
+    this.#draft = this.#completing.build({
+      traces,
+      paidChunks: this.#owed.takePaid(),
+      isWanted: (trace) => this.#assembly.findCompleting(trace.traceId) === trace,
+    });
+    this.#prepare();
+  }
+
+  /** Analyses some traces, and the next ones after what the thread has been asked for meanwhile. */
+  #prepare(): void {
+    const step = this.#draft?.next();
+    if (!step) return;
+    if (!step.done) {
+      setImmediate(() => this.#prepare());
+      return;
+    }
+    this.#draft = undefined;
+    this.#write(step.value);
+  }
+
+  #write(open: OpenCompletion): void {
     this.#completedAt = performance.now();
     this.#abandon(open.unfit);
-    const left = traces.slice(open.traces.length + open.unfit.length);
-    for (const trace of left) this.#assembly.putBack(trace);
+    for (const trace of open.left) this.#assembly.putBack(trace);
     if (open.traces.length === 0) return this.#owed.putBackPaid(open.completion.paidChunks);
+    for (const { trace, uncounted } of open.traces) trace.markRow(uncounted);
     this.#open = open;
-    this.#isPartOfMore ||= left.length > 0;
+    this.#isPartOfMore ||= open.left.length > 0;
     this.#post({ kind: 'complete', completion: open.completion });
   }
 

@@ -135,6 +135,15 @@ export class Assembly {
     return this.#completing.get(traceId);
   }
 
+  /** The open traces of which rows are owed. */
+  owing(): OpenTrace[] {
+    const owing: OpenTrace[] = [];
+    for (const traces of [this.#fresh, this.#partial, this.#due, this.#completing]) {
+      for (const trace of traces.values()) if (trace.owedChunks.length > 0) owing.push(trace);
+    }
+    return owing;
+  }
+
   /** Lets go of complete traces that nothing came for, the oldest first. */
   forgetLate(nowMs: number): void {
     for (const trace of this.#late.values()) {

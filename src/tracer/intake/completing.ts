@@ -9,7 +9,7 @@ import type { SpanHead } from '../trace/span.ts';
 import { baselineKey, type BaselineTable } from './baseline-table.ts';
 import type { UnfitTrace } from './messages.ts';
 import type { Completion, LoggedError, LoggedPlace, NamedChunks, TraceEvent } from './writes.ts';
-import type { OpenTrace } from './open-trace.ts';
+import type { OpenTrace, SpanCount } from './open-trace.ts';
 import { errorText, statusNumbers, storable } from './open-row.ts';
 import type { TagPacker } from './tag-packer.ts';
 import type { CompleteRow } from './trace-store.ts';
@@ -17,8 +17,9 @@ import type { CompleteRow } from './trace-store.ts';
 /** What a completion needs of its trace once it is written. */
 export interface CompletingTrace {
   readonly trace: OpenTrace;
-  /** Its spans when it was analysed. */
+  /** Its spans when it was analysed, and how many of them its row had not counted. */
   readonly heads: readonly SpanHead[];
+  readonly uncounted: SpanCount;
 }
 
 /** A completion that is being written. */
@@ -27,6 +28,15 @@ export interface OpenCompletion {
   readonly traces: readonly CompletingTrace[];
   /** Those of the given that will never be complete. */
   readonly unfit: readonly UnfitTrace[];
+  /** Those of the given for which there was no room. */
+  readonly left: readonly OpenTrace[];
+}
+
+export interface Given {
+  readonly traces: readonly OpenTrace[];
+  readonly paidChunks: readonly number[];
+  /** Whether a trace is still to be completed when its turn comes: spans of it may have come. */
+  readonly isWanted: (trace: OpenTrace) => boolean;
 }
 
 /**
@@ -34,6 +44,9 @@ export interface OpenCompletion {
  * all lie in one row.
  */
 const cellsMax = 10_000;
+
+/** Traces analysed in one go: whatever else the thread is asked for waits so long. */
+const stepTraces = 16;
 
 /** Analyses complete traces and says what they add to the series. */
 export class Completing {
@@ -52,40 +65,21 @@ export class Completing {
     this.#baselines = table;
   }
 
-  /** Makes one statement's input of complete traces: of all that are given, or of the first of them. */
-  build(given: readonly OpenTrace[], paidChunks: readonly number[]): OpenCompletion {
-    const rows: CompleteRow[] = [];
-    const errors: LoggedError[] = [];
-    const outdatedErrors: LoggedPlace[] = [];
-    const events: TraceEvent[] = [];
-    const completing: CompletingTrace[] = [];
-    const unfit: UnfitTrace[] = [];
-    for (const trace of given) {
-      if (this.#deltas.cellCount >= cellsMax) break;
-      const heads = [...trace.spans.values()];
-      const found = this.#find(trace, heads);
-      if ('reason' in found) {
-        unfit.push(found);
-        continue;
-      }
-      const { analysis, contribution, former, bottlenecks } = found;
-      trace.markRow();
-      this.#deltas.add(contribution.samples, 1);
-      if (former) this.#deltas.add(former.samples, -1);
-      rows.push(completeRow(trace, found));
-      const error = loggedError(trace, analysis.summary);
-      if (error) errors.push(error);
-      const logged = former && loggedError(trace, former.summary);
-      if (logged && logged.atMs !== error?.atMs) outdatedErrors.push(logged);
-      if (!isRepetition(heads, trace.counted)) {
-        events.push(traceEvent(trace, analysis, bottlenecks));
-      }
-      completing.push({ trace, heads });
+  /**
+   * Makes one statement's input of complete traces, a few at each step: of all that are given and still
+   * wanted, or of the first of them.
+   */
+  *build({ traces, paidChunks, isWanted }: Given): Generator<void, OpenCompletion> {
+    const draft = newDraft();
+    let at = 0;
+    for (; at < traces.length && this.#deltas.cellCount < cellsMax; at += 1) {
+      const trace = traces[at];
+      if (trace && isWanted(trace)) this.#take(trace, draft);
+      if ((at + 1) % stepTraces === 0) yield;
     }
-    const traces = completing.map(({ trace }) => trace);
-    const told = { errors, outdatedErrors, events, paidChunks };
-    const completion = this.#completion(rows, traces, told);
-    return { completion, traces: completing, unfit };
+    const { completing, unfit } = draft;
+    const completion = this.#completion(draft, paidChunks);
+    return { completion, traces: completing, unfit, left: traces.slice(at) };
   }
 
   /** Forgets which series the database knows: what was built last has not reached it. */
@@ -94,6 +88,30 @@ export class Completing {
   }
 
   readonly #baselineOf: BaselineOf = (operation) => this.#baselines.get(baselineKey(operation));
+
+  #take(trace: OpenTrace, draft: Draft): void {
+    const heads = [...trace.spans.values()];
+    const found = this.#find(trace, heads);
+    if ('reason' in found) {
+      draft.unfit.push(found);
+      return;
+    }
+    const { analysis, contribution, former, bottlenecks } = found;
+    this.#deltas.add(contribution.samples, 1);
+    if (former) this.#deltas.add(former.samples, -1);
+    draft.rows.push(completeRow(trace, found));
+    draft.completing.push({ trace, heads, uncounted: { ...trace.uncounted } });
+    const { told } = draft;
+    told.named.push(...namedChunks(trace));
+    if (trace.isDoubtful) told.doubtfulIds.push(trace.traceId);
+    const error = loggedError(trace, analysis.summary);
+    if (error) told.errors.push(error);
+    const logged = former && loggedError(trace, former.summary);
+    if (logged && logged.atMs !== error?.atMs) told.outdatedErrors.push(logged);
+    if (!isRepetition(heads, trace.counted)) {
+      told.events.push(traceEvent(trace, analysis, bottlenecks));
+    }
+  }
 
   /** One trace that cannot be analysed must not keep all the others from being complete. */
   #find(trace: OpenTrace, heads: readonly SpanHead[]): Finding | UnfitTrace {
@@ -119,23 +137,37 @@ export class Completing {
     return { summary: analysis.summary, samples };
   }
 
-  #completion(
-    rows: readonly CompleteRow[],
-    traces: readonly OpenTrace[],
-    told: Pick<Completion, 'errors' | 'outdatedErrors' | 'events' | 'paidChunks'>,
-  ): Completion {
+  #completion({ rows, completing, told }: Draft, paidChunks: readonly number[]): Completion {
     this.#number += 1;
     return {
       number: this.#number,
       count: rows.length,
       rows: JSON.stringify(rows),
-      traceIds: traces.map(({ traceId }) => traceId),
-      doubtfulIds: traces.filter(({ isDoubtful }) => isDoubtful).map(({ traceId }) => traceId),
-      named: traces.flatMap(namedChunks),
+      traceIds: completing.map(({ trace }) => trace.traceId),
       additions: this.#deltas.drain(),
+      paidChunks,
       ...told,
     };
   }
+}
+
+/** What a completion is to hold, trace by trace. */
+interface Draft {
+  readonly rows: CompleteRow[];
+  readonly completing: CompletingTrace[];
+  readonly unfit: UnfitTrace[];
+  readonly told: {
+    readonly doubtfulIds: string[];
+    readonly named: NamedChunks[];
+    readonly errors: LoggedError[];
+    readonly outdatedErrors: LoggedPlace[];
+    readonly events: TraceEvent[];
+  };
+}
+
+function newDraft(): Draft {
+  const told = { doubtfulIds: [], named: [], errors: [], outdatedErrors: [], events: [] };
+  return { rows: [], completing: [], unfit: [], told };
 }
 
 /** The chunks that a row of a trace is to name beside what it names already; none where it owes none. */

@@ -1,5 +1,5 @@
 import type { TraceFilter } from '../reading/list-store.ts';
-import { openRow, sayOpen, type OpenSummary } from './open-row.ts';
+import { openRow, sayOpen, storable, type OpenSaying } from './open-row.ts';
 import type { OpenTrace } from './open-trace.ts';
 import type { TagPacker } from './tag-packer.ts';
 
@@ -39,12 +39,13 @@ export function listOpen(
   const matches: Match[] = [];
   const ofAnyStatus = { total: 0, failed: 0 };
   for (const trace of traces) {
-    const { row } = sayOpen(trace);
-    if (!isMatch(row, filter)) continue;
+    if (!isShown(trace, filter) || !hasTerms(trace, filter)) continue;
+    const said = sayOpen(trace);
+    if (!isWithin(said, filter) || !isNamed(said, filter)) continue;
     ofAnyStatus.total += 1;
-    if (row.status > 0) ofAnyStatus.failed += 1;
-    if (status === undefined || row.status === status)
-      matches.push({ trace, startUs: row.start_us });
+    if (said.status > 0) ofAnyStatus.failed += 1;
+    if (status === undefined || said.status === status)
+      matches.push({ trace, startUs: said.startUs });
   }
   matches.sort(compareMatches);
   const rows = matches.slice(0, limit).map(({ trace }) => openRow(trace, packer));
@@ -56,15 +57,18 @@ function compareMatches(a: Match, b: Match): number {
   return b.startUs - a.startUs || (a.trace.traceId < b.trace.traceId ? -1 : 1);
 }
 
-function isMatch(row: OpenSummary, filter: Omit<TraceFilter, 'status'>): boolean {
-  return isShown(row, filter) && isWithin(row, filter) && isNamed(row, filter);
+function isShown(
+  { day, receivedAtMs }: OpenTrace,
+  { oldestDay, receivedAfterMs }: TraceFilter,
+): boolean {
+  return day > oldestDay || (day === oldestDay && receivedAtMs >= receivedAfterMs);
 }
 
-function isShown(row: OpenSummary, { oldestDay, receivedAfterMs }: TraceFilter): boolean {
-  return row.day > oldestDay || (row.day === oldestDay && row.received_at >= receivedAfterMs);
+function hasTerms(trace: OpenTrace, { terms = [] }: TraceFilter): boolean {
+  return terms.every((term) => trace.terms.has(term));
 }
 
-function isWithin({ start_us: startUs, end_us: endUs }: OpenSummary, filter: TraceFilter): boolean {
+function isWithin({ startUs, endUs }: OpenSaying, filter: TraceFilter): boolean {
   const { fromUs = -Infinity, toUs = Infinity, endFromUs = -Infinity } = filter;
   const { minDurationUs = -Infinity, maxDurationUs = Infinity } = filter;
   const durationUs = endUs - startUs;
@@ -77,11 +81,10 @@ function isWithin({ start_us: startUs, end_us: endUs }: OpenSummary, filter: Tra
   );
 }
 
-function isNamed(row: OpenSummary, { agentId, name, service, terms = [] }: TraceFilter): boolean {
+function isNamed({ agents, speaker }: OpenSaying, { agentId, name, service }: TraceFilter) {
   return (
-    (agentId === undefined || row.agents.includes(agentId)) &&
-    (name === undefined || row.name === name) &&
-    (service === undefined || row.service === service) &&
-    terms.every((term) => row.terms.includes(term))
+    (agentId === undefined || [...agents].some((agent) => storable(agent) === agentId)) &&
+    (name === undefined || storable(speaker.name) === name) &&
+    (service === undefined || storable(speaker.service) === service)
   );
 }

@@ -12,42 +12,53 @@ export const statusNumbers: Readonly<Record<TraceStatus, number>> = {
   timeout: 2,
 };
 
-/** What a row says of an open trace, but for its tags. */
-export type OpenSummary = Omit<OpenRow, 'tags'>;
-
 /** An open trace as its row has it, with the spans that no row has counted yet. */
 export function openRow(trace: OpenTrace, packer: TagPacker): OpenRow {
-  const { row, spanId } = sayOpen(trace);
-  // Whoever has no parent is the root; who else may be is known when the trace is complete.
-  return { ...row, tags: (trace.hasRoot && trace.tagsOf(spanId, packer)) || null };
-}
-
-/** The same without its tags, which cost the most, and the span whose attributes these are. */
-export function sayOpen(trace: OpenTrace): {
-  readonly row: OpenSummary;
-  readonly spanId: string;
-} {
-  const summary = needsSummary(trace) ? summaryOf(buildTree([...trace.spans.values()])) : undefined;
-  const { startUs, endUs, agents } = summary ?? trace;
-  const { name, service, agent, spanId } = speakerOf(trace, summary);
-  const row = {
+  const { startUs, endUs, speaker, status, error, agents } = sayOpen(trace);
+  return {
     trace_id: trace.traceId,
     day: trace.day,
     received_at: trace.receivedAtMs,
     start_us: startUs,
     end_us: endUs,
-    name: storable(name),
-    service: storable(service),
-    agent: storable(agent),
+    name: storable(speaker.name),
+    service: storable(speaker.service),
+    agent: storable(speaker.agent),
     agents: [...agents].map(storable),
     terms: [...trace.terms],
-    status: statusNumbers[summary?.status ?? 'success'],
-    error: errorText(summary?.error),
-    span_count: trace.uncountedSpans,
-    error_count: trace.uncountedErrors,
+    status,
+    error: errorText(error),
+    span_count: trace.uncounted.spans,
+    error_count: trace.uncounted.errors,
     is_partial: !trace.hasRoot,
+    // Whoever has no parent is the root; who else may be is known when the trace is complete.
+    tags: (trace.hasRoot && trace.tagsOf(speaker.spanId, packer)) || null,
   };
-  return { row, spanId };
+}
+
+/** What is said of an open trace. */
+export interface OpenSaying {
+  readonly startUs: number;
+  readonly endUs: number;
+  readonly speaker: Speaker;
+  readonly agents: Iterable<string>;
+  /** As a row numbers it. */
+  readonly status: number;
+  readonly error: TraceError | undefined;
+}
+
+/** What its row is made of: little is done for it, because a listing asks every open trace. */
+export function sayOpen(trace: OpenTrace): OpenSaying {
+  const summary = needsSummary(trace) ? summaryOf(buildTree([...trace.spans.values()])) : undefined;
+  const { startUs, endUs, agents } = summary ?? trace;
+  return {
+    startUs,
+    endUs,
+    agents,
+    speaker: speakerOf(trace, summary),
+    status: statusNumbers[summary?.status ?? 'success'],
+    error: summary?.error,
+  };
 }
 
 type Speaker = Pick<SpanHead, 'name' | 'service' | 'agent' | 'spanId'>;

@@ -11,7 +11,10 @@ export interface StoredChunk {
   readonly lateIds: readonly string[];
 }
 
-/** Stores new spans alone; the rows of their traces are owed from then on. */
+/**
+ * Stores new spans alone; the rows of their traces are owed from then on. Said with a limit, each trace is
+ * looked up by its id: of a table that it knows little of the planner reads all rows instead.
+ */
 export async function writeChunk(
   database: Database,
   { day, body, newIds, doubtfulIds }: Pick<Write, 'day' | 'body' | 'newIds' | 'doubtfulIds'>,
@@ -24,9 +27,10 @@ export async function writeChunk(
        returning id),
      owing as (insert into tracer.open_chunk (id, received_at) select id, $4::bigint from stored)
      select stored.id as chunk, array(
-       select n.id::text from unnest($3::uuid[]) as n (id) where exists (
-         select from tracer.trace c
-         where c.trace_id = n.id and c.day between $1::bigint::integer - 1 and $1::bigint::integer)
+       select n.id::text from unnest($3::uuid[]) as n (id) where (
+         select true from tracer.trace c
+         where c.trace_id = n.id and c.day between $1::bigint::integer - 1 and $1::bigint::integer
+         limit 1)
        union all
        select n.id::text from unnest($5::uuid[]) as n (id) where (
          select true from tracer.trace c

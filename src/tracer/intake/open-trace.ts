@@ -47,9 +47,8 @@ export class OpenTrace {
   endUs = 0;
   /** All its spans are held by some write, if not stored yet. */
   isWritten = true;
-  /** Spans and failed spans that its row has not counted. */
-  uncountedSpans = 0;
-  uncountedErrors = 0;
+  /** Its spans that its row has not counted. */
+  uncounted: SpanCount = { spans: 0, errors: 0 };
   /** Chunks with spans of it that neither of its rows names. */
   readonly owedChunks: number[] = [];
   /** Whether it was complete before it came into memory has been looked up. */
@@ -78,8 +77,8 @@ export class OpenTrace {
     if (known) {
       if (!isDeepStrictEqual(head, known)) this.#amend(head, known);
     } else {
-      this.uncountedSpans += 1;
-      if (head.isError) this.uncountedErrors += 1;
+      this.uncounted.spans += 1;
+      if (head.isError) this.uncounted.errors += 1;
       if (this.spans.size < analysedSpansMax) this.spans.set(head.spanId, head);
     }
     if (bytes) this.#entries.set(head.spanId, bytes);
@@ -118,10 +117,17 @@ export class OpenTrace {
     this.isLate = true;
   }
 
-  /** Remembers that its row counts it as it is now. */
-  markRow(): void {
-    this.uncountedSpans = 0;
-    this.uncountedErrors = 0;
+  /** Remembers that its row counts it as it is now, or as it was when so much was not counted. */
+  markRow({ spans, errors } = this.uncounted): void {
+    this.uncounted = {
+      spans: this.uncounted.spans - spans,
+      errors: this.uncounted.errors - errors,
+    };
+  }
+
+  /** A row that was to count so much is not written. */
+  unmarkRow({ spans, errors }: SpanCount): void {
+    this.markRow({ spans: -spans, errors: -errors });
   }
 
   /** Remembers that rows name these chunks. */
@@ -152,6 +158,12 @@ export class OpenTrace {
     if (head.parentSpanId === undefined) this.hasRoot = true;
     if (!this.root || outranks(head, this.root)) this.root = head;
   }
+}
+
+/** How many spans, and how many of them failed. */
+export interface SpanCount {
+  spans: number;
+  errors: number;
 }
 
 /** A root before a span with a parent; the longest of the roots, the earliest of the others. */

@@ -87,8 +87,11 @@ export class OwedRows {
 
   /** Somebody wants to read. What memory alone can answer waits for no statement. */
   takeReader(reader: Reader): void {
-    if (queryOf(reader) && !this.#writing && this.#sort().unlisted.length === 0) {
-      return this.#answer([reader]);
+    const { packer } = this.#options;
+    const query = queryOf(reader);
+    if (query && !this.#writing) {
+      const { listed, unlisted } = this.#sort();
+      if (unlisted.length === 0) return this.#tell(reader, listOpen(listed, query, packer));
     }
     this.#waiting.push(reader);
     this.writeNext();
@@ -144,17 +147,10 @@ export class OwedRows {
 
   #wantedBy(readers: readonly Reader[]): OpenTrace[] {
     return readers.flatMap(({ wanted }) => {
-      if (wanted === 'all') return [...this.#all()];
+      if (wanted === 'all') return this.#options.assembly.owing();
       if ('filter' in wanted) return this.#sort().unlisted;
       return this.#options.assembly.find(wanted.traceId) ?? [];
     });
-  }
-
-  /** All that rows are owed of. */
-  #all(): Set<OpenTrace> {
-    const all = new Set<OpenTrace>();
-    for (const { traces } of this.#owing.values()) for (const trace of traces) all.add(trace);
-    return all;
   }
 
   /**
@@ -166,7 +162,7 @@ export class OwedRows {
     const completing = this.#options.completing();
     const listed: OpenTrace[] = [];
     const unlisted: OpenTrace[] = [];
-    for (const trace of this.#all()) {
+    for (const trace of this.#options.assembly.owing()) {
       const isCompleting = completing.has(trace);
       if (isCompleting && this.#options.assembly.findCompleting(trace.traceId)) continue;
       (isCompleting || hasRows(trace) ? unlisted : listed).push(trace);
@@ -185,13 +181,13 @@ export class OwedRows {
 
   #answer(readers: readonly Reader[]): void {
     for (const reader of readers) {
-      this.#options.post({ kind: 'settled', id: reader.id, listing: this.#listingFor(reader) });
+      const query = queryOf(reader);
+      this.#tell(reader, query && listOpen(this.#sort().listed, query, this.#options.packer));
     }
   }
 
-  #listingFor(reader: Reader): OpenListing | undefined {
-    const query = queryOf(reader);
-    return query && listOpen(this.#sort().listed, query, this.#options.packer);
+  #tell({ id }: Reader, listing: OpenListing | undefined): void {
+    this.#options.post({ kind: 'settled', id, listing });
   }
 }
 
