@@ -47,9 +47,16 @@ export function listOpen(
     if (status === undefined || said.status === status)
       matches.push({ trace, startUs: said.startUs });
   }
-  matches.sort(compareMatches);
-  const rows = matches.slice(0, limit).map(({ trace }) => openRow(trace, packer));
+  const rows = newestOf(matches, limit).map(({ trace }) => openRow(trace, packer));
   return { rows: JSON.stringify(rows), total: matches.length, ofAnyStatus };
+}
+
+/** Many are open and few are shown, so that only those that may be are put in order. */
+function newestOf(matches: readonly Match[], limit: number): Match[] {
+  const starts = Float64Array.from(matches, ({ startUs }) => startUs).toSorted();
+  const fromUs = starts.at(-limit) ?? -Infinity;
+  const newest = matches.filter(({ startUs }) => startUs >= fromUs);
+  return newest.toSorted(compareMatches).slice(0, limit);
 }
 
 /** The newest first. */

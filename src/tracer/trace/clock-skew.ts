@@ -69,27 +69,44 @@ function fits(answer: SpanHead, call: SpanHead): boolean {
   return !isQueued(answer, call) && answer.endUs - answer.startUs <= call.endUs - call.startUs;
 }
 
-function linksOf(tree: SpanTree): HostLink[] {
-  const links = new Map<string, HostLink>();
+/** The links of a trace, each made when its first call is seen. */
+class HostLinks {
+  readonly all: HostLink[] = [];
+  /** By the host that calls, then by the one that is called. */
+  readonly #byHosts = new Map<string, Map<string, HostLink>>();
+
+  find(from: string, to: string): HostLink | undefined {
+    return this.#byHosts.get(from)?.get(to);
+  }
+
+  add(from: string, to: string): HostLink {
+    const called = this.#byHosts.get(from) ?? new Map<string, HostLink>();
+    const link = newLink(from, to);
+    this.#byHosts.set(from, called.set(to, link));
+    this.all.push(link);
+    return link;
+  }
+}
+
+function linksOf(tree: SpanTree): readonly HostLink[] {
+  const links = new HostLinks();
   for (const node of tree.nodes) {
     const caller = callerOf(node);
     if (caller?.host === undefined || node.span.host === undefined) continue;
     addPair(links, { node, caller, hosts: [caller.host, node.span.host] });
   }
-  return [...links.values()];
+  return links.all;
 }
 
 /** Calls in both directions are one link, in the direction of the first of them. */
 function addPair(
-  links: Map<string, HostLink>,
+  links: HostLinks,
   pair: { readonly node: TreeNode; readonly caller: SpanHead; readonly hosts: [string, string] },
 ): void {
   const { node, caller } = pair;
   const [from, to] = pair.hosts;
-  const backwards = links.get(JSON.stringify([to, from]));
-  const key = JSON.stringify([from, to]);
-  const link = backwards ?? links.get(key) ?? newLink(from, to);
-  if (backwards === undefined) links.set(key, link);
+  const backwards = links.find(to, from);
+  const link = backwards ?? links.find(from, to) ?? links.add(from, to);
   const sign = backwards === undefined ? 1 : -1;
   link.pairs += 1;
   link.hasContradiction ||= contradictsCaller(node);

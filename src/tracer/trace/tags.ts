@@ -37,7 +37,7 @@ export function packTags(attributes: AttributeMap): Buffer | undefined {
   let count = 0;
   for (const [key, value] of Object.entries(attributes)) {
     const short = shorten(value);
-    bytes += key.length + JSON.stringify(short).length;
+    bytes += key.length + lengthOf(short);
     if (count >= tagsMax || bytes > bytesMax) break;
     kept[key] = short;
     count += 1;
@@ -58,6 +58,11 @@ export function unpackTags(packed: Uint8Array | null): AttributeMap {
   if (!packed) return {};
   if (areBriefTags(packed)) return readBriefTags(packed);
   return JSON.parse(inflateRawSync(packed, { dictionary }).toString()) as AttributeMap;
+}
+
+/** About what a value takes as JSON. */
+function lengthOf(value: AttributeValue): number {
+  return typeof value === 'string' ? value.length + 2 : JSON.stringify(value).length;
 }
 
 function shorten(value: AttributeValue): AttributeValue {
