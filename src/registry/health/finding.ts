@@ -35,6 +35,7 @@ const sentences: Readonly<Record<string, string>> = {
   timeout: 'the server did not answer in time',
   protocol_unsupported: 'the server speaks a revision of MCP that is not known here',
   not_mcp: 'what answered there is no MCP server',
+  wrong_id: 'the server answered under another id than that of the request',
   answer_too_large: 'the server answered more than is taken',
   process_exited: 'the process has ended',
   spawn_failed: 'the command could not be run',

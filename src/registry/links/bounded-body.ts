@@ -26,10 +26,14 @@ export async function boundBody(answer: WireAnswer, bound: BodyBound): Promise<R
     bound.onEnd();
     return new Response(null, init);
   }
-  const type = headers.get('content-type') ?? '';
-  if (/^\s*application\/json/i.test(type)) return new Response(await readText(body, bound), init);
-  const isEvents = /^\s*text\/event-stream/i.test(type);
+  if (isJson(answer)) return new Response(await readText(body, bound), init);
+  const isEvents = /^\s*text\/event-stream/i.test(headers.get('content-type') ?? '');
   return new Response(countedStream(body, bound, isEvents), init);
+}
+
+/** Whether it is one text with all that is answered, and no stream. */
+export function isJson({ headers }: Pick<WireAnswer, 'headers'>): boolean {
+  return /^\s*application\/json/i.test(headers.get('content-type') ?? '');
 }
 
 async function readText(body: Readable, { bytesMax, stop, onEnd }: BodyBound): Promise<string> {

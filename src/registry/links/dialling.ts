@@ -12,7 +12,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Connection, RemoteEndpoint } from '../connections/connection.ts';
 import type { SpawnServer } from '../processes/spawned.ts';
 import { HttpTransport } from './http-transport.ts';
-import { isOfOtherEra, isOverQuestion, notMcpAnswer, toLinkFault } from './link-faults.ts';
+import { faultAnswer, isOfOtherEra, isOverQuestion, notMcp, toLinkFault } from './link-faults.ts';
 import { LinkFetch, type Credentials } from './link-fetch.ts';
 import type { ServerIdentity } from './link.ts';
 import { McpLink } from './mcp-link.ts';
@@ -167,7 +167,7 @@ class Dialling {
   #answerStray(message: JSONRPCMessage, { onmessage }: Transport): void {
     if ('method' in message || message.id === undefined) return;
     const isAnswer: boolean = this.#sdk.isJSONRPCResponse(message);
-    if (!isAnswer) onmessage?.(notMcpAnswer(message.id, message));
+    if (!isAnswer) onmessage?.(faultAnswer(message.id, notMcp(message)));
   }
 
   #finish(client: Client, { pid }: Wire): Dialled {

@@ -70,6 +70,23 @@ const answers: Record<string, (response: ServerResponse) => void> = {
     const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
     response.writeHead(507, { 'content-type': 'application/json' }).end(body);
   },
+  limited: (response) => {
+    const headers = { 'content-type': 'application/json', 'retry-after': '7' };
+    const error = { code: -32_000, message: 'too many' };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
+    response.writeHead(429, headers).end(body);
+  },
+  'limited-for-years': (response) => {
+    response.writeHead(503, { 'retry-after': '9'.repeat(400) }).end();
+  },
+  'wrong-id': (response) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 'another', result: {} });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  },
+  'wrong-id-event': (response) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 'another', result: {} });
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${body}\n\n`);
+  },
   forbidding: (response) => void response.writeHead(403).end(),
   'cut-off': (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -126,6 +143,8 @@ test.each([
   ['refusing', 'upstream', 'authorization_required', 5_000],
   ['asking-more', 'upstream', 'insufficient_scope', 5_000],
   ['forbidding', 'upstream', 'http_status', 5_000],
+  ['wrong-id', 'upstream', 'wrong_id', 5_000],
+  ['wrong-id-event', 'upstream', 'wrong_id', 5_000],
   ['cut-off', 'unavailable', 'answer_cut_off', 5_000],
   ['cut-json', 'unavailable', 'answer_cut_off', 5_000],
   ['cut-at-once', 'unavailable', 'answer_cut_off', 5_000],
@@ -143,6 +162,15 @@ test('of what comes with a status only the words of a JSON-RPC error are told', 
   const error: unknown = await openPath('broken').catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ detail: { status: 500 } });
   expect(String(error)).not.toContain('secret');
+});
+
+test('a server that asks to wait is quoted, for a day at most', async () => {
+  await expect(openPath('limited')).rejects.toMatchObject({
+    reason: 'http_status',
+    detail: { status: 429, message: 'too many' },
+    retryAfter: 7,
+  });
+  await expect(openPath('limited-for-years')).rejects.toMatchObject({ retryAfter: 86_400 });
 });
 
 test('a closed port and an unknown name are told alike', async () => {

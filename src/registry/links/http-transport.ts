@@ -5,6 +5,7 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
+import { AskedIds } from './asked-ids.ts';
 import { answerCutOff, linkClosed } from './link-faults.ts';
 import type { LinkFetch } from './link-fetch.ts';
 import type { ResumingFetch } from './resuming-fetch.ts';
@@ -38,6 +39,7 @@ export class HttpTransport implements Transport {
   readonly #fetch: LinkFetch;
   readonly #resuming: ResumingFetch;
   readonly #open = new Map<RequestId, OpenRequest>();
+  readonly #asked = new AskedIds();
   #isClosed = false;
 
   constructor(inner: StreamableHTTPClientTransport, { linkFetch, resuming }: Fetches) {
@@ -58,7 +60,8 @@ export class HttpTransport implements Transport {
   async start(): Promise<void> {
     // The SDK's transports have no other way to be listened to.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener
-    this.#inner.onmessage = (message: JSONRPCMessage) => {
+    this.#inner.onmessage = (came: JSONRPCMessage) => {
+      const message = this.#asked.received(came);
       this.onmessage?.(message);
       if (!('method' in message) && message.id !== undefined) {
         this.#open.get(message.id)?.settle();
@@ -75,6 +78,7 @@ export class HttpTransport implements Transport {
   /** For a request it resolves when the answer has come, and rejects when none will. */
   async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     if (this.#isClosed) throw linkClosed();
+    this.#asked.noteSent(message);
     const isFollowed = options.onRequestStreamEnd !== undefined;
     if ('method' in message && 'id' in message && !isFollowed) {
       return this.#request(message, message.id, options);

@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import { Fault } from '../../kit/errors.ts';
+import { readRetryAfter } from '../../kit/time/retry-after.ts';
 import type { ServerIdentity } from './link.ts';
 
 /** Reasons of failures that struck before the server got the message: repeating it is safe. */
@@ -29,6 +30,7 @@ const unknownRevision = /^Server's protocol version is not supported: ([\w.-]{1,
 const messageLengthMax = 1_000;
 const scopeLengthMax = 500;
 const dataBytesMax = 16 * 1024;
+const retrySecondsMax = 24 * 60 * 60;
 
 /** Whether the server cannot have begun what failed, so that a new link may carry it again. */
 export function isNeverSent(error: unknown): boolean {
@@ -136,9 +138,8 @@ export function unreachable(cause?: unknown): Fault {
   return new Fault('unavailable', 'the server cannot be reached', { reason: 'unreachable', cause });
 }
 
-/** An answer in place of one that is no message of MCP, so that who waits for it learns of that. */
-export function notMcpAnswer(id: RequestId, cause: unknown): JSONRPCMessage {
-  const fault = notMcp(cause);
+/** An answer in place of one that cannot be taken, so that who waits for it learns of that. */
+export function faultAnswer(id: RequestId, fault: Fault): JSONRPCMessage {
   return {
     jsonrpc: '2.0',
     id,
@@ -154,21 +155,40 @@ export function notMcp(cause?: unknown): Fault {
   });
 }
 
-/**
- * The server answered with a status that says no; 401 asks for authorization. The message is what it said
- * as a JSON-RPC error: any other body may tell what only its operator may know.
- */
+/** The answer came, under an id that nobody had asked with. */
+export function wrongId(): Fault {
+  return new Fault('upstream', 'the server answered under another id than that of the request', {
+    reason: 'wrong_id',
+  });
+}
+
+export interface StatusFacts {
+  /** What it said as a JSON-RPC error: any other body may tell what only its operator may know. */
+  readonly message?: string | undefined;
+  /** Its `Retry-After`. */
+  readonly retryAfter?: string | null | undefined;
+  readonly cause?: unknown;
+}
+
+/** The server answered with a status that says no; 401 asks for authorization. */
 export function statusFault(
   status: number,
-  { message, cause }: { readonly message?: string | undefined; readonly cause?: unknown } = {},
+  { message, retryAfter, cause }: StatusFacts = {},
 ): Fault {
   if (status === 401) return authorizationRequired(cause);
   const said = message === undefined ? '' : `: ${message}`;
+  const seconds = readRetryAfter(retryAfter);
   return new Fault('upstream', `the server answered with the HTTP status ${status}${said}`, {
     reason: 'http_status',
     detail: { status, ...(message === undefined ? {} : { message }) },
+    ...(seconds === undefined ? {} : { retryAfter: Math.min(seconds, retrySecondsMax) }),
     cause,
   });
+}
+
+/** A status that asks to wait, with the time and with the words of a JSON-RPC error. */
+export function waitFault(status: number, retryAfter: string, body: string): Fault {
+  return statusFault(status, { retryAfter, message: findErrorMessage(body) });
 }
 
 const fallback = notMcp;

@@ -1,7 +1,7 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import { findRedirect, redirectHop, type Hop } from '../../kit/egress/redirects.ts';
 import { Fault } from '../../kit/errors.ts';
-import { boundBody } from './bounded-body.ts';
+import { boundBody, isJson } from './bounded-body.ts';
 import {
   answerCutOff,
   authorizationRequired,
@@ -9,6 +9,8 @@ import {
   notMcp,
   statusFault,
   unreachable,
+  waitFault,
+  wrongId,
 } from './link-faults.ts';
 import { dropBody, sendHop, type WireAnswer } from './wire.ts';
 
@@ -64,18 +66,18 @@ export class LinkFetch {
     return this.#failures.get(signal);
   }
 
-  /** Rejects with the Faults of `Link`; statuses but 401 and a lost session are answers. */
+  /** Rejects with the Faults of `Link`; statuses but 401, a lost session and a wait are answers. */
   async fetch(url: string | URL, init: FetchInit = {}): Promise<Response> {
     if (this.#isClosed) throw linkClosed();
     const { credentials } = this.#options;
     const token = await credentials?.token();
     const first = await this.#send(url, init, token);
-    if (first.status !== 401) return refuseLostSession(first, init);
+    if (first.status !== 401) return refuse(first, init);
     await first.body?.cancel();
     const renewed = await credentials?.renew(token);
     if (renewed === undefined) throw authorizationRequired();
     const second = await this.#send(url, init, renewed);
-    if (second.status !== 401) return refuseLostSession(second, init);
+    if (second.status !== 401) return refuse(second, init);
     await second.body?.cancel();
     throw authorizationRequired();
   }
@@ -101,6 +103,8 @@ export class LinkFetch {
       const answer = await this.#follow(this.#firstHop(url, init, token), stop.signal);
       // It is for what has no answer (MCP 2025-11-25, transports): none will come on another stream.
       if (answer.status === 202 && outer) this.#failures.set(outer, notMcp());
+      // It holds all that comes: who does not find the answer in it waits in vain.
+      if (isJson(answer) && outer) this.#failures.set(outer, wrongId());
       return await boundBody(answer, { bytesMax: this.#options.bytesMax, stop, onEnd: end });
     } catch (error) {
       end();
@@ -154,6 +158,20 @@ function keepMcpHeaders(from: Hop, to: Hop): Hop {
     if (name.startsWith('mcp-')) to.headers.set(name, value);
   }
   return to;
+}
+
+/** What says more than its status, as the client reads nothing else. */
+function refuse(response: Response, init: FetchInit): Promise<Response> {
+  const retryAfter = response.headers.get('retry-after');
+  const isWait = retryAfter !== null && waitStatuses.has(response.status);
+  return isWait ? refuseForNow(response, retryAfter) : refuseLostSession(response, init);
+}
+
+/** RFC 6585, section 4, and RFC 9110, section 15.6.4. */
+const waitStatuses: ReadonlySet<number> = new Set([429, 503]);
+
+async function refuseForNow(response: Response, retryAfter: string): Promise<never> {
+  throw waitFault(response.status, retryAfter, await response.text());
 }
 
 /** 404 for a session ends it (MCP 2025-11-25, transports); some servers answer 400 instead. */

@@ -2,6 +2,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { WebSocket, type RawData } from 'ws';
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
+import { AskedIds } from './asked-ids.ts';
 import {
   answerTooLarge,
   authorizationRequired,
@@ -35,6 +36,7 @@ export class WebSocketTransport implements Transport {
   onerror: ((error: Error) => void) | undefined;
   onmessage: Transport['onmessage'];
   readonly #options: WebSocketTransportOptions;
+  readonly #asked = new AskedIds();
   #socket: WebSocket | undefined;
   #pings: NodeJS.Timeout | undefined;
   #isEnded = false;
@@ -71,6 +73,7 @@ export class WebSocketTransport implements Transport {
         reason: 'unreachable',
       });
     }
+    this.#asked.noteSent(message);
     await new Promise<void>((resolve, reject) => {
       socket.send(JSON.stringify(message), (error) => (error ? reject(error) : resolve()));
     });
@@ -95,7 +98,7 @@ export class WebSocketTransport implements Transport {
       // The client checks the message itself; text frames arrive as one buffer.
       // oxlint-disable-next-line typescript/no-base-to-string
       const message = JSON.parse(data.toString()) as JSONRPCMessage;
-      this.onmessage?.(message);
+      this.onmessage?.(this.#asked.received(message));
     } catch (error) {
       this.onerror?.(error instanceof Fault ? error : notMcp(error));
       this.#socket?.terminate();
@@ -137,7 +140,8 @@ function opened(socket: WebSocket): Promise<void> {
     socket.once('unexpected-response', (request, response) => {
       request.destroy();
       const status = response.statusCode ?? 0;
-      reject(status === 401 ? authorizationRequired() : statusFault(status));
+      const retryAfter = response.headers['retry-after'];
+      reject(status === 401 ? authorizationRequired() : statusFault(status, { retryAfter }));
     });
     socket.on('error', (error) => {
       const isRefused = /subprotocol|sec-websocket|upgrade/i.test(error.message);

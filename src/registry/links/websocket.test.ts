@@ -97,6 +97,28 @@ test.each([
   expect(sockets.length).toBe(1);
 });
 
+test('an answer under an id that nobody asked with ends the one call that waits', async () => {
+  answerTool = (socket, id) =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: `${id}`, result: {} }));
+  const link = await links.pool.open('con_ws');
+  const called = link.callTool('work', {}, { timeoutMs: 3_000 });
+  await expect(called).rejects.toMatchObject({ code: 'upstream', reason: 'wrong_id' });
+  await link.probe();
+});
+
+test('an answer that comes after its call was given up, or twice, is no other call’s', async () => {
+  const ids: number[] = [];
+  answerTool = (_socket, id) => ids.push(id);
+  const link = await links.pool.open('con_ws');
+  const given = link.callTool('work', {}, { timeoutMs: 50 });
+  await expect(given).rejects.toMatchObject({ reason: 'timeout' });
+  answerTool = (socket, id) => {
+    for (const one of [...ids, id, id]) reply(socket, one, { content: [] });
+  };
+  expect((await link.callTool('work', {})).content).toEqual([]);
+  await link.probe();
+});
+
 test('a server that leaves in mid-answer is not asked again by itself', async () => {
   let count = 0;
   answerTool = (socket) => {

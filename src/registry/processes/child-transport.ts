@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
+import { AskedIds } from '../links/asked-ids.ts';
 import { LineSplitter } from './frames.ts';
 import type { RunningProcess } from './running-process.ts';
 
@@ -23,6 +24,7 @@ export class ChildTransport implements Transport {
   readonly ended: Promise<Fault | undefined>;
   readonly #process: RunningProcess;
   readonly #splitter: LineSplitter;
+  readonly #asked = new AskedIds();
   readonly #frameMaxBytes: number;
   readonly #log: Log;
   #resolveEnded: (fault: Fault | undefined) => void = () => {};
@@ -77,6 +79,7 @@ export class ChildTransport implements Transport {
         reason: 'process_not_reading',
       });
     }
+    this.#asked.noteSent(message);
     const error = await new Promise<Error | null | undefined>((resolve) => {
       const hasRoom = stdin.write(`${JSON.stringify(message)}\n`, (failure) => {
         if (failure) this.#noteLeft();
@@ -184,7 +187,9 @@ export class ChildTransport implements Transport {
     if (!this.#isOpen) return;
     this.#strayLines = 0;
     this.#strayBytes = 0;
-    for (const message of messages) this.#call(() => this.onmessage?.(message));
+    for (const message of messages) {
+      this.#call(() => this.onmessage?.(this.#asked.received(message)));
+    }
   }
 
   #passOver(line: Buffer): void {

@@ -109,6 +109,16 @@ test('a process that ends in the middle of a call fails the link and tells why',
   expect(heard.closedCount).toBe(1);
 });
 
+test('an answer under an id that nobody asked with is the failure of the one that waits', async () => {
+  const order = await ground.write(
+    `process.stdin.once('data', () => process.stdout.write('{"jsonrpc":"2.0","id":"1","result":{}}\\n'));`,
+  );
+  const server = await ground.supervision.spawn(order);
+  const message = 'the server answered under another id than that of the request';
+  expect(await ask(server)).toMatchObject({ id: 1, error: { message } });
+  await server.transport.close();
+});
+
 test('the answer that a process writes just before its end is still heard', async () => {
   const order = await ground.write(
     `process.stdin.once('data', () => { process.stdout.write('{"jsonrpc":"2.0","id":1,"result":{}}\\n'); process.exit(0); });`,
