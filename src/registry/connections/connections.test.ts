@@ -78,6 +78,16 @@ test('an endpoint must be one of its protocol, and a server needs one', async ()
   }
 });
 
+test.each([
+  ['key 🔑', 'holds U+1F511'],
+  ['one\ntwo', 'holds U+000A'],
+  ['x'.repeat(8_193), 'is longer than 8192 characters'],
+])('why a header cannot be sent is said without its value', async (value, why) => {
+  const endpoint = { url: 'http://127.0.0.1/', headers: { 'X-Team': value } };
+  const refused = expect(register({ endpoint })).rejects;
+  await refused.toThrow(`the header "X-Team" ${why}`);
+});
+
 test('an address that may not be called is refused before anything is stored', async () => {
   const endpoint = { url: 'http://169.254.169.254/latest' };
   expect(await reasonOf(register({ endpoint }))).toBe('forbidden egress_blocked');

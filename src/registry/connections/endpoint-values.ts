@@ -7,7 +7,8 @@ type Values = Readonly<Record<string, string>>;
 
 const valuesMax = 50;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-const headerValue = /^[\t\x20-\x7e\x80-\xff]{0,8192}$/;
+/** What no value of a header can hold; each is a whole character. */
+const unsendable = /[^\t\x20-\x7e\x80-\xff]/u;
 const valueLengthMax = 8_192;
 
 /** Throws `invalid` for headers that HTTP cannot carry (RFC 9110, section 5) or that are not theirs. */
@@ -18,9 +19,9 @@ export function readHeaders(headers: Values): Values {
     throw invalid('endpoint.headers', `headers are at most ${valuesMax}, each one once`);
   }
   for (const [name, value] of Object.entries(headers)) {
-    const isFine = headerName.test(name) && headerValue.test(value);
-    if (isFine && !isReserved(name)) continue;
-    throw invalid('endpoint.headers', `the header ${JSON.stringify(name)} cannot be set`);
+    const flaw = headerFlaw(name, value);
+    if (flaw === undefined) continue;
+    throw invalid('endpoint.headers', `the header ${JSON.stringify(name)} ${flaw}`);
   }
   return headers;
 }
@@ -114,6 +115,17 @@ function isSameTarget(
 
 function valuesOf(endpoint: StdioEndpoint | RemoteEndpoint): Values {
   return ('command' in endpoint ? endpoint.env : endpoint.headers) ?? {};
+}
+
+/** Tells nothing of the value but the one character. */
+function headerFlaw(name: string, value: string): string | undefined {
+  if (!headerName.test(name)) return 'has a name that HTTP does not know';
+  if (isReserved(name)) return 'cannot be set: it belongs to HTTP or MCP';
+  if (value.length > valueLengthMax) return `is longer than ${valueLengthMax} characters`;
+  const code = unsendable.exec(value)?.[0].codePointAt(0);
+  if (code === undefined) return undefined;
+  const character = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  return `holds ${character}: HTTP carries U+0020 to U+00FF without U+007F, and tabs`;
 }
 
 function isReserved(name: string): boolean {
