@@ -314,3 +314,25 @@ it('tells how its parts do, with true numbers', async () => {
   });
   expect(body.metrics.totalAgents).toBeGreaterThanOrEqual(1);
 });
+
+describe('a number that JSON can write and nobody can hold', () => {
+  const agent = { agentId: 'big', capabilities: ['a'] };
+  it.each([
+    ['agents/register', { ...agent, metadata: { list: ['@'] } }],
+    ['tasks/execute', { targetAgent: 'big', task: { type: 'a', input: { deep: { n: '@' } } } }],
+    ['swarms', { name: 's', agents: ['big'], task: { type: 'a', input: { n: '@' } } }],
+  ])('is refused at %s', async (path, body) => {
+    const response = await fetch(`${mesh.url}/api/v1/${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await mesh.tokenOf('usr_crew')}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body).replace('"@"', '1e400'),
+    });
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('is too large'),
+    ]);
+  });
+});

@@ -1,5 +1,6 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
+import { hasFiniteNumbers } from '../../kit/finite-numbers.ts';
 import { parseJsonBody } from '../../kit/http/json-body.ts';
 import { isStorable } from '../../kit/storable-json.ts';
 import type { AgentEndpoints } from './agent.ts';
@@ -107,10 +108,15 @@ function readCapabilities(given: readonly string[]): string[] {
 }
 
 function checkMetadata(metadata: Readonly<Record<string, unknown>>): void {
+  const detail = { param: 'metadata' };
+  if (!hasFiniteNumbers(metadata)) {
+    const message = 'a number in metadata is too large';
+    throw new Fault('invalid', message, { reason: 'validation_error', detail });
+  }
   if (Buffer.byteLength(JSON.stringify(metadata)) <= metadataBytesMax) return;
   throw new Fault('invalid', `metadata may measure at most ${metadataBytesMax} bytes of text`, {
     reason: 'validation_error',
-    detail: { param: 'metadata' },
+    detail,
   });
 }
 

@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { hasFiniteNumbers } from '../../kit/finite-numbers.ts';
 import { isStorable } from '../../kit/storable-json.ts';
 import type { Proposal } from './ballot.ts';
 import { membersMax } from './swarm.ts';
@@ -54,6 +55,7 @@ export function checkRequest({ name, task, agents, threshold, timeoutMs }: Swarm
   if (!isStorable(JSON.stringify([name, task]))) {
     throw badRequest('its name or task holds U+0000 or half a character', 'task');
   }
+  if (!hasFiniteNumbers(task)) throw badRequest('a number in its task is too large', 'task');
   if (!isWithin(timeoutMs, timeoutMsMax)) {
     throw badRequest(`a timeout is 1 to ${timeoutMsMax} milliseconds`, 'consensus.timeout');
   }

@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { hasFiniteNumbers } from '../../kit/finite-numbers.ts';
 import type { Priority, Task, TaskOutcome, TaskTarget } from './task.ts';
 import { outcomeOf, type TaskRecord } from './task-record.ts';
 
@@ -23,9 +24,15 @@ export function targetOf({ targetAgent, task }: TaskRequest): TaskTarget {
   return { capability: task.capability ?? task.type };
 }
 
-/** The task of a request. */
+/** The task of a request; throws `invalid` for an input with a number that would not arrive. */
 export function taskOf({ task }: TaskRequest): Omit<Task, 'taskId'> {
   const { type, input = {}, timeout = timeoutMsDefault, priority = 'normal' } = task;
+  if (!hasFiniteNumbers(input)) {
+    throw new Fault('invalid', 'a number in task.input is too large', {
+      reason: 'validation_error',
+      detail: { param: 'task.input' },
+    });
+  }
   return { type, input, timeoutMs: timeout, priority };
 }
 

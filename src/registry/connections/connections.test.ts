@@ -70,6 +70,7 @@ test('an endpoint must be one of its protocol, and a server needs one', async ()
     { endpoint: { url: 'http://127.0.0.1/', headers: { authorization: '***' } } },
     { metadata: { text: 'x'.repeat(16 * 1024) } },
     { metadata: { half: '\ud800' } },
+    { metadata: { deep: [JSON.parse('1e400')] } },
     { name: 'two__parts' },
     { name: '-dash' },
   ];

@@ -1,5 +1,6 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
+import { hasFiniteNumbers } from '../../kit/finite-numbers.ts';
 import { isStorable } from '../../kit/storable-json.ts';
 import type {
   Capability,
@@ -163,6 +164,7 @@ function refuseLarge(param: string, value: unknown, bytesMax: number): void {
   if (Buffer.byteLength(json) > bytesMax) {
     throw invalid(param, `${param} may measure at most ${bytesMax} bytes of text`);
   }
+  if (!hasFiniteNumbers(value)) throw invalid(param, `a number in ${param} is too large`);
   refuseUnstorable(param, value, json);
 }
 

@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { hasFiniteNumbers } from '../../kit/finite-numbers.ts';
 import { newId } from '../../kit/ids.ts';
 import { heldForComponents } from '../components/component-permissions.ts';
 import { hasSecrets } from '../components/secret-fields.ts';
@@ -99,21 +100,11 @@ export function callbacksOf(
   return { ...callbacks, secret: sealer.unseal(callbackSecret, secretContext).toString() };
 }
 
-/**
- * Throws `invalid` for a number that JSON can write and nobody can hold (`1e400`): it would be another
- * value once it is stored.
- */
+/** Throws `invalid` for a number that nobody can hold. */
 export function requireNumbers(inputs: Readonly<Record<string, unknown>>): void {
-  const next: unknown[] = [inputs];
-  for (let value = next.pop(); value !== undefined; value = next.pop()) {
-    if (typeof value === 'number' && !Number.isFinite(value)) {
-      const message = 'a number in the inputs is too large';
-      throw new Fault('invalid', message, { reason: 'validation_error' });
-    }
-    if (typeof value === 'object' && value !== null) {
-      for (const part of Object.values(value)) if (part !== undefined) next.push(part);
-    }
-  }
+  if (hasFiniteNumbers(inputs)) return;
+  const message = 'a number in the inputs is too large';
+  throw new Fault('invalid', message, { reason: 'validation_error' });
 }
 
 function toStoredRequest(request: StartRequest, sealer: EngineSealer): StoredRequest {
