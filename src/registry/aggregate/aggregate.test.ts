@@ -285,6 +285,7 @@ describe('virtual servers', () => {
     [{ ...picked, tools: ['read'] }, 400],
     [{ ...picked, name: 'vsr_1' }, 400],
     [{ ...picked, name: 'a/b' }, 400],
+    [{ ...picked, resources: ['half \ud800'] }, 400],
     [{ ...picked, tools: [1, 2].map(() => ({ connection: 'files', tool: 'read', as: 'r' })) }, 400],
   ])('are refused where they are unclear: %j', async (body, status) => {
     expect((await send('POST', '/virtual-servers', body)).status).toBe(status);

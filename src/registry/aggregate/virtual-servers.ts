@@ -4,6 +4,7 @@ import type { Database } from '../../kit/database/database.ts';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Log } from '../../kit/log.ts';
+import { isStorable } from '../../kit/storable-json.ts';
 import type { Catalog } from './catalog.ts';
 import type { Definition, VirtualServer } from './virtual-server.ts';
 import {
@@ -118,7 +119,7 @@ export class VirtualServers implements AsyncDisposable {
 
   /** Faults `name_taken`, `name_reserved`, `duplicate_name`, `too_many_virtual_servers`. */
   async create(named: Named, createdBy: string): Promise<VirtualServer> {
-    refuseUnclear(named);
+    refuseFlawed(named);
     const now = Date.now();
     const id = newId(idPrefix);
     const server = { ...named, id, createdBy, createdAtMs: now, updatedAtMs: now };
@@ -133,7 +134,7 @@ export class VirtualServers implements AsyncDisposable {
 
   /** Faults as `create`, and `virtual_server_not_found`. */
   async replace(idOrName: string, named: Named): Promise<VirtualServer> {
-    refuseUnclear(named);
+    refuseFlawed(named);
     const before = this.require(idOrName);
     const { id, createdBy, createdAtMs } = before;
     // Grows also within a millisecond: it is what tells one version from the next.
@@ -193,6 +194,14 @@ export class VirtualServers implements AsyncDisposable {
     }
     for (const change of changes) for (const listener of this.#listeners) listener(change);
   }
+}
+
+function refuseFlawed(named: Named): void {
+  if (!isStorable(JSON.stringify(named))) {
+    const message = 'a text holds half a surrogate pair or U+0000';
+    throw new Fault('invalid', message, { reason: 'validation_error' });
+  }
+  refuseUnclear(named);
 }
 
 /** Two picks of one explicit name would hide one of them. */
