@@ -25,17 +25,17 @@ export function requireWebAddress(
   options: { readonly name: string; readonly isProduction: boolean },
 ): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw badAddress(options.name, 'is no http(s) URL');
-  if (url.username || url.password) throw badAddress(options.name, 'must not hold credentials');
-  if (url.hash || text.includes('#')) throw badAddress(options.name, 'must not hold a fragment');
+  if (!url || !/^https?:$/.test(url.protocol)) throw badSetting(options.name, 'is no http(s) URL');
+  if (url.username || url.password) throw badSetting(options.name, 'must not hold credentials');
+  if (url.hash || text.includes('#')) throw badSetting(options.name, 'must not hold a fragment');
   if (options.isProduction && url.protocol !== 'https:') {
-    throw badAddress(options.name, 'must be https in production');
+    throw badSetting(options.name, 'must be https in production');
   }
   return url;
 }
 
-/** The refusal of an address in a provider's configuration. */
-export function badAddress(name: string, flaw: string, cause?: unknown): Fault {
+/** The refusal of a setting in a provider's configuration. */
+export function badSetting(name: string, flaw: string, cause?: unknown): Fault {
   return new Fault('invalid', `${name} ${flaw}`, {
     reason: 'invalid_provider',
     detail: { param: `config.${name}` },

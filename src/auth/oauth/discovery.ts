@@ -1,6 +1,6 @@
 import { allowInsecureRequests, customFetch, discovery } from 'openid-client';
 import type { Egress } from '../../kit/egress/egress.ts';
-import { badAddress } from './addresses.ts';
+import { badSetting } from './addresses.ts';
 import type { WantedProvider } from './provider-check.ts';
 import { createProviderFetch } from './provider-fetch.ts';
 
@@ -14,11 +14,11 @@ export async function discoverProvider(
 ): Promise<WantedProvider> {
   if (wanted.issuer === undefined) return wanted;
   const metadata = await readMetadata(wanted.issuer, egress);
-  if (metadata.issuer !== wanted.issuer) throw badAddress('issuer', 'names another issuer');
+  if (metadata.issuer !== wanted.issuer) throw badSetting('issuer', 'names another issuer');
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const isPost = !methods.includes('client_secret_basic') && methods.includes('client_secret_post');
   const jwksURL = wanted.jwksURL ?? metadata.jwks_uri;
-  if (jwksURL === undefined) throw badAddress('jwksURL', 'is needed: the metadata has none');
+  if (jwksURL === undefined) throw badSetting('jwksURL', 'is needed: the metadata has none');
   const algorithms = metadata.id_token_signing_alg_values_supported;
   return {
     ...wanted,
@@ -36,6 +36,6 @@ async function readMetadata(issuer: string, egress: Egress) {
     });
     return found.serverMetadata();
   } catch (error) {
-    throw badAddress('issuer', 'gives no metadata that names it as the issuer', error);
+    throw badSetting('issuer', 'gives no metadata that names it as the issuer', error);
   }
 }

@@ -338,8 +338,10 @@ describe('configuring a provider', () => {
     ['authorizationURL', 'javascript:alert(1)'],
     ['callbackURL', 'https://app.example/#fragment'],
     ['groupsURL', 'no address'],
-  ])('refuses %s %s', async (name, address) => {
-    const config = { ...openIdConfig(openId), [name]: address };
+    ['clientID', 'half \ud800'],
+    ['clientSecret', 'two\nlines'],
+  ])('refuses %s %j', async (name, value) => {
+    const config = { ...openIdConfig(openId), [name]: value };
     const { status, body } = await configure('bad', config);
     expect([status, body.error.code]).toEqual([400, 'invalid_provider']);
     expect(body.error.details.param).toBe(`config.${name}`);
