@@ -1,17 +1,13 @@
 import { Fault } from '../../kit/errors.ts';
-import {
-  priorities,
-  type Priority,
-  type RunOptions,
-  type Task,
-  type TaskTarget,
-} from '../tasks/task.ts';
+import type { RunOptions } from '../tasks/task.ts';
 import { fieldOf, hasField } from '../tasks/caller.ts';
 import type { TaskAccess, TaskReader } from '../tasks/task-access.ts';
 import { outcomeOf, type TaskRecord } from '../tasks/task-record.ts';
 import type { MeshTaskRunner } from '../tasks/task-runner.ts';
 import { writeTask, type ShownTask } from './a2a-task.ts';
-import { methods, readParts, rpcErrors, type A2aVersion } from './wire.ts';
+import { invalid, RpcError } from './rpc-error.ts';
+import { readMessage, type SentMessage } from './sent-message.ts';
+import { methods, rpcErrors, type A2aVersion } from './wire.ts';
 
 export interface A2aCall {
   /** The JSON-RPC request, unchecked. */
@@ -27,10 +23,6 @@ export interface A2aServerOptions {
   readonly tasks: Pick<MeshTaskRunner, 'run' | 'start' | 'read'>;
   readonly access: TaskAccess;
 }
-
-const timeoutMsDefault = 60_000;
-const timeoutMsMax = 60 * 60_000;
-const agentIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** Speaks A2A's JSON-RPC for all agents of the mesh; its answers are whole JSON-RPC responses. */
 export class A2aServer {
@@ -82,14 +74,16 @@ export class A2aServer {
   }
 
   async #run(call: A2aCall, message: SentMessage, isDetached: boolean): Promise<ShownTask> {
-    const { target, task, contextId } = message;
-    const { reader, traceparent, signal } = call;
-    const options: RunOptions = { askedBy: reader.subject, traceparent };
+    const { target, task, contextId, key } = message;
+    const { reader, traceparent } = call;
+    const options: RunOptions = { askedBy: reader.subject, traceparent, idempotencyKey: key };
     const { tasks } = this.#options;
     if (isDetached) {
       const { taskId } = await tasks.start(target, task, options);
       return this.#shown(taskId, contextId);
     }
+    // What may be sent again goes on when its sender has gone.
+    const signal = key === undefined ? call.signal : undefined;
     try {
       const { taskId, result } = await tasks.run(target, task, { ...options, signal });
       // The record may lack a result that was too large to keep.
@@ -151,15 +145,6 @@ function notOffered(method: string): RpcError {
   return new RpcError(rpcErrors.methodNotFound, 'there is no such method');
 }
 
-class RpcError extends Error {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 function rpcErrorOf(error: unknown): Record<string, unknown> {
   if (error instanceof RpcError) return { code: error.code, message: error.message };
   if (!(error instanceof Fault) || error.code === 'internal') throw error;
@@ -183,81 +168,6 @@ function textsOf(detail: Readonly<Record<string, unknown>>): Record<string, stri
   return Object.fromEntries(Object.entries(detail).map(([name, value]) => [name, String(value)]));
 }
 
-interface SentMessage {
-  readonly target: TaskTarget;
-  readonly task: Omit<Task, 'taskId'>;
-  readonly contextId: string | undefined;
-}
-
-function readMessage(params: unknown): SentMessage {
-  const message = fieldOf(params, 'message');
-  const parts = readParts(fieldOf(message, 'parts'));
-  if (parts.length === 0) throw invalid('the message has no part that is text or data');
-  const { taskId, contextId } = {
-    taskId: fieldOf(message, 'taskId'),
-    contextId: fieldOf(message, 'contextId'),
-  };
-  if (typeof taskId === 'string' && taskId !== '') {
-    throw new RpcError(rpcErrors.unsupportedOperation, 'a task of the mesh takes one message');
-  }
-  const wish =
-    fieldOf(fieldOf(params, 'metadata'), 'mesh') ?? fieldOf(fieldOf(message, 'metadata'), 'mesh');
-  const target = readTarget(wish);
-  const capability = 'capability' in target ? target.capability : 'message';
-  return {
-    target,
-    task: {
-      type: textField(wish, 'type') ?? capability,
-      input: inputOf(parts),
-      timeoutMs: timeoutOf(wish),
-      priority: priorityOf(wish),
-    },
-    contextId: typeof contextId === 'string' && contextId !== '' ? contextId : undefined,
-  };
-}
-
-function readTarget(wish: unknown): TaskTarget {
-  const agentId = fieldOf(wish, 'agentId');
-  if (agentId === undefined) return { capability: textField(wish, 'capability') ?? 'chat' };
-  if (typeof agentId === 'string' && agentIdPattern.test(agentId)) return { agentId };
-  throw invalid('metadata.mesh.agentId is no agent id');
-}
-
-function textField(wish: unknown, name: string): string | undefined {
-  const text = fieldOf(wish, name);
-  if (text === undefined) return undefined;
-  if (typeof text === 'string' && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(text)) return text;
-  throw invalid(`metadata.mesh.${name} is no text of 1 to 128 characters`);
-}
-
-function timeoutOf(wish: unknown): number {
-  const timeout = fieldOf(wish, 'timeout');
-  if (timeout === undefined) return timeoutMsDefault;
-  if (Number.isInteger(timeout) && Number(timeout) > 0)
-    return Math.min(Number(timeout), timeoutMsMax);
-  throw invalid('metadata.mesh.timeout is no number of milliseconds');
-}
-
-function priorityOf(wish: unknown): Priority {
-  const given = fieldOf(wish, 'priority') ?? 'normal';
-  const priority = priorities.find((known) => known === given);
-  if (priority) return priority;
-  throw invalid(`metadata.mesh.priority is none of ${priorities.join(', ')}`);
-}
-
-/** Texts become the prompt; members of objects become the input's. */
-function inputOf(parts: ReturnType<typeof readParts>): Readonly<Record<string, unknown>> {
-  const texts = parts.flatMap((part) => ('text' in part ? [part.text] : []));
-  const input: Record<string, unknown> = {};
-  for (const part of parts) {
-    if (!('data' in part)) continue;
-    const { data } = part;
-    const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
-    Object.assign(input, isObject ? data : { data });
-  }
-  return texts.length === 0 ? input : { ...input, prompt: texts.join('\n') };
-}
-
 function isImmediate(params: unknown, version: A2aVersion): boolean {
   const configuration = fieldOf(params, 'configuration');
   if (version === '1.0') return fieldOf(configuration, 'returnImmediately') === true;
@@ -268,10 +178,6 @@ function idOf(params: unknown): string {
   const id = fieldOf(params, 'id');
   if (typeof id === 'string' && id !== '' && !id.includes('\0')) return id;
   throw invalid('the id of a task is missing');
-}
-
-function invalid(message: string): RpcError {
-  return new RpcError(rpcErrors.invalidParams, message);
 }
 
 /** Of a task that came to nothing, which A2A says in its state; what never was one is an error. */

@@ -1,5 +1,5 @@
 import { ClientFactory, ClientFactoryOptions, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import {
   agentOf,
   openTasksGround,
@@ -103,6 +103,41 @@ test('a task’s state has the time at which it came to be', async () => {
   }
 });
 
+test('a message that is sent again is the same task, for its sender alone', async () => {
+  let finish = (): void => {};
+  await using agent = await startAgent(async (_, response) => {
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    reply(response, 200, { text: 'done' });
+  });
+  ground.directory.put(agentOf('slow', { endpoints: { rest: agent.url } }));
+  const metadata = { mesh: { agentId: 'slow' } };
+  const [first, meanwhile] = [
+    rpc('SendMessage', sent({ metadata })),
+    rpc('SendMessage', sent({ metadata })),
+  ];
+  await vi.waitFor(() => expect(agent.requests).toHaveLength(1));
+  finish();
+  const { task } = (await first).result;
+  expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+  expect((await meanwhile).result.task).toEqual(task);
+  expect((await rpc('SendMessage', sent({ metadata }))).result.task).toEqual(task);
+  const later = { ...sent({ metadata }), configuration: { returnImmediately: true } };
+  expect((await rpc('SendMessage', later)).result.task).toEqual(task);
+  const message = { role: 'user', messageId: 'm1', parts: [{ kind: 'text', text: 'hi' }] };
+  expect((await rpc('message/send', { message, metadata })).result.id).toBe(task.id);
+  expect(agent.requests).toHaveLength(1);
+
+  const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: later };
+  const other = (await mesh.call('POST', '/a2a', { body, as: 'usr_other' })).body;
+  const renamed = { ...later, message: { ...later.message, messageId: 'm2' } };
+  const changed = { ...later, message: { ...later.message, parts: [{ text: 'ho' }] } };
+  const ids = [await rpc('SendMessage', renamed), await rpc('SendMessage', changed), other];
+  expect(new Set([task.id, ...ids.map(({ result }) => result.task.id)]).size).toBe(4);
+  finish();
+});
+
 test('the SDK’s client finds the card, sends a message to any agent and reads its task', async () => {
   await using agent = await startAgent((_, response) => reply(response, 200, { text: 'hello' }));
   ground.directory.put(agentOf('a', { capabilities: ['greet'], endpoints: { rest: agent.url } }));
@@ -171,7 +206,8 @@ test('clients of 0.3 are answered in its words, failures as failed tasks', async
   expect(agent.requests[0]?.body.input).toEqual({ a: 1 });
   const failed = (await rpc('message/send', to('bad'))).result;
   expect(failed.status).toMatchObject({ state: 'failed', message: { role: 'agent' } });
-  const detached = { ...to('good'), configuration: { blocking: false } };
+  const another = { ...to('good'), message: { ...message, messageId: 'n' } };
+  const detached = { ...another, configuration: { blocking: false } };
   const begun = (await rpc('message/send', detached)).result;
   expect(begun.status.state).toBe('working');
   await expect
