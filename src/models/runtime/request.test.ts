@@ -11,9 +11,9 @@ function toolOf(share: JsonSchema, isStrict?: boolean): Tool {
 
 const beyond: readonly [string, JsonSchema][] = [
   ['exclusiveMinimum', { type: 'number', exclusiveMinimum: 0.5 }],
-  ['multipleOf', { type: 'integer', multipleOf: 10 }],
+  ['multipleOf', { type: 'integer', multipleOf: 7 }],
   ['pattern', { type: 'string', pattern: '(?=a)b' }],
-  ['format', { type: 'string', format: 'ipv4' }],
+  ['format', { type: 'string', format: 'iri' }],
   ['not', { not: { type: 'string' } }],
 ];
 

@@ -1,5 +1,6 @@
 import { Fault } from '../../../kit/errors.ts';
 import type { JsonSchema } from '../../inference/request.ts';
+import { formatNames } from './formats.ts';
 import { bounds } from './integers.ts';
 
 /** `strict` refuses by name what a grammar cannot hold; `lenient` allows more than the schema then. */
@@ -19,6 +20,8 @@ const annotations = [
   'deprecated',
   'readOnly',
   'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
 ];
 
 /** Keywords that narrow the values, as far as a grammar can. */
@@ -44,14 +47,26 @@ export const constraints = [
   'maximum',
   'exclusiveMinimum',
   'exclusiveMaximum',
+  'multipleOf',
   'format',
   'pattern',
 ];
 
 const known: ReadonlySet<string> = new Set([...annotations, ...constraints]);
 
+/** Of keywords that are held in part. */
+const limits: Readonly<Record<string, string>> = {
+  format: `is held for ${formatNames.join(', ')} only`,
+  multipleOf:
+    'is held where at most 100 multiples lie within the bounds, or of what divides a power of ten into at most 50',
+};
+
 /** Fault `invalid` that names the keyword and where it stands. */
-export function refuse(keyword: string, path: string, why = 'is not supported'): never {
+export function refuse(
+  keyword: string,
+  path: string,
+  why = limits[keyword] ?? 'is not supported',
+): never {
   const message = `the JSON schema keyword ${keyword} at ${path} ${why}`;
   throw new Fault('invalid', message, {
     reason: 'unsupported_schema',
@@ -80,6 +95,7 @@ const forms: Readonly<Record<string, (value: unknown) => boolean>> = {
   maximum: isNumber,
   exclusiveMinimum: isNumber,
   exclusiveMaximum: isNumber,
+  multipleOf: isNumber,
   pattern: (value) => typeof value === 'string',
 };
 
@@ -133,5 +149,5 @@ const ownKeywords: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties'],
   array: ['items', 'prefixItems', 'minItems', 'maxItems'],
   string: ['minLength', 'maxLength', 'format', 'pattern'],
-  number: bounds,
+  number: [...bounds, 'multipleOf'],
 };

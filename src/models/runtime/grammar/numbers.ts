@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../inference/request.ts';
-import { anyOf, wholeBetween } from './digits.ts';
+import { anyOf, wholeBetween, wholeMax } from './digits.ts';
 import { bounds } from './integers.ts';
+import { decimalFractions, type Fractions } from './multiples.ts';
 
 /** Beyond it the digits behind the point could be rounded to the bound itself. */
 const boundMax = 1_000_000_000;
@@ -9,20 +10,32 @@ const boundMax = 1_000_000_000;
 export function firstOddBound(schema: JsonSchema): string | undefined {
   return bounds.find((keyword) => {
     const value = schema[keyword];
-    return (
-      value !== undefined && !(Number.isInteger(value) && Math.abs(value as number) <= boundMax)
-    );
+    if (value === undefined || isFar(value, keyword)) return false;
+    return !(Number.isInteger(value) && Math.abs(value as number) <= boundMax);
   });
 }
 
-/** An expression of the numbers within a schema's bounds, all whole; undefined where there is none. */
-export function numberWithin(schema: JsonSchema): string | undefined {
-  if (bounds.every((keyword) => schema[keyword] === undefined)) return 'number';
-  const low = edge(schema['minimum'], schema['exclusiveMinimum'], Math.max);
-  const high = edge(schema['maximum'], schema['exclusiveMaximum'], Math.min);
+/** Whether the bound lies beyond all that is written, as those of a 32-bit number do. */
+function isFar(value: unknown, keyword: string): boolean {
+  const outwards = /minimum/i.test(keyword) ? -1 : 1;
+  return typeof value === 'number' && value * outwards > wholeMax + 1;
+}
+
+/**
+ * An expression of the numbers within a schema's bounds, all whole, with these fractions; undefined where
+ * there is none.
+ */
+export function numberWithin(schema: JsonSchema, given?: Fractions): string | undefined {
+  const isUnbounded = bounds.every((keyword) => schema[keyword] === undefined);
+  if (isUnbounded && !given) return 'number';
+  const fractions = given ?? decimalFractions(6);
+  const of = (keyword: string) => (isFar(schema[keyword], keyword) ? undefined : schema[keyword]);
+  const low = edge(of('minimum'), of('exclusiveMinimum'), Math.max);
+  const high = edge(of('maximum'), of('exclusiveMaximum'), Math.min);
+  const between = (from: Edge, to: Edge) => magnitudes(from, to, fractions);
   const choices = [
-    ...signed('"-" ', magnitudes(aboveZero(mirrored(high)), mirrored(low))),
-    ...signed('', magnitudes(low.value < 0 ? { value: 0, isOpen: false } : low, high)),
+    ...signed('"-" ', between(aboveZero(mirrored(high)), mirrored(low))),
+    ...signed('', between(low.value < 0 ? { value: 0, isOpen: false } : low, high)),
   ];
   return choices.length === 0 ? undefined : anyOf(choices);
 }
@@ -54,12 +67,8 @@ function signed(sign: string, expressions: readonly string[]): string[] {
   return expressions.map((expression) => sign + expression);
 }
 
-const fraction = '( "." [0-9]{1,6} )?';
-const nothing = '( "." "0"{1,6} )?';
-const something = '"." [0-9]{0,5} [1-9]';
-
 /** The numbers between two that are not below 0. */
-function magnitudes(low: Edge, high: Edge): string[] {
+function magnitudes(low: Edge, high: Edge, { any, nothing, something }: Fractions): string[] {
   if (low.value > high.value) return [];
   if (low.value === high.value)
     return low.isOpen || high.isOpen ? [] : [`"${low.value}" ${nothing}`];
@@ -67,7 +76,7 @@ function magnitudes(low: Edge, high: Edge): string[] {
   const between = wholeBetween(from, high.value - 1);
   return [
     ...(low.isOpen ? [`"${low.value}" ${something}`] : []),
-    ...(between === undefined ? [] : [`${between} ${fraction}`]),
+    ...(between === undefined ? [] : [`${between} ${any}`]),
     ...(high.isOpen || high.value === Infinity ? [] : [`"${high.value}" ${nothing}`]),
   ];
 }

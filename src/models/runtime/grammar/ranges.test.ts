@@ -14,18 +14,7 @@ import type { JsonSchema } from '../../inference/request.ts';
 import { charactersBetween } from './lengths.ts';
 import { integerBetween } from './integers.ts';
 import { numberWithin } from './numbers.ts';
-
-/** The same language as a regular expression: what is not quoted has no letters but names of rules. */
-function expressionOf(grammar: string): RegExp {
-  const named = grammar
-    .replaceAll(/\bwhole\b/g, '(?:0|[1-9][0-9]{0,14})')
-    .replaceAll(/\binteger\b/g, '(?:-?(?:0|[1-9][0-9]{0,14}))')
-    .replaceAll(/\bchar\b/g, '[x]');
-  const quoted = named.replaceAll(/"([^"]*)"/g, (_all, text: string) =>
-    text.replaceAll('.', String.raw`\.`).replaceAll(/.*/g, '(?:$&)'),
-  );
-  return new RegExp(`^(?:${quoted.replaceAll(' ', '')})$`);
-}
+import { expressionOf } from './testing.ts';
 
 const end = (limit: number) =>
   oneof(integer({ min: -limit, max: limit }), constantFrom(-10, 0, 1, 9, 10, 99, 100));

@@ -28,7 +28,14 @@ describe('a keyword that would not be held to is refused by its name:', () => {
     ['required', { properties: { a: true }, required: ['b'], additionalProperties: false }],
     ['maxLength', { type: 'string', format: 'date', maxLength: 5 }],
     ['minimum', { type: 'integer', minimum: 9007199254740991 }],
-    ['maximum', { type: 'number', maximum: 9007199254740991 }],
+    ['maximum', { type: 'number', maximum: 2_000_000_000 }],
+    ['multipleOf', { type: 'integer', multipleOf: 3 }],
+    ['multipleOf', { type: 'integer', multipleOf: 0 }],
+    ['multipleOf', { type: 'number', multipleOf: '2' }],
+    ['format', { type: 'string', format: 'toString' }],
+    ['minLength', { format: 'email', minLength: 20 }],
+    ['maxLength', { format: 'uri', maxLength: 100 }],
+    ['pattern', { format: 'email', pattern: '(?=a)b' }],
     ['minimum', { minimum: 0.5 }],
     ['minimum', { type: 'number', minimum: 3, maximum: 2 }],
     ['propertyNames', { type: 'object', propertyNames: { maxLength: 3 } }],
@@ -108,6 +115,11 @@ test.each<[JsonSchema, unknown[]]>([
   [{ enum: [[], [1]], minItems: 1 }, [[1]]],
 ])('of the listed values of %j only those are written that fit the rest', (schema, values) => {
   expect(grammarOf(schema)).toBe(grammarOf({ enum: values }));
+});
+
+test('bounds beyond all that is written bound nothing, as those of a 32-bit number', () => {
+  const float = { type: 'number', minimum: -3.4028234663852886e38, maximum: 3.4028234663852886e38 };
+  expect(grammarOf(float)).not.toContain('number');
 });
 
 test('keywords of one type mean that type where none is named', () => {

@@ -10,8 +10,8 @@ import {
   type Strictness,
 } from './keywords.ts';
 import { areExclusive } from './exclusion.ts';
-import { bounds, integerBetween, readRange } from './integers.ts';
-import { firstOddBound, numberWithin } from './numbers.ts';
+import { findFormat, formatRules, isFormless, isPatternOf, uriCharsWithin } from './formats.ts';
+import { integerRule, numberRule } from './number-rules.ts';
 import { objectRules } from './objects.ts';
 import { charactersBetween } from './lengths.ts';
 import { itemKeywords, repeated } from './lists.ts';
@@ -28,7 +28,9 @@ export interface SchemaGrammar {
 
 /** A grammar as llama.cpp takes it; its first rule is `root`. */
 export function toGrammarText(root: string, grammars: readonly SchemaGrammar[]): string {
-  return [`root ::= ${root}`, ...grammars.map(({ rules }) => rules), primitiveRules].join('\n');
+  const own = [`root ::= ${root}`, ...grammars.map(({ rules }) => rules), primitiveRules];
+  const hasFormats = own.some((rules) => rules.includes('format-'));
+  return [...own, ...(hasFormats ? [formatRules] : [])].join('\n');
 }
 
 /** A grammar of any JSON object, which is what callers mean by JSON. */
@@ -55,8 +57,6 @@ export function compileSchema(
     throw error instanceof TooLarge ? error.toFault() : error;
   }
 }
-
-const formats = ['date', 'time', 'date-time', 'uuid'];
 
 /** Compiles the parts of one schema; each answers a rule's name or an inline expression. */
 class Compiler {
@@ -186,8 +186,8 @@ class Compiler {
     if (type === 'object') return objectRules(this, schema, path);
     if (type === 'array') return this.#array(schema, path);
     if (type === 'string') return this.#string(schema, path);
-    if (type === 'integer') return this.#integer(schema, path);
-    if (type === 'number') return this.#number(schema, path);
+    if (type === 'integer') return integerRule(this, schema, path);
+    if (type === 'number') return numberRule(this, schema, path);
     if (type === 'boolean' || type === 'null') return type;
     return this.widen('type', path, 'value');
   }
@@ -218,12 +218,7 @@ class Compiler {
   #string(schema: JsonSchema, path: string): string {
     const { format, pattern } = schema;
     if (typeof pattern === 'string') return this.#matching(pattern, schema, path);
-    if (format !== undefined) {
-      const known = formats.find((one) => one === format);
-      const bound = ['minLength', 'maxLength'].find((keyword) => keyword in schema);
-      if (known && bound) return this.widen(bound, path, known);
-      return known ?? this.widen('format', path, 'string');
-    }
+    if (format !== undefined && !isFormless(format)) return this.#formatted(schema, path);
     const least = this.#count(schema, 'minLength', path) ?? 0;
     const most = this.#count(schema, 'maxLength', path);
     if (most !== undefined && most < least) return this.widen('maxLength', path, 'string');
@@ -231,8 +226,21 @@ class Compiler {
     return this.add(String.raw`"\"" ${charactersBetween(least, most)} "\""`);
   }
 
+  #formatted(schema: JsonSchema, path: string): string {
+    const { minLength = 0, maxLength = Infinity } = schema;
+    const known = findFormat(schema['format']);
+    if (!known) return this.widen('format', path, 'string');
+    if (!(Number(minLength) <= known.shortest)) return this.widen('minLength', path, known.rule);
+    if (Number(maxLength) >= known.longest) return known.rule;
+    const count = known.longest === Infinity ? uriCharsWithin(Number(maxLength)) : 0;
+    if (!(count > 0)) return this.widen('maxLength', path, known.rule);
+    this.#size.countRepetitions(count);
+    return this.add(String.raw`"\"" format-start ( "/" format-char{0,${count}} )? "\""`);
+  }
+
   /** Beside a pattern a format is an annotation (JSON Schema 2020-12, validation, section 7). */
   #matching(pattern: string, schema: JsonSchema, path: string): string {
+    if (isPatternOf(schema['format'], pattern)) return this.#formatted(schema, path);
     const texts = textsOf(pattern);
     if (!texts) return this.widen('pattern', path, 'string');
     const { minLength = 0, maxLength = Infinity } = schema;
@@ -240,26 +248,6 @@ class Compiler {
     if (!(Number(maxLength) >= texts.longest)) return this.widen('maxLength', path, 'string');
     this.#size.countRepetitions(texts.places);
     return this.add(String.raw`"\"" ${texts.expression} "\""`, texts.ways);
-  }
-
-  #integer(schema: JsonSchema, path: string): string {
-    const range = readRange(schema);
-    const body = integerBetween(range.low, range.high);
-    const refused = Object.keys(range.named)[0] ?? 'minimum';
-    return body === undefined ? this.widen(refused, path, 'integer') : this.#named(body);
-  }
-
-  #number(schema: JsonSchema, path: string): string {
-    const odd = firstOddBound(schema);
-    if (odd !== undefined) return this.widen(odd, path, 'number');
-    const refused = bounds.find((keyword) => schema[keyword] !== undefined) ?? 'minimum';
-    const body = numberWithin(schema);
-    return body === undefined ? this.widen(refused, path, 'number') : this.#named(body);
-  }
-
-  /** A rule of its own: what a list repeats must be short for llama.cpp. */
-  #named(body: string): string {
-    return /^[a-z]+$/.test(body) ? body : this.add(body);
   }
 
   #count(schema: JsonSchema, keyword: string, path: string): number | undefined {

@@ -15,6 +15,7 @@ const plain: ReadonlySet<string> = new Set([
   'maximum',
   'exclusiveMinimum',
   'exclusiveMaximum',
+  'multipleOf',
 ]);
 
 /** The values that the schema lists; undefined where it lists none. */
