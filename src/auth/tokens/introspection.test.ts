@@ -109,6 +109,17 @@ describe('introspection', () => {
     expect((await send('revoke', { token })).json().revoked).toBe(true);
     expect((await send('introspect', { token })).json()).toEqual({ active: false });
     expect((await send('login', { username: 'una', password })).statusCode).toBe(415);
+    const refusals = [
+      await send('refresh', { ...grant, refresh_token: 'nonsense' }),
+      await send('refresh', { refresh_token: refresh }),
+      await send('oauth/token', { ...grant, grant_type: 'password' }),
+    ];
+    const words = { error_description: expect.any(String) };
+    expect(refusals.map((refusal) => [refusal.statusCode, refusal.json()])).toEqual([
+      [400, { error: 'invalid_grant', ...words }],
+      [400, { error: 'invalid_request', ...words }],
+      [400, { error: 'unsupported_grant_type', ...words }],
+    ]);
   });
 });
 
