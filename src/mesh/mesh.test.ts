@@ -132,6 +132,20 @@ describe('gRPC', () => {
     expect((await register(later)).code).toBe(status.OK);
   });
 
+  it('tells of a vote of thirty days as REST does', async () => {
+    using client = await grpcClient('usr_far', 'far-1');
+    const call = await mesh.callAs('usr_far');
+    await call('POST', '/api/v1/agents/register', { agentId: 'far-1', capabilities: [] });
+    const consensus = { type: 'byzantine-fault-tolerant', threshold: 1, timeout: 2_592_000_000 };
+    const request = { name: 'far', agents: ['far-1'], consensus, task: { type: 'sum' } };
+    const made = await client.call('SwarmCoordination', 'CreateSwarm', { request });
+    const { swarmId } = made.body;
+    const read = await client.call('SwarmCoordination', 'GetSwarmStatus', { request: { swarmId } });
+    expect(read.body.consensus).toMatchObject(consensus);
+    const { body } = await call('GET', `/api/v1/swarms/${swarmId}/status`);
+    expect(body.consensus).toEqual(consensus);
+  });
+
   it('serves the three services to a certificate, and speaks for its agent alone', async () => {
     using client = await grpcClient('usr_grpc', 'grpc-1');
     const registered = await client.call('AgentCommunication', 'RegisterAgent', {
