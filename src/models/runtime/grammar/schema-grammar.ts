@@ -10,7 +10,15 @@ import {
   type Strictness,
 } from './keywords.ts';
 import { areExclusive } from './exclusion.ts';
-import { findFormat, formatRules, isFormless, isPatternOf, uriCharsWithin } from './formats.ts';
+import {
+  findFormat,
+  formatRules,
+  isFormless,
+  isPatternOf,
+  uriCharsWithin,
+  uriLengthMin,
+  type Format,
+} from './formats.ts';
 import { integerRule, numberRule } from './number-rules.ts';
 import { objectRules } from './objects.ts';
 import { charactersBetween } from './lengths.ts';
@@ -233,9 +241,16 @@ class Compiler {
     if (!(Number(minLength) <= known.shortest)) return this.widen('minLength', path, known.rule);
     if (Number(maxLength) >= known.longest) return known.rule;
     const count = known.longest === Infinity ? uriCharsWithin(Number(maxLength)) : 0;
-    if (!(count > 0)) return this.widen('maxLength', path, known.rule);
+    if (!(count > 0)) return this.#shortened(schema, path, known);
     this.#size.countRepetitions(count);
     return this.add(String.raw`"\"" format-start ( "/" format-char{0,${count}} )? "\""`);
+  }
+
+  #shortened({ format }: JsonSchema, path: string, { rule, longest }: Format): string {
+    const least = longest === Infinity ? uriLengthMin : longest;
+    const why = `may be no less than ${least} beside the format ${String(format)}`;
+    if (this.#isStrict) refuse('maxLength', path, why);
+    return rule;
   }
 
   /** Beside a pattern a format is an annotation (JSON Schema 2020-12, validation, section 7). */
