@@ -377,6 +377,14 @@ describe('a message', () => {
     expect((await ask(stop, { id: conversationId })).data).toEqual({ stop: false });
   });
 
+  test('begins a conversation with the model that it names', async () => {
+    const ask = await askerAs('usr_send_model');
+    running.turns.onBegin = () => {};
+    await ask(send, { input: { content: 'Hi', stream: true, model: 'other' } });
+    const { data } = await ask('{ conversations { model } }');
+    expect(data.conversations).toEqual([{ model: 'other' }]);
+  });
+
   test('that is refused leaves no conversation behind', async () => {
     const ask = await askerAs('usr_refused');
     const content = 'x'.repeat(1024 * 1024 + 1);

@@ -25,16 +25,22 @@ export async function sendMessage(
   const { parts, ownerId, asker } = context;
   const { caller, traceparent } = asker;
   notEmpty('content', content);
-  if (model != null) modelOf(model);
+  const named = model == null ? undefined : modelOf(model);
   const key = idempotencyKey == null ? undefined : keyOf(idempotencyKey);
   parts.completions.take(caller.identity);
-  const first = { ownerId, conversationId: conversationId ?? undefined, content, key };
+  const first = {
+    ownerId,
+    conversationId: conversationId ?? undefined,
+    model: named,
+    content,
+    key,
+  };
   const turn = await sayIn(parts.conversations, first, (id) =>
     parts.turns.begin({
       caller,
       conversationId: id,
       messages: [{ role: 'user', content }],
-      ...(model == null ? {} : { model }),
+      ...(named === undefined ? {} : { model: named }),
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(key === undefined ? {} : { key }),
     }),
