@@ -159,7 +159,7 @@ describe('a conversation', () => {
 
   test('brings its messages along, and shows them as the interface does', async () => {
     const messages = [message('Be brief.', 'system'), message('Hi'), message('Hello', 'assistant')];
-    const id = await create({ messages });
+    const id = await create({ title: null, model: null, messages });
     const { body } = await ada('GET', `${root}/${id}`);
     expect(body).toMatchObject({
       id,

@@ -147,6 +147,14 @@ describe.each(protocols)('over %s', (protocol) => {
     });
   });
 
+  test('null says of what may be absent that it is', async () => {
+    const client = await connect(protocol, 'usr_null');
+    chat.script = answerOf(['Hel', 'lo']);
+    const absent = { conversation_id: null, model: null, stream: null, idempotency_key: null };
+    client.send('chat_message', { message: 'Hello', ...absent });
+    expect((await wholeTurn(client)).map(({ token }) => token)).toEqual(['Hel', 'lo', '']);
+  });
+
   test('with stream false the answer comes in one piece', async () => {
     const client = await connect(protocol, 'usr_whole');
     chat.script = answerOf(['Hel', 'lo']);

@@ -95,14 +95,17 @@ async function chat(
   tab: Tab,
   data: ClientEvents['chat_message'] & { readonly traceparent: string },
 ): Promise<object> {
-  const { conversation_id, message, model, stream = true, traceparent, idempotency_key } = data;
+  const { message, traceparent } = data;
+  const stream = data.stream ?? true;
+  const conversationId = data.conversation_id ?? undefined;
+  const model = data.model ?? undefined;
+  const key = data.idempotency_key ?? undefined;
   if (!stream) requireRoom(tab.wholeCount, wholesMax);
   parts.takeCompletion(tab.caller);
   const { caller, ownerId } = tab;
-  const key = idempotency_key;
-  const first = { ownerId, conversationId: conversation_id, model, content: message, key };
-  const turn = await sayIn(parts.conversations, first, async (conversationId) => {
-    const whole = stream ? undefined : tab.wantWhole(conversationId);
+  const first = { ownerId, conversationId, model, content: message, key };
+  const turn = await sayIn(parts.conversations, first, async (openedId) => {
+    const whole = stream ? undefined : tab.wantWhole(openedId);
     const messages = [{ role: 'user', content: message }];
     const named = {
       ...(model === undefined ? {} : { model }),
@@ -111,7 +114,7 @@ async function chat(
     try {
       const begun = await parts.turns.begin({
         caller,
-        conversationId,
+        conversationId: openedId,
         messages,
         traceparent,
         ...named,

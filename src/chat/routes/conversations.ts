@@ -60,11 +60,15 @@ function writingHandlers({
 }: ConversationHandlerParts): Omit<ConversationHandlers, Reading> {
   return {
     createConversation: async (call) => {
-      const { tools: given, messages = [], ...change } = call.body;
+      const { title, model, tools: given, messages = [] } = call.body;
       const tools = rulesOf(given);
       if (tools) await chatTools.check(call, tools);
       const owner = ownerOf(call);
-      const named = { ...change, ...(tools && { tools }) };
+      const named = {
+        ...(title == null ? {} : { title }),
+        ...(model == null ? {} : { model }),
+        ...(tools && { tools }),
+      };
       return toConversation(await conversations.create(owner, named, messages));
     },
     changeConversation: async (call) => {

@@ -8,6 +8,7 @@ import {
   UsageSchema,
 } from './conversations.ts';
 import { IdempotencyKey } from './idempotency.ts';
+import { nullable } from './nullable.ts';
 
 /** Of a client's frame: a text of 1 MiB, however its characters are escaped. */
 export const frameBytesMax = 8 * 1024 * 1024;
@@ -22,13 +23,13 @@ const agentSubscription = Type.Object({
 /** What a client may send, over Socket.IO and plain WebSockets alike. */
 export const clientEvents = {
   chat_message: Type.Object({
-    conversation_id: Type.Optional(id),
+    conversation_id: nullable(id),
     message: Type.String({ pattern: '\\S', description: 'a text that is not blank' }),
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: modelLengthMax })),
-    stream: Type.Optional(
+    model: nullable(Type.String({ minLength: 1, maxLength: modelLengthMax })),
+    stream: nullable(
       Type.Boolean({ description: 'false: this socket gets the finished answer alone' }),
     ),
-    idempotency_key: Type.Optional(IdempotencyKey),
+    idempotency_key: nullable(IdempotencyKey),
   }),
   voice_command: Type.Object({
     transcription: Type.String({ minLength: 1, maxLength: 10_000 }),

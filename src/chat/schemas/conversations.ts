@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { pageAnswer, pageQuery } from '../../kit/paging.ts';
+import { nullable } from './nullable.ts';
 
 /** Interactive users' own conversations, a page of which is at most this long. */
 export const pageMax = 100;
@@ -148,8 +149,8 @@ export const conversationRoutes = {
     bodyBytesMax,
     schema: {
       body: Type.Object({
-        title: Type.Optional(title),
-        model: Type.Optional(model),
+        title: nullable(title),
+        model: nullable(model),
         tools: Type.Optional(ToolRulesSchema),
         messages: Type.Optional(
           Type.Array(newMessage, {

@@ -1,10 +1,7 @@
 import { Type, type Static } from 'typebox';
 import type { Route } from '../../kit/contract.ts';
 import { conversationLimits, UsageSchema } from './conversations.ts';
-
-/** OpenAI's APIs say null for what is absent. */
-const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
+import { nullable } from './nullable.ts';
 
 /** History, and pictures in it; a single text holds a megabyte. */
 const bodyBytesMax = 12 * 1024 * 1024;
