@@ -36,6 +36,7 @@ export async function leaveReplica(sql: EngineSql, replica: string): Promise<voi
 /**
  * Says that this replica lives, queues what dead ones ran and what has waited long enough, and forgets
  * the dead. The epoch of what a dead one ran goes up: should it live after all, its writes do nothing.
+ * A beat of others that lies ahead, because the clock was set back, counts as one of this moment.
  */
 export async function beat(
   sql: EngineSql,
@@ -50,6 +51,10 @@ export async function beat(
   }>(
     `with alive as (
        update workflow.replicas set beat_at = now() where id = $1 returning id
+     ), set_back as (
+       update workflow.replicas set beat_at = now()
+       where id in (select id from workflow.replicas
+           where id <> $1 and beat_at > now() for update skip locked)
      ), living as (
        select id from workflow.replicas
        where id = $1 or beat_at > now() - make_interval(secs => $2::float8 / 1000)

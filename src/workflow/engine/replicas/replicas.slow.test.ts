@@ -97,6 +97,30 @@ describe('a replica that is cut off', () => {
     expect(await other.engine.nodeRuns(id)).toEqual(before);
   });
 
+  it('loses its executions also where its last beat lies ahead, because the clock was set back', async () => {
+    const gate = makeGate();
+    let runs = 0;
+    const hang = makeComponent('Hang', {
+      run: async () => {
+        runs += 1;
+        if (runs === 1) await gate.promise;
+        return { kind: 'done', output: runs };
+      },
+    });
+    ground.plans.set('ahead', makePlan({ nodes: { a: hang }, edges: [] }));
+    const dead = await openReplica();
+    const { id } = await dead.engine.start(startOf('ahead'));
+    await expect.poll(() => runs).toBe(1);
+    dead.cut(true);
+    await ground.database.query(
+      `update workflow.replicas set beat_at = now() + interval '1 hour'`,
+      [],
+    );
+    const other = await openReplica();
+    expect(await ended(other.engine, id)).toMatchObject({ status: 'completed' });
+    gate.resolve();
+  });
+
   it('comes back under a new name and works on', async () => {
     ground.plans.set('plain', makePlan({ nodes: { a: noop }, edges: [] }));
     const replica = await openReplica();
