@@ -12,6 +12,8 @@ export interface Underway {
   readonly attempt: number;
   /** When it may begin. */
   readonly atMs: number;
+  /** How long the pause before it is, so that it is no longer where the clock that said when was ahead. */
+  readonly pauseMs: number;
   /** What the attempts before it used. */
   readonly usage?: Usage;
 }
@@ -65,11 +67,16 @@ export async function readOpenNodes(
 /** The node after an event of it; undefined when that was its end. */
 function afterEvent(event: StoredEvent, known: OpenNode | undefined): OpenNode | undefined {
   if (event.type === 'node-started') {
-    return { attempt: 1, atMs: 0, ...known, event, isOver: false };
+    return { attempt: 1, atMs: 0, pauseMs: 0, ...known, event, isOver: false };
   }
   if (event.type !== 'node-retrying') return undefined;
   const { attempt = 0, delay = 0, timestamp, usage } = event;
-  const atMs = Date.parse(timestamp) + delay;
-  const next = { event: known?.event ?? event, attempt: attempt + 1, atMs, isOver: false };
+  const next = {
+    event: known?.event ?? event,
+    attempt: attempt + 1,
+    atMs: Date.parse(timestamp) + delay,
+    pauseMs: delay,
+    isOver: false,
+  };
   return usage ? { ...next, usage } : next;
 }

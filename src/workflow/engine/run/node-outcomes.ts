@@ -246,8 +246,8 @@ export class NodeOutcomes {
     const { clock, journal, walk } = this.#parts;
     const delayMs = delayBefore(retry, { attempt, random: clock.random() });
     journal.retrying(step, { error: failure.error, attempt, delayMs });
-    const atMs = clock.nowMs() + delayMs;
-    this.#further.set(step.key, { attempt: attempt + 1, atMs });
+    const pause = { atMs: clock.nowMs() + delayMs, pauseMs: delayMs };
+    this.#further.set(step.key, { attempt: attempt + 1, ...pause });
     walk.runAgain(step);
   }
 

@@ -65,9 +65,9 @@ const delayMsMax = 60 * 60_000;
 /** Runs one node until an attempt succeeds or no further one is allowed; never rejects. */
 export async function runNode(work: NodeWork): Promise<NodeEnd> {
   const { component, node } = work.step.shape.planned;
-  const { attempt: first = 1, atMs, usage } = work.underway ?? {};
+  const { attempt: first = 1, usage } = work.underway ?? {};
   let spent = usage;
-  if (atMs !== undefined) await sleep(work, atMs - work.clock.nowMs());
+  if (work.underway) await sleep(work, leftOf(work.underway, work.clock.nowMs()));
   for (let attempt = first; ; attempt += 1) {
     if (work.signal.aborted) return { kind: 'stopped' };
     try {
@@ -85,6 +85,11 @@ export async function runNode(work: NodeWork): Promise<NodeEnd> {
       await Promise.all([isTold, sleep(work, delayMs)]);
     }
   }
+}
+
+/** Milliseconds that are left of the pause before an attempt. */
+function leftOf({ atMs, pauseMs }: Underway, nowMs: number): number {
+  return Math.min(atMs - nowMs, pauseMs);
 }
 
 /** All attempts that a node has. */
