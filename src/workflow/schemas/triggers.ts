@@ -50,7 +50,7 @@ const settings = {
   verification: Type.Optional(
     Type.Enum(['secret', 'none'], {
       description:
-        'of `webhook`: `secret` (when absent) wants it in `X-Webhook-Secret`, or as HMAC-SHA256 of the body in `X-Hub-Signature-256` or `X-Ennead-Signature`; `none` lets everybody in who knows the address, and so shows the trigger to its owner, the owner of the workflow and administrators only',
+        'of `webhook`: `secret` (when absent) wants it in `X-Webhook-Secret` or `X-Gitlab-Token`, or as HMAC-SHA256 of the body in `X-Hub-Signature-256` or `X-Ennead-Signature`; `none` lets everybody in who knows the address, and so shows the trigger to its owner, the owner of the workflow and administrators only',
     }),
   ),
   topic: Type.Optional(

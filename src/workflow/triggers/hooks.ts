@@ -13,7 +13,8 @@ export interface Delivery {
   readonly body: Buffer;
 }
 
-const secretHeader = 'x-webhook-secret';
+/** Where a sender shows the secret itself: by hand, or as GitLab does. */
+const secretHeaders = ['x-webhook-secret', 'x-gitlab-token'];
 const hubHeader = 'x-hub-signature-256';
 
 /** What tells a sender's deliveries apart, the first that is there. */
@@ -31,22 +32,24 @@ const hiddenHeaders = new Set([
   'proxy-authorization',
   'cookie',
   'x-api-key',
-  secretHeader,
+  ...secretHeaders,
   signatureHeader,
   hubHeader,
 ]);
 
 /**
  * Throws `unauthenticated` (`bad_webhook_secret`) unless the delivery shows the secret: itself in
- * `X-Webhook-Secret`, or as HMAC-SHA256 in `X-Ennead-Signature` or `X-Hub-Signature-256`. All are
- * compared in constant time.
+ * `X-Webhook-Secret` or `X-Gitlab-Token`, or as HMAC-SHA256 in `X-Ennead-Signature` or
+ * `X-Hub-Signature-256`. All are compared in constant time.
  */
 export function verifyDelivery(
   { headers, body }: Delivery,
   { secret, nowMs }: { readonly secret: string; readonly nowMs: number },
 ): void {
-  const given = textOf(headers[secretHeader]);
-  if (given !== undefined && isSame(given, secret)) return;
+  for (const name of secretHeaders) {
+    const given = textOf(headers[name]);
+    if (given !== undefined && isSame(given, secret)) return;
+  }
   const signature = textOf(headers[signatureHeader]);
   if (signature !== undefined && isSignature(signature, body, { secret, nowMs })) return;
   const hub = textOf(headers[hubHeader]);

@@ -244,6 +244,7 @@ describe('a webhook', () => {
       {},
       { 'x-webhook-secret': '' },
       { 'x-webhook-secret': `${secret}x` },
+      { 'x-gitlab-token': `${secret}x` },
       { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` },
       { 'x-hub-signature-256': 'sha256=' },
       { 'x-ennead-signature': sign('another body', secret, seconds) },
@@ -267,6 +268,7 @@ describe('a webhook', () => {
     const { body } = deliveryOf();
     const hub = createHmac('sha256', given).update(body).digest('hex');
     for (const headers of [
+      { 'x-gitlab-token': given },
       { 'x-webhook-secret': given },
       { 'x-hub-signature-256': `sha256=${hub}` },
       { 'x-ennead-signature': sign(body, given, Math.floor(clock.ms / 1_000)) },
