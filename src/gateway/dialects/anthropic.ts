@@ -14,6 +14,7 @@ export const anthropicDialect: Dialect = {
   framing: 'events',
   lastWord: {
     text: 'message_stop',
+    event: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     line: /^(?:event: ?message_stop|data: ?\{\s*"type"\s*:\s*"message_stop")/m,
   },
   continuesAnswers: true,

@@ -43,6 +43,8 @@ export interface StreamWatch {
 export interface LastWord {
   /** What it holds in any case. */
   readonly text: string;
+  /** The event itself, for answers that a provider leaves without it. */
+  readonly event: string;
   /** Where it begins: a line that no other event has. */
   readonly line: RegExp;
 }

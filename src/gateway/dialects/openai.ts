@@ -11,7 +11,11 @@ import { OpenAiWatch } from './openai/watch.ts';
 export const openAiDialect: Dialect = {
   name: 'openai',
   framing: 'events',
-  lastWord: { text: '[DONE]', line: /^data: ?\[DONE\]/m },
+  lastWord: {
+    text: '[DONE]',
+    event: 'data: [DONE]\n\n',
+    line: /^data: ?\[DONE\]/m,
+  },
   credential: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   unsupported: findUnsupported,
   writeChat: (request, model) => ({ path: chatPath, body: writeChat(request, model) }),

@@ -66,6 +66,21 @@ test.each(['\n', '\r\n', '\r'])(
   },
 );
 
+test('an answer that is too long to be read again ends with [DONE], also where its provider forgets it', async () => {
+  const pieces = Array.from({ length: 5 }, () => 'x'.repeat(1024 * 1024));
+  const sent = openAiStream(pieces).filter((text) => !text.includes('[DONE]'));
+  upstream.script(stream(sent));
+  const text = await ask('/v1/chat/completions', 'm');
+  expect(text.length).toBeGreaterThan(5 * 1024 * 1024);
+  expect(text).toMatch(/"finish_reason":"stop"[^]*data: \[DONE\]\n\n$/);
+});
+
+test('a message with a piece that makes no sense ends with message_stop, also where its provider forgets it', async () => {
+  const sent = [...message.slice(0, -1), 'event: odd\ndata: [null]\n\n'];
+  upstream.script(stream(sent));
+  expect(await ask('/v1/messages', 'a')).toBe([...sent, message.at(-1)].join(''));
+});
+
 test('what a provider sends behind message_stop reaches nobody', async () => {
   for (const extra of ['event: error\ndata: {"type":"error"}\n\n', ...behind]) {
     const sent = message.join('') + extra;

@@ -98,6 +98,11 @@ export class AnswerStream implements UpstreamListener {
     return this.#intake.isEnded;
   }
 
+  /** The event that ends an answer of this provider; empty where there is none. */
+  get lastEvent(): string {
+    return this.#options.dialect.lastWord?.event ?? '';
+  }
+
   /** Gives the consumer what has come, and all that comes. */
   consume(consumer: StreamConsumer): void {
     this.#intake.consume(consumer);

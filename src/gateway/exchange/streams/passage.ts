@@ -112,7 +112,7 @@ export class Passage {
     trip.succeeded(usage.outputTokens);
     parts.metrics.attempted(target.provider.name, 'success');
     await this.#close({ target, usage, outcome: 'complete' });
-    if (!stream.isEnded) this.#relay.end(stream.soFar());
+    if (!stream.isEnded) this.#relay.endInPlaceOf(stream);
     this.#relay.release();
     if (cached.fill) this.#keep(stream, { target, usage });
   }

@@ -84,9 +84,10 @@ export class Relay implements StreamConsumer, SlowReader {
   }
 
   /** Writes the end that the provider itself did not say in so many words. */
-  end(soFar: readonly AnswerEvent[]): void {
-    this.resumeAfter(soFar);
-    this.pieces([{ type: 'end' }]);
+  endInPlaceOf(stream: AnswerStream): void {
+    const words = wordsOf(stream);
+    if (words) this.#end(words);
+    else this.#write(stream.lastEvent);
   }
 
   bytes(came: Buffer, mayHoldUsage: boolean): void {
@@ -155,8 +156,13 @@ export class Relay implements StreamConsumer, SlowReader {
     const words = last < 0 || !this.#stream ? undefined : wordsOf(this.#stream);
     if (!words) return false;
     this.#write(events.slice(0, last));
-    this.end(words);
+    this.#end(words);
     return true;
+  }
+
+  #end(soFar: readonly AnswerEvent[]): void {
+    this.resumeAfter(soFar);
+    this.pieces([{ type: 'end' }]);
   }
 
   #worded(text: string): string {
@@ -214,7 +220,7 @@ function withPlainLines(events: Buffer): Buffer {
 /** No JSON text has a line that begins so. */
 const lastWord = /^data: ?\[DONE\]/m;
 
-/** What a stream said before its end; undefined where that was too much to be kept. */
+/** What a stream said before its end; undefined where that was too much to be kept, or makes no sense. */
 function wordsOf(stream: AnswerStream): readonly AnswerEvent[] | undefined {
   try {
     return stream.soFar().filter(({ type }) => type !== 'end');
