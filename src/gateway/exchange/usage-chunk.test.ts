@@ -111,6 +111,25 @@ test.each([[['data: [DONE]\n\n']], [[]]])(
   },
 );
 
+test('a stream that is too long to be read again is charged by all of its text', async () => {
+  const outputTokens = async () =>
+    (await gateway.call('GET', '/api/v1/spend?groupBy=model')).body.totals.outputTokens;
+  /** Of an answer of so many pieces of a megabyte, of which nobody counts the tokens. */
+  const tokensOf = async (pieceCount: number) => {
+    const before = await outputTokens();
+    const texts = Array.from({ length: pieceCount }, () => 'word '.repeat(200_000));
+    upstream.script(
+      stream(texts.map((content) => openAiChunk({ content })).concat(openAiChunk({}, 'stop'))),
+    );
+    await ask('/v1/chat/completions');
+    await expect.poll(outputTokens).not.toBe(before);
+    return (await outputTokens()) - before;
+  };
+  const short = await tokensOf(2);
+  expect(short).toBeGreaterThan(300_000);
+  expect((await tokensOf(6)) / short).toBeCloseTo(3, 2);
+});
+
 test('a stream in other words than its provider says who answered and what it cost', async () => {
   await gateway.put('gem', {
     dialect: 'gemini',

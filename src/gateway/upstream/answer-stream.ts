@@ -1,6 +1,6 @@
 import type { Cancellation } from '../../kit/cancellation.ts';
 import { Fault } from '../../kit/errors.ts';
-import type { AnswerEvent, Usage } from '../conversation/answer.ts';
+import type { Usage } from '../conversation/answer.ts';
 import { replayAnswer } from '../conversation/replay.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { parseExact } from '../dialects/exact-json.ts';
@@ -108,9 +108,9 @@ export class AnswerStream implements UpstreamListener {
     this.#intake.consume(consumer);
   }
 
-  /** What has come so far; throws RangeError when it was too much to keep. */
-  soFar(): readonly AnswerEvent[] {
-    return this.#intake.soFar();
+  /** What has come so far; throws UpstreamError for a piece that makes no sense. */
+  kept(): ReturnType<Intake['kept']> {
+    return this.#intake.kept();
   }
 
   /** Gives the answer up as soon as its caller has gone. */

@@ -21,8 +21,15 @@ export interface Intake {
   readonly isComplete: boolean;
   readonly isEnded: boolean;
   readonly usage: Usage | undefined;
-  /** What has come so far; throws RangeError when it was too much to keep. */
-  soFar(): readonly AnswerEvent[];
+  /** What has come so far; throws UpstreamError for a piece that makes no sense. */
+  kept(): Kept;
+}
+
+/** What can be read again of what has come. */
+export interface Kept {
+  readonly pieces: readonly AnswerEvent[];
+  /** Their part of all that came: below 1 where that was too much to keep, and they are its beginning. */
+  readonly share: number;
 }
 
 const keptBytesMax = 4 * 1024 * 1024;
@@ -66,8 +73,8 @@ export class RawIntake implements Intake {
   take(events: Buffer): void {
     const before = this.#watch.usage;
     this.#watch.see(events);
+    if (this.#size < keptBytesMax) this.#kept.push(events);
     this.#size += events.length;
-    if (this.#size <= keptBytesMax) this.#kept.push(events);
     this.#consumer?.bytes(events, this.#watch.usage !== before);
   }
 
@@ -76,9 +83,10 @@ export class RawIntake implements Intake {
     for (const events of this.#kept) consumer.bytes(events, true);
   }
 
-  soFar(): readonly AnswerEvent[] {
-    if (this.#size > keptBytesMax) throw new RangeError('the answer is too long to be read again');
-    return new PieceReader(this.#source).read(Buffer.concat(this.#kept));
+  kept(): Kept {
+    const events = Buffer.concat(this.#kept);
+    const pieces = new PieceReader(this.#source).read(events);
+    return { pieces, share: this.#size === 0 ? 1 : events.length / this.#size };
   }
 }
 
@@ -113,8 +121,8 @@ export class PieceIntake implements Intake {
     if (this.#kept.length > 0) consumer.pieces([...this.#kept]);
   }
 
-  soFar(): readonly AnswerEvent[] {
-    return this.#kept;
+  kept(): Kept {
+    return { pieces: this.#kept, share: 1 };
   }
 
   #note(piece: AnswerEvent): void {
@@ -148,8 +156,8 @@ export class WholeIntake implements Intake {
     consumer.pieces(this.#pieces);
   }
 
-  soFar(): readonly AnswerEvent[] {
-    return this.#pieces;
+  kept(): Kept {
+    return { pieces: this.#pieces, share: 1 };
   }
 }
 

@@ -1,5 +1,6 @@
-import type { AnswerEvent, Usage } from '../../conversation/answer.ts';
+import type { Usage } from '../../conversation/answer.ts';
 import { textTokens } from '../../routing/tokens.ts';
+import type { Kept } from '../../upstream/intake.ts';
 
 /** What two providers took for one answer. */
 export function addUsage(before: Usage | undefined, usage: Usage): Usage {
@@ -35,18 +36,15 @@ export function usageOfPrompt(inputTokens: number, known?: Usage): Usage {
 
 /**
  * What an answer took that was broken off before its provider could say: its own count of the prompt
- * where that came, else ours, and the text that came. One token stands for what never showed.
+ * where that came, else ours, and the text that came: of a long one its beginning is counted, and the
+ * rest taken to be like it. One token stands for what never showed.
  */
-export function estimateUsage(
-  soFar: readonly AnswerEvent[],
-  inputTokens: number,
-  known?: Usage,
-): Usage {
+export function estimateUsage({ pieces, share }: Kept, inputTokens: number, known?: Usage): Usage {
   let tokens = 0;
-  for (const piece of soFar) {
+  for (const piece of pieces) {
     if ('text' in piece) tokens += textTokens(piece.text);
     else if (piece.type === 'tool-call') tokens += textTokens((piece.name ?? '') + piece.arguments);
   }
-  const outputTokens = Math.max(1, Math.ceil(tokens), known?.outputTokens ?? 0);
+  const outputTokens = Math.max(1, Math.ceil(tokens / share), known?.outputTokens ?? 0);
   return { inputTokens, ...known, outputTokens, isEstimated: true };
 }

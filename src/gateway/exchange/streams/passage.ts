@@ -7,6 +7,7 @@ import { UpstreamError } from '../../dialects/upstream-error.ts';
 import type { Trip } from '../../measure/stations.ts';
 import type { Target } from '../../providers/provider.ts';
 import { unwanted, type AnswerStream } from '../../upstream/answer-stream.ts';
+import type { Kept } from '../../upstream/intake.ts';
 import type { PreparedAsk } from '../ask.ts';
 import type { Asking } from '../asking.ts';
 import type { BillItem } from '../bill.ts';
@@ -133,8 +134,8 @@ export class Passage {
     askForRest: AskForRest,
   ): Promise<Running | undefined> {
     const { stream, target, trip } = broken;
-    const soFar = readable(stream);
-    const usage = estimateUsage(soFar, this.#asking.plan.inputTokens, stream.usage);
+    const kept = readable(stream);
+    const usage = estimateUsage(kept, this.#asking.plan.inputTokens, stream.usage);
     if (this.#asked.cancellation.isCancelled) {
       trip.forgotten();
       return this.#leave({ target, usage });
@@ -147,6 +148,7 @@ export class Passage {
     }
     trip.failed(error.failure);
     this.#asking.parts.metrics.attempted(target.provider.name, error.failure.kind);
+    const soFar = kept.share < 1 ? [] : kept.pieces;
     this.#before.push(...(broken.rest ? this.#resumed : soFar));
     this.#failed.add(target);
     const next = await this.#continue({ target, usage }, askForRest);
@@ -207,7 +209,8 @@ export class Passage {
   /** None of two halves, and none that was too long to be kept. */
   #wholeAnswer(stream: AnswerStream): Answer | undefined {
     try {
-      return this.#before.length === 0 ? collectAnswer(stream.soFar()) : undefined;
+      const { pieces, share } = stream.kept();
+      return this.#before.length === 0 && share === 1 ? collectAnswer(pieces) : undefined;
     } catch {
       return undefined;
     }
@@ -225,11 +228,11 @@ export class Passage {
 /** What one provider took. */
 type Took = Pick<BillItem, 'target' | 'usage'>;
 
-/** What of a stream can be read again: nothing, where it was too much or makes no sense. */
-function readable(stream: AnswerStream): readonly AnswerEvent[] {
+/** What of a stream can be read again: nothing, where it makes no sense. */
+function readable(stream: AnswerStream): Kept {
   try {
-    return stream.soFar();
+    return stream.kept();
   } catch {
-    return [];
+    return { pieces: [], share: 1 };
   }
 }

@@ -223,7 +223,8 @@ const lastWord = /^data: ?\[DONE\]/m;
 /** What a stream said before its end; undefined where that was too much to be kept, or makes no sense. */
 function wordsOf(stream: AnswerStream): readonly AnswerEvent[] | undefined {
   try {
-    return stream.soFar().filter(({ type }) => type !== 'end');
+    const { pieces, share } = stream.kept();
+    return share < 1 ? undefined : pieces.filter(({ type }) => type !== 'end');
   } catch {
     return undefined;
   }
