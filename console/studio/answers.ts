@@ -3,7 +3,7 @@ import type { Answer } from '../api/contracts.ts';
 export type Workspace = Answer<'studio', 'GET /api/v1/workspaces/:id'>;
 export type Member = Workspace['members'][number];
 export type Role = Member['role'];
-export type Settings = Workspace['settings'];
+export type Settings = NonNullable<Workspace['settings']>;
 
 export type StudioAgent = Answer<'studio', 'GET /api/v1/agents/:id'>;
 export type LogLine = Answer<'studio', 'GET /api/v1/agents/:id/logs'>['logs'][number];

@@ -13,6 +13,7 @@ import { useRights } from './use-rights.ts';
 /** Name, settings and members of a workspace, and its end. */
 export function SettingsTab({ workspace }: { readonly workspace: Workspace }): ReactNode {
   const { mayAdminister, mayRename } = useRights(workspace);
+  const { settings } = workspace;
   return (
     <div className="columns">
       <div className="stack">
@@ -20,19 +21,21 @@ export function SettingsTab({ workspace }: { readonly workspace: Workspace }): R
         <MemberList workspace={workspace} isEditable={mayAdminister} />
       </div>
       <div className="stack">
-        <SettingsCard workspace={workspace} isEditable={mayAdminister} />
+        {settings ? (
+          <SettingsCard id={workspace.id} settings={settings} isEditable={mayAdminister} />
+        ) : null}
         {mayAdminister ? <EndCard workspace={workspace} /> : null}
       </div>
     </div>
   );
 }
 
-interface CardProps {
+interface NameProps {
   readonly workspace: Workspace;
   readonly isEditable: boolean;
 }
 
-function NameCard({ workspace, isEditable }: CardProps) {
+function NameCard({ workspace, isEditable }: NameProps) {
   const change = useChange('studio', 'PUT /api/v1/workspaces/:id');
   const save = (form: FormData) =>
     change.mutate({
@@ -59,11 +62,17 @@ function NameCard({ workspace, isEditable }: CardProps) {
   );
 }
 
-function SettingsCard({ workspace, isEditable }: CardProps) {
+interface SettingsProps {
+  /** Of the workspace. */
+  readonly id: string;
+  readonly settings: Settings;
+  readonly isEditable: boolean;
+}
+
+function SettingsCard({ id, settings, isEditable }: SettingsProps) {
   const change = useChange('studio', 'PUT /api/v1/workspaces/:id');
-  const { settings } = workspace;
   const save = (form: FormData) =>
-    change.mutate({ params: { id: workspace.id }, body: { settings: readSettings(form) } });
+    change.mutate({ params: { id }, body: { settings: readSettings(form) } });
   return (
     <section className="card" aria-label="Settings">
       <h2>Settings</h2>

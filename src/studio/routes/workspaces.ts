@@ -1,4 +1,5 @@
 import type { Handler } from '../../kit/http/call.ts';
+import type { Identity } from '../../kit/identity/identity.ts';
 import type { workspaceRoutes as routes } from '../schemas/workspaces.ts';
 import type { Workspace, Workspaces } from '../workspaces/workspace.ts';
 
@@ -6,16 +7,21 @@ type Handlers = { readonly [K in keyof typeof routes]: Handler<(typeof routes)[K
 
 /** The edge of the workspaces. */
 export function workspaceHandlers(workspaces: Workspaces): Handlers {
+  const shownTo = (identity: Identity, workspace: Workspace) => {
+    const seesSettings = workspaces.allows(identity, workspace, 'settings:view');
+    return { ...shown(workspace), ...(seesSettings && { settings: shownSettings(workspace) }) };
+  };
   return {
-    createWorkspace: async ({ body, identity }) => shown(await workspaces.create(identity, body)),
+    createWorkspace: async ({ body, identity }) =>
+      shownTo(identity, await workspaces.create(identity, body)),
     listWorkspaces: async ({ query, identity }) => {
       const { workspaces: found, total } = await workspaces.list(identity, query);
-      return { workspaces: found.map(shown), total, ...query };
+      return { workspaces: found.map((one) => shownTo(identity, one)), total, ...query };
     },
     readWorkspace: async ({ params, identity }) =>
-      shown(await workspaces.require(identity, params.id, 'workspace:read')),
+      shownTo(identity, await workspaces.require(identity, params.id, 'workspace:read')),
     changeWorkspace: async ({ params, body, identity }) =>
-      shown(await workspaces.change(identity, params.id, body)),
+      shownTo(identity, await workspaces.change(identity, params.id, body)),
     deleteWorkspace: async ({ params, identity }) => {
       await workspaces.remove(identity, params.id);
       return { id: params.id, deleted: true as const };
@@ -23,18 +29,24 @@ export function workspaceHandlers(workspaces: Workspaces): Handlers {
   };
 }
 
-function shown({ createdAtMs, updatedAtMs, ...workspace }: Workspace) {
-  const { members, settings } = workspace;
-  const { testCommand, tools, ...others } = settings;
+function shown(workspace: Workspace) {
+  const { id, name, description, ownerId, members, path, createdAtMs, updatedAtMs } = workspace;
   return {
-    ...workspace,
+    id,
+    name,
+    ...(description === undefined ? {} : { description }),
+    ownerId,
     members: [...members],
-    settings: {
-      ...others,
-      ...(testCommand ? { testCommand: [...testCommand] } : {}),
-      ...(tools ? { tools: [...tools] } : {}),
-    },
+    path,
     createdAt: new Date(createdAtMs).toISOString(),
     updatedAt: new Date(updatedAtMs).toISOString(),
+  };
+}
+
+function shownSettings({ settings: { testCommand, tools, ...others } }: Workspace) {
+  return {
+    ...others,
+    ...(testCommand ? { testCommand: [...testCommand] } : {}),
+    ...(tools ? { tools: [...tools] } : {}),
   };
 }

@@ -65,7 +65,10 @@ const workspace = Type.Object(
     path: Type.String({ description: 'where its files lie on the service’s machine' }),
     createdAt: timestamp,
     updatedAt: timestamp,
-    settings,
+    settings: Type.Optional({
+      ...settings,
+      description: 'only for roles that may see settings: Admin, Developer and Reviewer',
+    }),
   },
   { $id: 'Workspace' },
 );

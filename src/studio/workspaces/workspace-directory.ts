@@ -120,12 +120,17 @@ export class WorkspaceDirectory implements Workspaces, AsyncDisposable {
     const workspace = await this.find(id);
     const role = workspace && this.#roleOf(workspace, identity);
     if (!workspace || !role) throw workspaceNotFound(id);
-    const held = role === agentRole ? agentPermissions : permissionsOf[role];
+    const held = heldBy(role);
     if (held.includes(permission)) return workspace;
     throw new Fault('forbidden', `a ${role} of the workspace may not do this`, {
       reason: 'insufficient_permissions',
       detail: { required: permission, userPermissions: [...held], role },
     });
+  }
+
+  allows(identity: Identity, workspace: Workspace, permission: Permission): boolean {
+    const role = this.#roleOf(workspace, identity);
+    return role !== undefined && heldBy(role).includes(permission);
   }
 
   async find(id: string): Promise<Workspace | undefined> {
@@ -266,6 +271,10 @@ function mayAll({ permissions }: Identity): boolean {
 function roleOf({ members }: Workspace, identity: Identity): Member['role'] | undefined {
   if (mayAll(identity)) return 'Admin';
   return members.find(({ userId }) => userId === identity.subject)?.role;
+}
+
+function heldBy(role: Member['role'] | typeof agentRole): readonly Permission[] {
+  return role === agentRole ? agentPermissions : permissionsOf[role];
 }
 
 /** Each user once, the last word counts; the owner stays Admin. */

@@ -59,6 +59,8 @@ export interface Workspaces {
   ): Promise<{ readonly workspaces: readonly Workspace[]; readonly total: number }>;
   /** The workspace, if the identity may do this in it; from memory. */
   require(identity: Identity, id: string, permission: Permission): Promise<Workspace>;
+  /** Whether the identity may do this in a workspace that it has. */
+  allows(identity: Identity, workspace: Workspace, permission: Permission): boolean;
   /** For work of the service itself; undefined when it is gone. */
   find(id: string): Promise<Workspace | undefined>;
   change(

@@ -83,6 +83,26 @@ describe('A workspace', () => {
     expect((await developer('GET', path)).status).toBe(404);
   });
 
+  test('shows its settings to roles that may see them', async () => {
+    const ada = await studio.callAs('usr_ada');
+    const seeing = ['Admin', 'Developer', 'Reviewer'] as const;
+    const others = ['Viewer', 'Guest'] as const;
+    const settings = { model: 'large' };
+    const { body } = await ada('POST', url, {
+      name: 'Set up',
+      members: [...seeing, ...others].map((role) => ({ userId: `usr_a_${role}`, role })),
+      settings,
+    });
+    const shownTo = async (role: string) => {
+      const call = await studio.callAs(`usr_a_${role}`);
+      const listed = (await call('GET', url)).body.workspaces[0];
+      expect((await call('GET', `${url}/${body.id}`)).body).toEqual(listed);
+      return listed;
+    };
+    for (const role of seeing) expect(await shownTo(role)).toMatchObject({ settings });
+    for (const role of others) expect(await shownTo(role)).not.toHaveProperty('settings');
+  });
+
   test('is deleted with its folder, and then exists for nobody', async () => {
     const ada = await studio.callAs('usr_ada');
     const { body } = await ada('POST', url, { name: 'Short-lived' });
