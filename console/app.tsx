@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useRef, type MouseEvent, type ReactNode, type RefObject } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { areas } from './areas.tsx';
 import { LoginPage } from './session/login-page.tsx';
@@ -31,10 +31,12 @@ interface BarProps {
 }
 
 function Shell({ isAway, ...props }: BarProps & { readonly isAway: boolean }) {
+  const main = useRef<HTMLElement>(null);
   return (
     <div className={isAway ? 'shell away' : 'shell'}>
+      <SkipLink to={main} />
       <Bar {...props} />
-      <main className="main">
+      <main id="content" className="main" tabIndex={-1} ref={main}>
         <Switch>
           {areas.map(({ path, Page }) => (
             <Route key={path} path={path} nest={path !== '/'}>
@@ -47,6 +49,19 @@ function Shell({ isAway, ...props }: BarProps & { readonly isAway: boolean }) {
         </Switch>
       </main>
     </div>
+  );
+}
+
+/** Leads the keyboard past the bar, and leaves the address as it is. */
+function SkipLink({ to }: { readonly to: RefObject<HTMLElement | null> }) {
+  const skip = (event: MouseEvent) => {
+    event.preventDefault();
+    to.current?.focus();
+  };
+  return (
+    <a className="skip" href="#content" onClick={skip}>
+      Skip to the content
+    </a>
   );
 }
 

@@ -50,6 +50,18 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     await page.getByRole('link', { name: 'Documentation of Ennead Mesh' }).waitFor();
   });
 
+  test('lead the keyboard past the bar', async () => {
+    await page.goto('/agents');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('Tab');
+    const skip = page.getByRole('link', { name: 'Skip to the content' });
+    await expect.poll(async () => (await skip.boundingBox())?.y).toBeGreaterThan(0);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.locator('main :focus').count()).toBe(1);
+    expect(page.url()).not.toContain('#');
+  });
+
   test('begin at once below the bar on a phone, however short they are', async () => {
     const wide = page.viewportSize() ?? { width: 1280, height: 720 };
     await page.setViewportSize({ width: 360, height: 780 });
