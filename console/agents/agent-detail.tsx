@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer, useChange } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { Answered } from '../ui/answered.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
@@ -46,12 +47,14 @@ function Actions({ agent: { agentId, ownerId } }: { readonly agent: Agent }): Re
   return (
     <>
       <Link href={`/tasks?agent=${encodeURIComponent(agentId)}`}>Run a task</Link>
-      <ConfirmButton
-        label="Deregister"
-        onConfirm={() => removal.mutateAsync({ params: { agentId } })}
-      >
-        {agentId} of {ownerId} gets no more tasks. If it still runs, it may register again.
-      </ConfirmButton>
+      <Permitted needs="mesh:communicate">
+        <ConfirmButton
+          label="Deregister"
+          onConfirm={() => removal.mutateAsync({ params: { agentId } })}
+        >
+          {agentId} of {ownerId} gets no more tasks. If it still runs, it may register again.
+        </ConfirmButton>
+      </Permitted>
     </>
   );
 }

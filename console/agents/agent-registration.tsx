@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
 import { ModalButton } from '../ui/modal-button.tsx';
@@ -8,9 +9,11 @@ import { registrationOf, type RegistrationDraft } from './registration.ts';
 /** The way to register an agent by hand. */
 export function AgentRegistration(): ReactNode {
   return (
-    <ModalButton label="Register an agent" look="primary">
-      {(close) => <Form onDone={close} />}
-    </ModalButton>
+    <Permitted needs="mesh:communicate">
+      <ModalButton label="Register an agent" look="primary">
+        {(close) => <Form onDone={close} />}
+      </ModalButton>
+    </Permitted>
   );
 }
 

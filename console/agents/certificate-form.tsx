@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { saveFile } from '../ui/download.ts';
@@ -15,30 +16,32 @@ export function CertificateForm(): ReactNode {
     issue.mutate({ body: { agentId: textOf(form, 'agent').trim(), csr: textOf(form, 'csr') } });
   return (
     <>
-      <ChangeForm change={issue} action="Issue" onSubmit={submit}>
-        <Field label="Agent">
-          <input name="agent" required />
-        </Field>
-        <Field
-          label="Certificate signing request"
-          hint="PKCS #10 in PEM; the key is P-256, P-384, Ed25519 or RSA of 2048 to 4096 bits"
-        >
-          <textarea
-            name="csr"
-            required
-            rows={8}
-            className="mono"
-            placeholder="-----BEGIN CERTIFICATE REQUEST-----"
-          />
-        </Field>
-        <details>
-          <summary>How to make one</summary>
-          <pre className="json">
-            openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout agent.key
-            -subj /CN=agent
-          </pre>
-        </details>
-      </ChangeForm>
+      <Permitted needs="mesh:communicate">
+        <ChangeForm change={issue} action="Issue" onSubmit={submit}>
+          <Field label="Agent">
+            <input name="agent" required />
+          </Field>
+          <Field
+            label="Certificate signing request"
+            hint="PKCS #10 in PEM; the key is P-256, P-384, Ed25519 or RSA of 2048 to 4096 bits"
+          >
+            <textarea
+              name="csr"
+              required
+              rows={8}
+              className="mono"
+              placeholder="-----BEGIN CERTIFICATE REQUEST-----"
+            />
+          </Field>
+          <details>
+            <summary>How to make one</summary>
+            <pre className="json">
+              openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout agent.key
+              -subj /CN=agent
+            </pre>
+          </details>
+        </ChangeForm>
+      </Permitted>
       {issue.data ? <Issued {...issue.data} /> : null}
     </>
   );

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Field } from '../ui/field.tsx';
@@ -15,8 +16,10 @@ export function SwarmActions({ swarm }: { readonly swarm: Swarm }): ReactNode {
     <section className="card stack">
       <h2>Take part</h2>
       <p className="faint flat">Whoever owns an agent may vote and join for it.</p>
-      <VoteForm swarm={swarm} />
-      <JoinForm swarm={swarm} />
+      <Permitted needs="mesh:communicate">
+        <VoteForm swarm={swarm} />
+        <JoinForm swarm={swarm} />
+      </Permitted>
     </section>
   );
 }
@@ -86,11 +89,13 @@ function JoinForm({ swarm: { swarmId, members } }: { readonly swarm: Swarm }): R
 export function SwarmCancel({ swarmId }: { readonly swarmId: string }): ReactNode {
   const cancel = useChange('mesh', 'POST /api/v1/swarms/:swarmId/cancel');
   return (
-    <ConfirmButton
-      label="Cancel the swarm"
-      onConfirm={() => cancel.mutateAsync({ params: { swarmId } })}
-    >
-      It ends undecided; votes that come later do not count.
-    </ConfirmButton>
+    <Permitted needs="mesh:communicate">
+      <ConfirmButton
+        label="Cancel the swarm"
+        onConfirm={() => cancel.mutateAsync({ params: { swarmId } })}
+      >
+        It ends undecided; votes that come later do not count.
+      </ConfirmButton>
+    </Permitted>
   );
 }

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
 import { ModalButton } from '../ui/modal-button.tsx';
@@ -13,9 +14,11 @@ export function SwarmCreation({
   readonly onDone: (swarmId: string) => void;
 }): ReactNode {
   return (
-    <ModalButton label="Create a swarm" look="primary">
-      {(close) => <Form onDone={onDone} onCancel={close} />}
-    </ModalButton>
+    <Permitted needs="mesh:communicate">
+      <ModalButton label="Create a swarm" look="primary">
+        {(close) => <Form onDone={onDone} onCancel={close} />}
+      </ModalButton>
+    </Permitted>
   );
 }
 

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
 import {
@@ -31,11 +32,13 @@ export function TaskForm({ onStart }: { readonly onStart: (run: TaskRun) => void
   const change = (part: Partial<TaskDraft>) => setDraft({ ...draft, ...part });
   return (
     <div className="card">
-      <ChangeForm change={start} action="Run" onSubmit={() => start.mutate()} label="A task">
-        <Target draft={draft} onChange={change} />
-        <Input draft={draft} onChange={change} />
-        <Terms draft={draft} onChange={change} />
-      </ChangeForm>
+      <Permitted needs="mesh:communicate">
+        <ChangeForm change={start} action="Run" onSubmit={() => start.mutate()} label="A task">
+          <Target draft={draft} onChange={change} />
+          <Input draft={draft} onChange={change} />
+          <Terms draft={draft} onChange={change} />
+        </ChangeForm>
+      </Permitted>
     </div>
   );
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
+import { useIsAllowed } from '../session/person.ts';
 import { Answered } from '../ui/answered.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Empty } from '../ui/empty.tsx';
@@ -12,8 +13,12 @@ type Trace = Answer<'tracer', 'GET /api/v1/traces'>['traces'][number];
 
 const refreshMs = 10_000;
 
-/** The last calls that went through the suite, each from its edge to the model. */
+/** The last calls that went through the suite, each from its edge to the model; for who may see traces. */
 export function LatestTraces(): ReactNode {
+  return useIsAllowed('tracer:read') ? <Latest /> : null;
+}
+
+function Latest() {
   const traces = useAnswer('tracer', 'GET /api/v1/traces', {
     query: { limit: 5 },
     everyMs: refreshMs,

@@ -67,7 +67,8 @@ export function usePerson(): Person | undefined {
   return useQueryClient().getQueryData<Person>(personKey);
 }
 
-/** Whether who is logged in holds a permission, as `auth:admin`. */
-export function useIsAllowed(permission: string): boolean {
-  return holds(usePerson()?.permissions ?? [], permission);
+/** Whether who is logged in holds a permission, as `auth:admin`, or one of several. */
+export function useIsAllowed(needed: string | readonly string[]): boolean {
+  const held = usePerson()?.permissions ?? [];
+  return [needed].flat().some((permission) => holds(held, permission));
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { JsonView } from '../ui/json-view.tsx';
 import { commandLine } from './command-line.ts';
@@ -14,19 +15,21 @@ export function Approval({ connection }: { readonly connection: Connection }): R
   return (
     <section className="card stack notice" aria-label="A command waits for an approval">
       <h2>A command waits for an approval</h2>
-      <ChangeForm
-        change={approve}
-        action="Approve this command"
-        onSubmit={() =>
-          approve.mutate({ params: { connectionId: id }, body: { command, args, env } })
-        }
-      >
-        <p className="flat">
-          It runs on the host of the registry once somebody who may has agreed to exactly this.
-        </p>
-        <JsonView value={commandLine(endpoint)} />
-        {Object.keys(env).length > 0 ? <JsonView value={env} /> : null}
-      </ChangeForm>
+      <Permitted needs="registry:execute">
+        <ChangeForm
+          change={approve}
+          action="Approve this command"
+          onSubmit={() =>
+            approve.mutate({ params: { connectionId: id }, body: { command, args, env } })
+          }
+        >
+          <p className="flat">
+            It runs on the host of the registry once somebody who may has agreed to exactly this.
+          </p>
+          <JsonView value={commandLine(endpoint)} />
+          {Object.keys(env).length > 0 ? <JsonView value={env} /> : null}
+        </ChangeForm>
+      </Permitted>
     </section>
   );
 }

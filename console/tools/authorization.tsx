@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { Problem } from '../ui/problem.tsx';
 import type { Connection } from './answers.ts';
 
@@ -21,14 +22,16 @@ export function Authorization({ connection }: { readonly connection: Connection 
         </a>
       ) : (
         <div>
-          <button
-            type="button"
-            className="primary"
-            disabled={authorize.isPending}
-            onClick={() => authorize.mutate({ params: { connectionId: id }, body: {} })}
-          >
-            Begin
-          </button>
+          <Permitted needs="registry:write">
+            <button
+              type="button"
+              className="primary"
+              disabled={authorize.isPending}
+              onClick={() => authorize.mutate({ params: { connectionId: id }, body: {} })}
+            >
+              Begin
+            </button>
+          </Permitted>
         </div>
       )}
       {authorized ? <p className="flat">It is done: the next check tells.</p> : null}

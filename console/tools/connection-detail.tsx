@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer, useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { Answered } from '../ui/answered.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Page } from '../ui/page.tsx';
@@ -70,20 +71,24 @@ function Ending({
     return (
       <>
         {update.error ? <Problem error={update.error} /> : null}
-        <button
-          type="button"
-          disabled={update.isPending}
-          onClick={() => update.mutate({ params, body: { status: 'active' } })}
-        >
-          Connect again
-        </button>
+        <Permitted needs="registry:write">
+          <button
+            type="button"
+            disabled={update.isPending}
+            onClick={() => update.mutate({ params, body: { status: 'active' } })}
+          >
+            Connect again
+          </button>
+        </Permitted>
       </>
     );
   }
   return (
-    <ConfirmButton label="Disconnect" onConfirm={() => ending.mutateAsync({ params })}>
-      {name} gets no more calls, and its process ends if it has one. It stays readable for thirty
-      days, and can be connected again.
-    </ConfirmButton>
+    <Permitted needs="registry:write">
+      <ConfirmButton label="Disconnect" onConfirm={() => ending.mutateAsync({ params })}>
+        {name} gets no more calls, and its process ends if it has one. It stays readable for thirty
+        days, and can be connected again.
+      </ConfirmButton>
+    </Permitted>
   );
 }

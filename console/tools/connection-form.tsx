@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
 import { ModalButton } from '../ui/modal-button.tsx';
@@ -9,9 +10,11 @@ import { connectionOf, type ConnectionDraft, type Protocol } from './connection-
 /** The way to register an MCP server; it goes on to the server's page. */
 export function ConnectionForm(): ReactNode {
   return (
-    <ModalButton label="Register a server" title="Register an MCP server" look="primary">
-      {(close) => <Form onCancel={close} />}
-    </ModalButton>
+    <Permitted needs="registry:write">
+      <ModalButton label="Register a server" title="Register an MCP server" look="primary">
+        {(close) => <Form onCancel={close} />}
+      </ModalButton>
+    </Permitted>
   );
 }
 

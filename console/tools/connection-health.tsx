@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { JsonView } from '../ui/json-view.tsx';
 import { Problem } from '../ui/problem.tsx';
@@ -18,13 +19,15 @@ export function ConnectionHealth({ connection }: { readonly connection: Connecti
       <h2>Health</h2>
       <Known connection={connection} />
       <div>
-        <button
-          type="button"
-          disabled={check.isPending}
-          onClick={() => check.mutate({ params: { connectionId: connection.id } })}
-        >
-          {check.isPending ? 'Checking …' : 'Check now'}
-        </button>
+        <Permitted needs={['registry:write', 'registry:call', 'agent:execute']}>
+          <button
+            type="button"
+            disabled={check.isPending}
+            onClick={() => check.mutate({ params: { connectionId: connection.id } })}
+          >
+            {check.isPending ? 'Checking …' : 'Check now'}
+          </button>
+        </Permitted>
       </div>
       {check.error ? <Problem error={check.error} /> : null}
       {check.data ? <Found {...check.data} /> : null}

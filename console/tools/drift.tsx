@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useAnswer, useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Problem } from '../ui/problem.tsx';
 
@@ -22,24 +23,28 @@ export function Drift({ connectionId }: { readonly connectionId: string }): Reac
           <li key={name} className="row">
             <code>{name}</code> <Badge state={change} tone={tones[change]} />
             {quarantined ? <span className="bad-text">not called until it is accepted</span> : null}
-            <button
-              type="button"
-              disabled={accept.isPending}
-              onClick={() => accept.mutate({ params, body: { tools: [name] } })}
-            >
-              Accept {name}
-            </button>
+            <Permitted needs="registry:write">
+              <button
+                type="button"
+                disabled={accept.isPending}
+                onClick={() => accept.mutate({ params, body: { tools: [name] } })}
+              >
+                Accept {name}
+              </button>
+            </Permitted>
           </li>
         ))}
       </ul>
       <div>
-        <button
-          type="button"
-          disabled={accept.isPending}
-          onClick={() => accept.mutate({ params, body: {} })}
-        >
-          Accept all
-        </button>
+        <Permitted needs="registry:write">
+          <button
+            type="button"
+            disabled={accept.isPending}
+            onClick={() => accept.mutate({ params, body: {} })}
+          >
+            Accept all
+          </button>
+        </Permitted>
       </div>
       {accept.error ? <Problem error={accept.error} /> : null}
     </section>

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { Field } from '../ui/field.tsx';
 import { ModalButton } from '../ui/modal-button.tsx';
@@ -9,9 +10,11 @@ import { neededBy } from './import-needs.ts';
 /** Takes the connections in that a configuration file lists. */
 export function ImportButton(): ReactNode {
   return (
-    <ModalButton label="Import" title="Import connections">
-      {(close) => <Form onClose={close} />}
-    </ModalButton>
+    <Permitted needs="registry:write">
+      <ModalButton label="Import" title="Import connections">
+        {(close) => <Form onClose={close} />}
+      </ModalButton>
+    </Permitted>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { call } from '../api/call.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { readObject } from '../ui/entry-text.ts';
 import { Problem } from '../ui/problem.tsx';
 import { draftOf, fieldsOf, readForm, type SchemaField } from '../ui/schema-fields.ts';
@@ -92,9 +93,11 @@ function ArgumentsForm({ schema, isRunning, onCall }: ArgumentsFormProps): React
         <FormArguments fields={fields} draft={draft} flaws={flaws} onChange={setDraft} />
       )}
       <div className="row">
-        <button type="submit" className="primary" disabled={isRunning}>
-          Call
-        </button>
+        <Permitted needs={['registry:call', 'agent:execute']}>
+          <button type="submit" className="primary" disabled={isRunning}>
+            Call
+          </button>
+        </Permitted>
         <button type="button" className="quiet" onClick={turn}>
           {isJson ? 'As a form' : 'As JSON'}
         </button>

@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer, useChange } from '../api/answers.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { Answered } from '../ui/answered.tsx';
 import { ChangeForm } from '../ui/change-form.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
@@ -61,12 +62,14 @@ function Removal({ server: { id, name } }: { readonly server: VirtualServer }): 
     onDone: () => navigate(listPath),
   });
   return (
-    <ConfirmButton
-      label="Delete"
-      onConfirm={() => removal.mutateAsync({ params: { virtualServerId: id } })}
-    >
-      Whoever uses {name} finds nothing at its address any more.
-    </ConfirmButton>
+    <Permitted needs="registry:write">
+      <ConfirmButton
+        label="Delete"
+        onConfirm={() => removal.mutateAsync({ params: { virtualServerId: id } })}
+      >
+        Whoever uses {name} finds nothing at its address any more.
+      </ConfirmButton>
+    </Permitted>
   );
 }
 
@@ -102,16 +105,18 @@ function Form({ server }: { readonly server: VirtualServer | undefined }): React
   };
   const change = (part: Partial<VirtualServerDraft>) => setDraft({ ...draft, ...part });
   return (
-    <ChangeForm
-      change={server ? replacement : creation}
-      action={server ? 'Save' : 'Make it'}
-      doneText="Saved"
-      onSubmit={save}
-    >
-      <Naming draft={draft} onChange={change} />
-      <ToolPicker picks={draft.tools} onChange={(tools) => change({ tools })} />
-      <Others draft={draft} onChange={change} />
-    </ChangeForm>
+    <Permitted needs="registry:write">
+      <ChangeForm
+        change={server ? replacement : creation}
+        action={server ? 'Save' : 'Make it'}
+        doneText="Saved"
+        onSubmit={save}
+      >
+        <Naming draft={draft} onChange={change} />
+        <ToolPicker picks={draft.tools} onChange={(tools) => change({ tools })} />
+        <Others draft={draft} onChange={change} />
+      </ChangeForm>
+    </Permitted>
   );
 }
 

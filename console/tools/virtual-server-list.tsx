@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAnswer } from '../api/answers.ts';
 import type { Answer } from '../api/contracts.ts';
+import { Permitted } from '../session/permitted.tsx';
 import { Answered } from '../ui/answered.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -27,9 +28,15 @@ export function VirtualServerList(): ReactNode {
     <Page
       title="Tools"
       actions={
-        <button type="button" className="primary" onClick={() => navigate('/virtual-servers/new')}>
-          Make a virtual server
-        </button>
+        <Permitted needs="registry:write">
+          <button
+            type="button"
+            className="primary"
+            onClick={() => navigate('/virtual-servers/new')}
+          >
+            Make a virtual server
+          </button>
+        </Permitted>
       }
     >
       <ToolsNav />

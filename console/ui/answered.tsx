@@ -1,5 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Refusal } from '../api/refusal.ts';
 import { Page } from './page.tsx';
 import { Problem } from './problem.tsx';
 
@@ -18,7 +19,7 @@ export interface AnsweredProps<T> {
  */
 export function Answered<T>({ query, title, children }: AnsweredProps<T>): ReactNode {
   const { data, error, refetch } = query;
-  const problem = error ? <Problem error={error} onRetry={() => void refetch()} /> : null;
+  const problem = error ? <Problem error={error} {...wayOn(error, refetch)} /> : null;
   if (data !== undefined) {
     return (
       <>
@@ -29,4 +30,10 @@ export function Answered<T>({ query, title, children }: AnsweredProps<T>): React
   }
   const wait = problem ?? <p className="faint">Loading …</p>;
   return title === undefined ? wait : <Page title={title}>{wait}</Page>;
+}
+
+/** Asking again helps with all but a permission that is missing. */
+function wayOn(error: Error, refetch: () => Promise<unknown>): { onRetry?: () => void } {
+  if (error instanceof Refusal && error.status === 403) return {};
+  return { onRetry: () => void refetch() };
 }

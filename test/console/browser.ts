@@ -65,11 +65,14 @@ export class ConsoleGround implements AsyncDisposable {
     return page;
   }
 
-  /** A page at a path of the console, logged in as the administrator. */
-  async openPage(path = '/'): Promise<Page> {
+  /** A page at a path of the console, logged in as the administrator unless told. */
+  async openPage(
+    path = '/',
+    person?: { readonly username: string; readonly password: string },
+  ): Promise<Page> {
     const page = await this.newPage();
     await page.goto(path);
-    const { username, password } = await this.credentials();
+    const { username, password } = person ?? (await this.credentials());
     await page.getByLabel('User').fill(username);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Log in' }).click();

@@ -62,6 +62,28 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     expect(page.url()).not.toContain('#');
   });
 
+  test('offer nobody what they may not do, and say which permission it takes', async () => {
+    const person = { username: 'reader', password: 'correct horse battery staple' };
+    const user = { ...person, email: 'reader@example.com', name: 'Reader', roles: ['user'] };
+    await ground.ask(page, 'auth/api/v1/auth/users', user);
+    const reading = await ground.openPage('/', person);
+    await reading.getByRole('heading', { name: 'Services' }).waitFor();
+    expect(await reading.getByRole('alert').count()).toBe(0);
+    for (const [path, button, permission] of [
+      ['/agents', 'Register an agent', 'mesh:communicate'],
+      ['/tools', 'Register a server', 'registry:write'],
+      ['/workflows/templates', 'Use this: ', 'workflow:create'],
+    ] as const) {
+      await reading.goto(path);
+      const reason = reading.getByRole('group', {
+        name: `This needs the permission ${permission}`,
+      });
+      expect(await reason.getByRole('button', { name: button }).first().isDisabled()).toBe(true);
+      await page.goto(path);
+      expect(await page.getByRole('button', { name: button }).first().isEnabled()).toBe(true);
+    }
+  });
+
   test('begin at once below the bar on a phone, however short they are', async () => {
     const wide = page.viewportSize() ?? { width: 1280, height: 720 };
     await page.setViewportSize({ width: 360, height: 780 });

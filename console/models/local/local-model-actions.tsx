@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { ModalButton } from '../../ui/modal-button.tsx';
 import { ModelDetails } from './model-details.tsx';
@@ -21,13 +22,15 @@ export function LocalModelActions({ name }: { readonly name: string }): ReactNod
           </>
         )}
       </ModalButton>
-      <ConfirmButton
-        label="Delete"
-        subject={name}
-        onConfirm={() => deletion.mutateAsync({ body: { model: name } })}
-      >
-        Its file is gone from this machine; it can be pulled again.
-      </ConfirmButton>
+      <Permitted needs="models:manage">
+        <ConfirmButton
+          label="Delete"
+          subject={name}
+          onConfirm={() => deletion.mutateAsync({ body: { model: name } })}
+        >
+          Its file is gone from this machine; it can be pulled again.
+        </ConfirmButton>
+      </Permitted>
     </div>
   );
 }

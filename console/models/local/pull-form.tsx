@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { Permitted } from '../../session/permitted.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatBytes } from '../bytes.ts';
@@ -26,12 +27,14 @@ export function PullForm(): ReactNode {
       }}
     >
       <h2>Pull a model</h2>
-      <Field
-        label="Name"
-        hint="qwen3:0.6b, hf.co/OWNER/REPOSITORY:Q8_0, or the https address of a GGUF file"
-      >
-        <input required value={name} onChange={({ target }) => setName(target.value)} />
-      </Field>
+      <Permitted needs="models:manage">
+        <Field
+          label="Name"
+          hint="qwen3:0.6b, hf.co/OWNER/REPOSITORY:Q8_0, or the https address of a GGUF file"
+        >
+          <input required value={name} onChange={({ target }) => setName(target.value)} />
+        </Field>
+      </Permitted>
       <div className="row">
         <button type="submit" className="primary" disabled={isRunning || name.trim() === ''}>
           Pull

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
@@ -15,9 +16,11 @@ export function ProvidersTab(): ReactNode {
   return (
     <div className="stack">
       <div className="actions">
-        <button type="button" className="primary" onClick={() => navigate('/new-provider')}>
-          Add a provider
-        </button>
+        <Permitted needs="gateway:configure">
+          <button type="button" className="primary" onClick={() => navigate('/new-provider')}>
+            Add a provider
+          </button>
+        </Permitted>
       </div>
       <Answered query={providers}>
         {(answer) => (

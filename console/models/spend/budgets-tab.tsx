@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useAnswer } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ModalButton } from '../../ui/modal-button.tsx';
@@ -22,9 +23,11 @@ export function BudgetsTab(): ReactNode {
   return (
     <div className="stack">
       <div className="actions">
-        <ModalButton label="Set a budget" look="primary">
-          {(close) => <BudgetForm onClose={close} />}
-        </ModalButton>
+        <Permitted needs="gateway:configure">
+          <ModalButton label="Set a budget" look="primary">
+            {(close) => <BudgetForm onClose={close} />}
+          </ModalButton>
+        </Permitted>
       </div>
       <Answered query={budgets}>
         {({ budgets: rows, total }) => (

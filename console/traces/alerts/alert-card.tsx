@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -26,12 +27,16 @@ export function AlertCard({ alert, onEdit }: AlertCardProps): ReactNode {
         <h2>{name}</h2>
         <span className="faint">{severity}</span>
         <div className="actions">
-          <Switch
-            label="Enabled"
-            isOn={enabled}
-            isDisabled={change.isPending}
-            onChange={(isOn) => change.mutate({ params: { id: alertId }, body: { enabled: isOn } })}
-          />
+          <Permitted needs="tracer:configure">
+            <Switch
+              label="Enabled"
+              isOn={enabled}
+              isDisabled={change.isPending}
+              onChange={(isOn) =>
+                change.mutate({ params: { id: alertId }, body: { enabled: isOn } })
+              }
+            />
+          </Permitted>
           <button
             type="button"
             aria-expanded={isHistoryOpen}
@@ -39,10 +44,12 @@ export function AlertCard({ alert, onEdit }: AlertCardProps): ReactNode {
           >
             History
           </button>
-          <button type="button" onClick={onEdit}>
-            Edit
-          </button>
-          <Deletion alert={alert} />
+          <Permitted needs="tracer:configure">
+            <button type="button" onClick={onEdit}>
+              Edit
+            </button>
+            <Deletion alert={alert} />
+          </Permitted>
         </div>
       </header>
       <p>

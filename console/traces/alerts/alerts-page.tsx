@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useAnswer } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -24,14 +25,16 @@ export function AlertsPage(): ReactNode {
     <Page
       title="Traces"
       actions={
-        <button
-          type="button"
-          className="primary"
-          disabled={edited === 'new'}
-          onClick={() => setEdited('new')}
-        >
-          New alert
-        </button>
+        <Permitted needs="tracer:configure">
+          <button
+            type="button"
+            className="primary"
+            disabled={edited === 'new'}
+            onClick={() => setEdited('new')}
+          >
+            New alert
+          </button>
+        </Permitted>
       }
     >
       <TracesNav />

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { requestOf } from '../../api/call.ts';
 import { send } from '../../api/send.ts';
 import type { Answer } from '../../api/contracts.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Problem } from '../../ui/problem.tsx';
 
 type Imported = Answer<'tracer', 'POST /api/v1/traces/import'>;
@@ -25,14 +26,16 @@ export function ImportButton({ onImport }: { readonly onImport: () => void }): R
         accept=".json,.gz,application/json"
         onChange={({ target }) => choose(target.files?.[0])}
       />
-      <button
-        type="button"
-        disabled={change.isPending}
-        title="OTLP/JSON, Jaeger's JSON or Zipkin v2; gzipped or not"
-        onClick={() => input.current?.click()}
-      >
-        {change.isPending ? 'Importing …' : 'Import file'}
-      </button>
+      <Permitted needs="tracer:write">
+        <button
+          type="button"
+          disabled={change.isPending}
+          title="OTLP/JSON, Jaeger's JSON or Zipkin v2; gzipped or not"
+          onClick={() => input.current?.click()}
+        >
+          {change.isPending ? 'Importing …' : 'Import file'}
+        </button>
+      </Permitted>
       {change.data ? <output>{tellOf(change.data)}</output> : null}
       {change.error ? <Problem error={change.error} /> : null}
     </>

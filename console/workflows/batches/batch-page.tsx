@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer, useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
@@ -42,17 +43,19 @@ function BatchView({ batch }: { readonly batch: Batch }) {
       actions={
         <>
           <Link href={`/${workflowId}/batches`}>Batches</Link>
-          {status === 'processing' ? <CancelButton batchId={batchId} /> : null}
-          {isOver(batch) && leftCount(batch) > 0 ? (
-            <button
-              type="button"
-              title="Failed and cancelled items go on from the step that failed; skipped ones begin"
-              disabled={resume.isPending}
-              onClick={() => resume.mutate({ params: { batchId } })}
-            >
-              Run the other {formatCount(leftCount(batch))} again
-            </button>
-          ) : null}
+          <Permitted needs="workflow:execute">
+            {status === 'processing' ? <CancelButton batchId={batchId} /> : null}
+            {isOver(batch) && leftCount(batch) > 0 ? (
+              <button
+                type="button"
+                title="Failed and cancelled items go on from the step that failed; skipped ones begin"
+                disabled={resume.isPending}
+                onClick={() => resume.mutate({ params: { batchId } })}
+              >
+                Run the other {formatCount(leftCount(batch))} again
+              </button>
+            ) : null}
+          </Permitted>
         </>
       }
     >

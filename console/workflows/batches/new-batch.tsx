@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
 import { onceOnly } from '../../api/request-key.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf } from '../../ui/form-values.ts';
@@ -20,9 +21,11 @@ const failureModes = {
 /** Runs a workflow for many inputs. */
 export function NewBatchButton({ workflowId }: NewBatchProps): ReactNode {
   return (
-    <ModalButton label="New batch" look="primary">
-      {(close) => <Start workflowId={workflowId} onClose={close} />}
-    </ModalButton>
+    <Permitted needs="workflow:execute">
+      <ModalButton label="New batch" look="primary">
+        {(close) => <Start workflowId={workflowId} onClose={close} />}
+      </ModalButton>
+    </Permitted>
   );
 }
 

@@ -1,5 +1,7 @@
 import { useEffect, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { Permitted } from '../../session/permitted.tsx';
+import { useIsAllowed } from '../../session/person.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Heading } from '../../ui/heading.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -21,7 +23,8 @@ export function Toolbar({ draft, faults, storing, onArrange, onShow }: ToolbarPr
   const { labels, isChanged, changeLabels } = draft;
   const { facts, isBusy } = storing;
   const problem = storing.hasConflict ? undefined : (storing.error ?? faults.error);
-  useKeys(draft, storing);
+  const mayStore = useIsAllowed('workflow:create');
+  useKeys(draft, mayStore ? storing.save : undefined);
   return (
     <header className="workflow-toolbar">
       <Link href="/" aria-label="All workflows">
@@ -45,26 +48,30 @@ export function Toolbar({ draft, faults, storing, onArrange, onShow }: ToolbarPr
         <button type="button" onClick={() => void faults.check().catch(() => {})}>
           Validate
         </button>
-        <button
-          type="button"
-          disabled={isBusy || !isChanged}
-          title="Ctrl+S"
-          onClick={() => void storing.save()}
-        >
-          Save
-        </button>
-        <button
-          type="button"
-          disabled={isBusy || !canPublish(draft, facts)}
-          title="New executions run what is published"
-          onClick={() => void storing.publish()}
-        >
-          Publish
-        </button>
+        <Permitted needs="workflow:create">
+          <button
+            type="button"
+            disabled={isBusy || !isChanged}
+            title="Ctrl+S"
+            onClick={() => void storing.save()}
+          >
+            Save
+          </button>
+          <button
+            type="button"
+            disabled={isBusy || !canPublish(draft, facts)}
+            title="New executions run what is published"
+            onClick={() => void storing.publish()}
+          >
+            Publish
+          </button>
+        </Permitted>
         {facts ? <Kept id={facts.id} onShow={onShow} /> : null}
-        <button type="button" className="primary" disabled={isBusy} onClick={() => onShow('run')}>
-          Run …
-        </button>
+        <Permitted needs="workflow:execute">
+          <button type="button" className="primary" disabled={isBusy} onClick={() => onShow('run')}>
+            Run …
+          </button>
+        </Permitted>
       </div>
       {problem ? <Problem error={problem} /> : null}
     </header>
@@ -154,7 +161,7 @@ function Steps({ draft: { undo, redo, canUndo, canRedo }, onArrange }: StepsProp
 }
 
 /** Undo, redo and save by the keys that every editor has; in a field undo is the field's. */
-function useKeys({ undo, redo }: DraftState, { save }: Storing): void {
+function useKeys({ undo, redo }: DraftState, save: Storing['save'] | undefined): void {
   useEffect(() => {
     const act = (event: KeyboardEvent) => {
       if (!event.ctrlKey && !event.metaKey) return;
@@ -162,7 +169,7 @@ function useKeys({ undo, redo }: DraftState, { save }: Storing): void {
       const isTyping = event.target instanceof Element && event.target.closest('input, textarea');
       if (key === 's') {
         event.preventDefault();
-        void save();
+        void save?.();
       } else if (key === 'z' && !isTyping) {
         event.preventDefault();
         (event.shiftKey ? redo : undo)();

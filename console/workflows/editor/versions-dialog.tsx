@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Answered } from '../../ui/answered.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -73,9 +74,11 @@ function actionColumn(isBusy: boolean, onRollBack: (version: number) => void): C
     title: '',
     cell: ({ version, status, isCurrent }) =>
       status === 'published' && !isCurrent ? (
-        <button type="button" disabled={isBusy} onClick={() => onRollBack(version)}>
-          Roll back to {version}
-        </button>
+        <Permitted needs="workflow:create">
+          <button type="button" disabled={isBusy} onClick={() => onRollBack(version)}>
+            Roll back to {version}
+          </button>
+        </Permitted>
       ) : null,
   };
 }

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Decision } from '../../ui/decision.tsx';
 import { Field } from '../../ui/field.tsx';
 import type { Flow } from '../flow/flow.ts';
@@ -45,7 +46,9 @@ function Approval({ executionId, run: { nodeId, iteration = '', detail } }: Appr
       <Field label="Comment">
         <input value={comment} onChange={({ target }) => setComment(target.value)} />
       </Field>
-      <Decision change={decide} refusal="Reject" onDecide={answer} />
+      <Permitted needs="workflow:execute">
+        <Decision change={decide} refusal="Reject" onDecide={answer} />
+      </Permitted>
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useChange } from '../../api/answers.ts';
 import { call } from '../../api/call.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Heading } from '../../ui/heading.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
@@ -35,17 +36,19 @@ export function ExecutionHead({ execution, name }: ExecutionHeadProps): ReactNod
       </output>
       <div className="actions">
         <TraceLink execution={execution} />
-        {status === 'running' ? <CancelButton executionId={executionId} /> : null}
-        {status === 'failed' || status === 'cancelled' ? (
-          <button
-            type="button"
-            title="What was finished is kept, what failed is run again"
-            disabled={resume.isPending}
-            onClick={() => resume.mutate({ params: { executionId }, body: {} })}
-          >
-            Resume
-          </button>
-        ) : null}
+        <Permitted needs="workflow:execute">
+          {status === 'running' ? <CancelButton executionId={executionId} /> : null}
+          {status === 'failed' || status === 'cancelled' ? (
+            <button
+              type="button"
+              title="What was finished is kept, what failed is run again"
+              disabled={resume.isPending}
+              onClick={() => resume.mutate({ params: { executionId }, body: {} })}
+            >
+              Resume
+            </button>
+          ) : null}
+        </Permitted>
       </div>
       {resume.error ? <Problem error={resume.error} /> : null}
     </header>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { Field } from '../../ui/field.tsx';
 import { textOf } from '../../ui/form-values.ts';
@@ -18,9 +19,11 @@ export interface RerunProps {
 export function Rerun(props: RerunProps): ReactNode {
   return (
     <div>
-      <ModalButton label="Run again from here …" title={`Run again from ${props.node.id}`}>
-        {(close) => <RerunForm {...props} onClose={close} />}
-      </ModalButton>
+      <Permitted needs="workflow:execute">
+        <ModalButton label="Run again from here …" title={`Run again from ${props.node.id}`}>
+          {(close) => <RerunForm {...props} onClose={close} />}
+        </ModalButton>
+      </Permitted>
     </div>
   );
 }

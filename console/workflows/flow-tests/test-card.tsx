@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -26,11 +27,15 @@ export function TestCard(props: TestCardProps): ReactNode {
         {result ? <Verdict result={result} /> : null}
         <h2>{test.name}</h2>
         <div className="actions">
-          <button type="button" disabled={isRunning} onClick={onRun}>
-            Run
-          </button>
-          <EditTestButton {...{ workflowId, tests, test }} />
-          <Deletion {...{ workflowId, tests, test }} />
+          <Permitted needs="workflow:execute">
+            <button type="button" disabled={isRunning} onClick={onRun}>
+              Run
+            </button>
+          </Permitted>
+          <Permitted needs="workflow:create">
+            <EditTestButton {...{ workflowId, tests, test }} />
+            <Deletion {...{ workflowId, tests, test }} />
+          </Permitted>
         </div>
       </header>
       <TestFacts test={test} />

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useAnswer, useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -31,11 +32,17 @@ export function TestListPage({ workflowId }: { readonly workflowId: string }): R
         <>
           <Summary tests={known} results={results} />
           {known.length > 0 ? (
-            <button type="button" disabled={isRunning} onClick={() => run()}>
-              Run all
-            </button>
+            <Permitted needs="workflow:execute">
+              <button type="button" disabled={isRunning} onClick={() => run()}>
+                Run all
+              </button>
+            </Permitted>
           ) : null}
-          {tests.data ? <NewTestButton workflowId={workflowId} tests={known} /> : null}
+          {tests.data ? (
+            <Permitted needs="workflow:create">
+              <NewTestButton workflowId={workflowId} tests={known} />
+            </Permitted>
+          ) : null}
         </>
       }
     >

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useAnswer, useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Answered } from '../../ui/answered.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -40,20 +41,22 @@ function TemplateCard({ template }: { readonly template: Template }) {
       </p>
       <p className="faint workflow-flat">{tags.join(', ')}</p>
       {make.error ? <Problem error={make.error} /> : null}
-      <button
-        type="button"
-        className="workflow-foot"
-        disabled={make.isPending}
-        onClick={() =>
-          make.mutate(
-            { params: { id }, body: {} },
-            { onSuccess: (workflow) => navigate(`/${workflow.id}`) },
-          )
-        }
-        aria-label={`Use this: ${name}`}
-      >
-        Use this
-      </button>
+      <Permitted needs="workflow:create">
+        <button
+          type="button"
+          className="workflow-foot"
+          disabled={make.isPending}
+          onClick={() =>
+            make.mutate(
+              { params: { id }, body: {} },
+              { onSuccess: (workflow) => navigate(`/${workflow.id}`) },
+            )
+          }
+          aria-label={`Use this: ${name}`}
+        >
+          Use this
+        </button>
+      </Permitted>
     </li>
   );
 }

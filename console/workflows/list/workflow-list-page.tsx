@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
+import { useIsAllowed } from '../../session/person.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -48,6 +49,8 @@ export function WorkflowListPage(): ReactNode {
 }
 
 function Actions() {
+  const mayMake = useIsAllowed('workflow:create');
+  if (!mayMake) return null;
   return (
     <>
       <Link href="/import" className="workflow-button">

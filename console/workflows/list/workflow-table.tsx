@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useChange } from '../../api/answers.ts';
 import type { Answer } from '../../api/contracts.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
@@ -71,15 +72,17 @@ function Actions({ workflow: { id, name, status } }: { readonly workflow: Workfl
 function Archiving({ id, name }: Pick<Workflow, 'id' | 'name'>) {
   const archive = useChange('workflow', 'DELETE /api/v1/workflows/:id');
   return (
-    <ConfirmButton
-      label="Archive"
-      subject={name}
-      onConfirm={() => archive.mutateAsync({ params: { id } })}
-    >
-      <p>
-        It takes no new executions, and its triggers start nothing. What runs goes on, and what ran
-        stays. Publishing it makes it active again.
-      </p>
-    </ConfirmButton>
+    <Permitted needs="workflow:create">
+      <ConfirmButton
+        label="Archive"
+        subject={name}
+        onConfirm={() => archive.mutateAsync({ params: { id } })}
+      >
+        <p>
+          It takes no new executions, and its triggers start nothing. What runs goes on, and what
+          ran stays. Publishing it makes it active again.
+        </p>
+      </ConfirmButton>
+    </Permitted>
   );
 }

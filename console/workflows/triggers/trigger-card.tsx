@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -25,12 +26,14 @@ export function TriggerCard({ trigger }: { readonly trigger: Trigger }): ReactNo
         <h2>{name}</h2>
         <span className="faint">{type}</span>
         <div className="actions">
-          <Switch
-            label="Enabled"
-            isOn={enabled}
-            isDisabled={change.isPending}
-            onChange={(isOn) => change.mutate({ params, body: { enabled: isOn } })}
-          />
+          <Permitted needs="workflow:create">
+            <Switch
+              label="Enabled"
+              isOn={enabled}
+              isDisabled={change.isPending}
+              onChange={(isOn) => change.mutate({ params, body: { enabled: isOn } })}
+            />
+          </Permitted>
           <button
             type="button"
             aria-expanded={areFiringsOpen}
@@ -38,8 +41,10 @@ export function TriggerCard({ trigger }: { readonly trigger: Trigger }): ReactNo
           >
             Firings
           </button>
-          <EditTriggerButton trigger={trigger} />
-          <Deletion trigger={trigger} />
+          <Permitted needs="workflow:create">
+            <EditTriggerButton trigger={trigger} />
+            <Deletion trigger={trigger} />
+          </Permitted>
         </div>
       </header>
       <TriggerFacts trigger={trigger} />

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/answers.ts';
+import { Permitted } from '../../session/permitted.tsx';
 import { ChangeForm } from '../../ui/change-form.tsx';
 import { readObject } from '../../ui/entry-text.ts';
 import { Field } from '../../ui/field.tsx';
@@ -12,9 +13,11 @@ import { nameOf, type Trigger } from './trigger.ts';
 /** Makes a trigger; a new webhook's secret is shown this once. */
 export function NewTriggerButton({ workflowId }: { readonly workflowId: string }): ReactNode {
   return (
-    <ModalButton label="New trigger" look="primary">
-      {(close) => <Creation workflowId={workflowId} onClose={close} />}
-    </ModalButton>
+    <Permitted needs="workflow:create">
+      <ModalButton label="New trigger" look="primary">
+        {(close) => <Creation workflowId={workflowId} onClose={close} />}
+      </ModalButton>
+    </Permitted>
   );
 }
 
