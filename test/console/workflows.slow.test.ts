@@ -145,6 +145,20 @@ describe.skipIf(!browserProgram)(
       await steps(page, 1);
     });
 
+    test('are not lost on the way back without a question', async () => {
+      const page = await ground.openPage('/workflows');
+      await page.getByRole('link', { name: 'New workflow' }).click();
+      await page.getByRole('button', { name: 'Merge', exact: true }).dblclick();
+      const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+      // The browser's own button, which waits for no page.
+      await page.evaluate('history.back()');
+      await question.getByRole('button', { name: 'Back' }).click();
+      await steps(page, 1);
+      await page.evaluate('history.back()');
+      await question.getByRole('button', { name: 'Leave' }).click();
+      await page.getByRole('heading', { name: 'Workflows', exact: true }).waitFor();
+    });
+
     test('take no connection that leads back to where it came from, and say why', async () => {
       const page = await openFlow(['a', 'b'], [['a', 'b']]);
       await connect(page, 'b', 'a');

@@ -1,13 +1,14 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { Confirmation } from '../../ui/confirmation.tsx';
 
 /** Leaving changes nothing that could be refused. */
 const nothing = { isPending: false, error: null };
 
-/** Asks before a link, or the browser, leaves what is not saved. */
+/** Asks before a link, the way back, or the browser leaves what is not saved. */
 export function LeaveGuard({ isChanged }: { readonly isChanged: boolean }): ReactNode {
-  const [address, setAddress] = useState<string>();
+  const [way, setWay] = useState<Way>();
+  const isLeaving = useRef(false);
   const [, navigate] = useLocation();
   useEffect(() => {
     if (!isChanged) return undefined;
@@ -17,28 +18,49 @@ export function LeaveGuard({ isChanged }: { readonly isChanged: boolean }): Reac
       if (path === undefined) return;
       event.preventDefault();
       event.stopPropagation();
-      setAddress(path);
+      setWay({ go: () => navigate(`~${path}`) });
+    };
+    const catchTraversal = (event: NavigateEvent) => {
+      if (event.navigationType !== 'traverse' || !event.cancelable || isLeaving.current) return;
+      event.preventDefault();
+      const { key } = event.destination;
+      setWay({ go: () => window.navigation.traverseTo(key) });
     };
     window.addEventListener('beforeunload', warn);
     // Before the router hears of it.
     document.addEventListener('click', catchLink, { capture: true });
+    navigationHere()?.addEventListener('navigate', catchTraversal);
     return () => {
       window.removeEventListener('beforeunload', warn);
       document.removeEventListener('click', catchLink, { capture: true });
+      navigationHere()?.removeEventListener('navigate', catchTraversal);
     };
-  }, [isChanged]);
-  if (address === undefined) return null;
+  }, [isChanged, navigate]);
+  if (way === undefined) return null;
   return (
     <Confirmation
       title="Leave without saving?"
       action="Leave"
       change={nothing}
-      onConfirm={() => navigate(`~${address}`)}
-      onClose={() => setAddress(undefined)}
+      onConfirm={() => {
+        isLeaving.current = true;
+        way.go();
+      }}
+      onClose={() => setWay(undefined)}
     >
       <p>What you have drawn since the last save will be lost.</p>
     </Confirmation>
   );
+}
+
+/** Out of the editor. */
+interface Way {
+  readonly go: () => void;
+}
+
+/** Not every browser has it. */
+function navigationHere(): Navigation | undefined {
+  return 'navigation' in window ? window.navigation : undefined;
 }
 
 /** Where a click leads within the console; undefined for others, and those into another tab. */
