@@ -5,17 +5,25 @@ import { useState } from 'react';
  * as they left it. Names are told apart within a page only.
  */
 export function useKept<T>(name: string, initial: T): readonly [T, (value: T) => void] {
-  const [value, setValue] = useState(() => {
-    const kept = readKept();
-    // Nobody else writes there.
-    return name in kept ? (kept[name] as T) : initial;
-  });
+  const [value, setValue] = useState(() => keptInEntry(name, initial));
   const keep = (next: T) => {
     setValue(next);
-    const kept = { loadedAt: performance.timeOrigin, values: { ...readKept(), [name]: next } };
-    history.replaceState({ ...history.state, kept }, '');
+    keepInEntry(name, next);
   };
   return [value, keep];
+}
+
+/** What was kept under a name, or else the initial value. */
+export function keptInEntry<T>(name: string, initial: T): T {
+  const kept = readKept();
+  // Nobody else writes there.
+  return name in kept ? (kept[name] as T) : initial;
+}
+
+/** Keeps a value in the present entry of the browser's history. */
+export function keepInEntry(name: string, value: unknown): void {
+  const kept = { loadedAt: performance.timeOrigin, values: { ...readKept(), [name]: value } };
+  history.replaceState({ ...history.state, kept }, '');
 }
 
 interface EntryState {

@@ -177,6 +177,22 @@ describe.skipIf(!browserProgram)(
       expect(page.url()).toContain('page=2');
     });
 
+    test('shows the list where it was left to whoever comes back from a trace', async () => {
+      await open('');
+      const rows = page.getByRole('row').getByRole('link');
+      await rows.nth(20).waitFor();
+      // A search for the same again is no step of its own on the way back.
+      await page.getByRole('button', { name: 'Search', exact: true }).click();
+      await rows.nth(20).scrollIntoViewIfNeeded();
+      const left = await page.evaluate('scrollY');
+      expect(left).toBeGreaterThan(0);
+      await rows.nth(20).click();
+      await page.getByRole('button', { name: 'Copy trace id' }).waitFor();
+      await page.goBack();
+      await rows.nth(20).waitFor();
+      await expect.poll(async () => page.evaluate('scrollY')).toBe(left);
+    });
+
     test('shows the spans of a trace as a tree, and a span with its attributes', async () => {
       await open(`/${order}`);
       const items = page.getByRole('treeitem');

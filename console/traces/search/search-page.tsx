@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import { Answered } from '../../ui/answered.tsx';
@@ -6,6 +6,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { formatCount, formatShare } from '../../ui/text.ts';
+import { keepInEntry, keptInEntry } from '../../ui/use-kept.ts';
 import type { Answer } from '../../api/contracts.ts';
 import { TracesNav } from '../parts/traces-nav.tsx';
 import { FilterForm } from './filter-form.tsx';
@@ -21,7 +22,7 @@ export function SearchPage(): ReactNode {
   const [parameters, setParameters] = useSearchParams();
   const address = parameters.toString();
   const filters = useMemo(() => readFilters(new URLSearchParams(address)), [address]);
-  const [askedAt, setAskedAt] = useState(Date.now);
+  const [askedAt, setAskedAt] = useAskedAt(address);
   const query = useMemo(() => toQuery(filters, askedAt), [filters, askedAt]);
   const flaw = flawOf(filters);
   const found = useAnswer('tracer', 'GET /api/v1/traces', { query, isEnabled: flaw === undefined });
@@ -32,7 +33,8 @@ export function SearchPage(): ReactNode {
   );
   const search = (changed: Filters) => {
     setAskedAt(Date.now());
-    setParameters(writeFilters(changed));
+    const next = writeFilters(changed);
+    if (next.toString() !== address) setParameters(next);
   };
   return (
     <Page
@@ -62,6 +64,14 @@ export function SearchPage(): ReactNode {
       )}
     </Page>
   );
+}
+
+/** When the search at an address was asked for: whoever comes back to it finds what they left. */
+function useAskedAt(address: string) {
+  const name = `asked at ${address}`;
+  const [askedAt, setAskedAt] = useState(() => keptInEntry(name, Date.now()));
+  useEffect(() => keepInEntry(name, askedAt), [name, askedAt]);
+  return [askedAt, setAskedAt] as const;
 }
 
 interface FoundProps {
