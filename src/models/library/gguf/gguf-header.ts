@@ -1,4 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { badModelFile, ByteCursor, OutOfBytes } from './byte-cursor.ts';
 import { readMetadata, type Metadata } from './metadata.ts';
 import { dataBytesOf, describeTensors, readTensors } from './tensors.ts';
@@ -56,18 +57,16 @@ export async function readGgufHeader(
 ): Promise<GgufHeader> {
   const headers: FileHeader[] = [];
   for (const [index, file] of files.entries()) {
-    headers.push(await readFileHeader(file).catch(index === 0 ? rethrow : missingPart));
+    const isFirst = index === 0;
+    headers.push(await readFileHeader(file).catch((error) => refusePart(error, file, isFirst)));
   }
   headers.forEach((header, index) => checkPart(header, index, files.length));
   return joinHeaders(headers);
 }
 
-function rethrow(error: unknown): never {
-  throw error;
-}
-
-function missingPart(error: NodeJS.ErrnoException): never {
-  throw error.code === 'ENOENT' ? badModelFile('one of its parts is missing', error) : error;
+function refusePart(error: NodeJS.ErrnoException, file: string, isFirst: boolean): never {
+  if (isFirst || error.code !== 'ENOENT') throw error;
+  throw badModelFile(`its part ${basename(file)} is missing`, error);
 }
 
 /** llama.cpp finds the parts by the name of the first, and so has to find all of them. */
