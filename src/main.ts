@@ -72,7 +72,10 @@ program
 program
   .command('doctor')
   .description('check this machine and its settings, and say what to do about what is wrong')
-  .action(async () => finish(await (await import('./commands/suite/doctor.ts')).doctor()));
+  .option('--json', 'print the findings as JSON, for programs')
+  .action(async (options: { json?: boolean }) =>
+    finish(await (await import('./commands/suite/doctor.ts')).doctor(options)),
+  );
 
 const administration = [
   usersCommand,

@@ -173,6 +173,21 @@ describe('the command', () => {
     expect(output).toContain('nothing listens there');
   });
 
+  test('doctor tells programs the same, by names that stay', async () => {
+    const { code, output } = await runEnnead(['doctor', '--json'], settings());
+    const { isSound, findings } = JSON.parse(output);
+    expect([code, isSound]).toEqual([0, true]);
+    expect(new Set(findings.map(({ check }: { check: string }) => check))).toEqual(
+      new Set('node settings memory dataFolder disk ports database bus models'.split(' ')),
+    );
+    expect(findings).toContainEqual({
+      check: 'memory',
+      level: expect.stringMatching(/^(good|warning)$/),
+      text: expect.stringMatching(/GiB of memory/),
+      facts: { bytes: expect.any(Number), machineBytes: expect.any(Number) },
+    });
+  });
+
   test('doctor finds nothing wrong here, and names what is', async () => {
     const { code, output } = await runEnnead(['doctor'], settings());
     expect([code, output]).toEqual([0, expect.stringContaining('all ports are free')]);

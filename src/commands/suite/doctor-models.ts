@@ -1,15 +1,17 @@
 import { join, resolve } from 'node:path';
 import type { ConfigOf } from '../../kit/config.ts';
+import { Fault } from '../../kit/errors.ts';
 import { createLog } from '../../kit/log.ts';
 import type { modelsSettings } from '../../models/config.ts';
 import { modelsContract } from '../../models/contract.ts';
+import { readGgufHeader } from '../../models/library/gguf/gguf-header.ts';
 import { findFlaw } from '../../models/library/gguf/soundness.ts';
 import type { ExternalRuntime } from '../../models/inference/external/external-runtime.ts';
 import { openRuntimes } from '../../models/inference/external/open-runtimes.ts';
 import { builtInFolder } from '../../models/library/built-in.ts';
 import { recommendFor } from '../../models/library/catalogue.ts';
 import { ModelLibrary, type InstalledModel } from '../../models/library/library.ts';
-import { availableMemoryBytes, defaultBudgetBytes } from '../../models/runtime/memory.ts';
+import { defaultBudgetBytes } from '../../models/runtime/memory.ts';
 import type { Configuration } from '../../settings.ts';
 import { bad, good, warning, type Finding } from './finding.ts';
 import { formatBytes } from '../output.ts';
@@ -31,8 +33,7 @@ async function checkLibrary(library: ModelLibrary, budgetBytes: number): Promise
   try {
     const models = await library.list();
     return [
-      describeInstalled(models, library.folder),
-      ...unusable(models),
+      ...(await describeInstalled(models, library.folder)),
       ...(await unlisted(library)),
       ...recommend(models, budgetBytes),
     ];
@@ -43,31 +44,41 @@ async function checkLibrary(library: ModelLibrary, budgetBytes: number): Promise
   }
 }
 
-function describeInstalled(models: readonly InstalledModel[], folder: string): Finding {
-  const names = models.filter((model) => flawOf(model) === undefined).map(({ name }) => name);
-  if (names.length > 0) {
-    return good(`models: ${names.join(', ')} (by what their headers say: none was loaded)`);
-  }
-  return warning(`no usable model in ${folder}`);
-}
-
-function unusable(models: readonly InstalledModel[]): Finding[] {
-  return models.flatMap((model) => {
-    const flaw = flawOf(model);
-    return flaw === undefined
-      ? []
-      : [warning(`${model.path} ${flaw}: delete it or fetch it again`)];
+async function describeInstalled(
+  models: readonly InstalledModel[],
+  folder: string,
+): Promise<Finding[]> {
+  const flaws = await Promise.all(models.map(flawOf));
+  const names = models.filter((_, index) => flaws[index] === undefined).map(({ name }) => name);
+  const unusable = models.flatMap(({ path }, index) => {
+    const flaw = flaws[index];
+    if (flaw === undefined) return [];
+    return [warning(`${path} ${flaw}: delete it or fetch it again`, { path, flaw })];
   });
+  if (names.length === 0)
+    return [warning(`no usable model in ${folder}`, { models: [] }), ...unusable];
+  const text = `models: ${names.join(', ')} (by what their headers say: none was loaded)`;
+  return [good(text, { models: names }), ...unusable];
 }
 
-function flawOf({ header }: InstalledModel): string | undefined {
-  return header ? findFlaw(header) : 'is no usable GGUF model';
+async function flawOf({ header, path }: InstalledModel): Promise<string | undefined> {
+  if (header) return findFlaw(header);
+  try {
+    await readGgufHeader(path);
+    return undefined;
+  } catch (error) {
+    // One that went away, or whose disk fails, says so itself.
+    return error instanceof Fault ? error.message.replace(/^the file /, '') : 'cannot be read';
+  }
 }
 
 async function unlisted(library: ModelLibrary): Promise<Finding[]> {
   const strays = await library.strays();
   return strays.map(({ file, reason }) =>
-    warning(`${join(library.folder, file)} is not listed: ${reason}; rename or delete it`),
+    warning(`${join(library.folder, file)} is not listed: ${reason}; rename or delete it`, {
+      path: join(library.folder, file),
+      flaw: reason,
+    }),
   );
 }
 
@@ -78,13 +89,11 @@ function recommend(models: readonly InstalledModel[], budgetBytes: number): Find
   );
   const entry = recommendFor(budgetBytes);
   if (isServed || !entry) return [];
-  const memory = formatBytes(availableMemoryBytes());
-  return [
-    good(
-      `for ${memory} of memory: ennead models pull ${entry.name} ` +
-        `(${entry.title}, ${formatBytes(entry.bytes)}, ${entry.licence})`,
-    ),
-  ];
+  const { name, title, bytes, licence } = entry;
+  const text =
+    `for ${formatBytes(budgetBytes)} that models may take: ennead models pull ${name} ` +
+    `(${title}, ${formatBytes(bytes)}, ${licence})`;
+  return [good(text, { recommended: name, bytes, licence, budgetBytes })];
 }
 
 async function checkRuntimes(config: ConfigOf<typeof modelsSettings>): Promise<Finding[]> {
@@ -96,8 +105,10 @@ async function checkRuntimes(config: ConfigOf<typeof modelsSettings>): Promise<F
 async function checkRuntime(runtime: ExternalRuntime): Promise<Finding> {
   try {
     const models = await runtime.list(AbortSignal.timeout(timeoutMs));
-    return good(`${runtime.name} answers and has ${models.length} models`);
+    const facts = { runtime: runtime.name, modelCount: models.length };
+    return good(`${runtime.name} answers and has ${models.length} models`, facts);
   } catch (error) {
-    return warning(`the models of ${runtime.name} are left out: ${(error as Error).message}`);
+    const text = `the models of ${runtime.name} are left out: ${(error as Error).message}`;
+    return warning(text, { runtime: runtime.name });
   }
 }

@@ -2,16 +2,24 @@
 export interface Finding {
   readonly level: 'good' | 'warning' | 'bad';
   readonly text: string;
+  /** What the text tells, for programs; their names stay. */
+  readonly facts?: Facts;
 }
 
-export function good(text: string): Finding {
-  return { level: 'good', text };
+type Facts = Readonly<Record<string, string | number | readonly string[]>>;
+
+export function good(text: string, facts?: Facts): Finding {
+  return finding('good', text, facts);
 }
 
-export function warning(text: string): Finding {
-  return { level: 'warning', text };
+export function warning(text: string, facts?: Facts): Finding {
+  return finding('warning', text, facts);
 }
 
-export function bad(text: string): Finding {
-  return { level: 'bad', text };
+export function bad(text: string, facts?: Facts): Finding {
+  return finding('bad', text, facts);
+}
+
+function finding(level: Finding['level'], text: string, facts: Facts | undefined): Finding {
+  return { level, text, ...(facts && { facts }) };
 }
