@@ -147,7 +147,7 @@ describe('the command', () => {
 
   test.skipIf(!existsSync('/dev/full'))('a full disk is said in one sentence', async () => {
     const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-    const words = ['-c', '"$0" "$1" status >/dev/full', process.execPath, program];
+    const words = ['-c', '"$0" "$1" doctor >/dev/full', process.execPath, program];
     const shell = spawn('sh', words, { env: { ...process.env, ...settings() } });
     const [said, [code]] = await Promise.all([text(shell.stderr), once(shell, 'exit')]);
     expect([code, said]).toEqual([1, 'ennead: standard output cannot be written (ENOSPC)\n']);
