@@ -241,14 +241,14 @@ class Compiler {
     if (!(Number(minLength) <= known.shortest)) return this.widen('minLength', path, known.rule);
     if (Number(maxLength) >= known.longest) return known.rule;
     const count = known.longest === Infinity ? uriCharsWithin(Number(maxLength)) : 0;
-    if (!(count > 0)) return this.#shortened(schema, path, known);
+    if (!(count > 0)) return this.#shortened(path, known);
     this.#size.countRepetitions(count);
     return this.add(String.raw`"\"" format-start ( "/" format-char{0,${count}} )? "\""`);
   }
 
-  #shortened({ format }: JsonSchema, path: string, { rule, longest }: Format): string {
+  #shortened(path: string, { rule, longest }: Format): string {
     const least = longest === Infinity ? uriLengthMin : longest;
-    const why = `may be no less than ${least} beside the format ${String(format)}`;
+    const why = `may be no less than ${least} beside this format`;
     if (this.#isStrict) refuse('maxLength', path, why);
     return rule;
   }
