@@ -7,6 +7,7 @@ import { openDatabase, type Database } from './kit/database/database.ts';
 import { createEgress, type Egress } from './kit/egress/egress.ts';
 import type { Lifetime } from './kit/lifecycle.ts';
 import type { Log } from './kit/log.ts';
+import { availableMemoryBytes } from './kit/memory.ts';
 import type { Service } from './kit/service.ts';
 import { SpanExporter } from './kit/trace/trace-export.ts';
 import { issuer, spanReceiver } from './services.ts';
@@ -56,11 +57,19 @@ export async function openGround(options: GroundOptions): Promise<Ground> {
   return { dataFolder, serviceKeysFolder, database, bus, egress, trust, exporter };
 }
 
-/** Where the settings put the database, and how long it may take to answer. */
+/** Where the settings put the database, how much memory it has and how long it may take to answer. */
 export function databaseOf(config: SuiteConfig, dataFolder: string) {
-  const { databaseUrl, statementSeconds } = config;
-  if (!databaseUrl) return { folder: resolve(dataFolder, 'postgres') };
+  const { databaseUrl, databaseCacheMegabytes, statementSeconds } = config;
+  if (!databaseUrl) {
+    const cacheMegabytes = databaseCacheMegabytes ?? cacheMegabytesFor(availableMemoryBytes());
+    return { folder: resolve(dataFolder, 'postgres'), cacheMegabytes };
+  }
   return { url: databaseUrl.reveal(), statementTimeoutMs: statementSeconds * 1000 };
+}
+
+/** A 256th of the memory: whoever has little wants it for models. */
+export function cacheMegabytesFor(memoryBytes: number): number {
+  return Math.min(128, Math.max(32, Math.floor(memoryBytes / 2 ** 28)));
 }
 
 /** Applies the migrations of services; answers what was newly applied, `<service>/<file>`. */

@@ -27,6 +27,11 @@ export const suiteSettings = {
     'ENNEAD_DATABASE_URL',
     '`postgres://…` puts every service on PostgreSQL 15 or newer; absent means PGlite in the data folder',
   ),
+  databaseCacheMegabytes: setting(
+    'ENNEAD_DATABASE_CACHE_MB',
+    Type.Integer({ minimum: 16, maximum: 1_024 }),
+    'PGlite only: megabytes of memory for pages of tables and indexes, taken at the start; absent means a 256th of the memory, at least 32 and at most 128',
+  ),
   statementSeconds: settingOr(
     'ENNEAD_DATABASE_STATEMENT_SECONDS',
     { schema: Type.Integer({ minimum: 1, maximum: 3_600 }), or: 10 },

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { catalogue, recommendFor, type CatalogueEntry } from '../../models/library/catalogue.ts';
-import { availableMemoryBytes, defaultBudgetBytes } from '../../models/runtime/memory.ts';
+import { availableMemoryBytes } from '../../kit/memory.ts';
+import { defaultBudgetBytes } from '../../models/runtime/memory.ts';
 import { addCommand, show } from '../operator/administration.ts';
 import type { AdministrationOptions } from '../operator/work.ts';
 import type { ModelAccess } from './model-access.ts';

@@ -6,10 +6,9 @@ import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 
-/** Sized for many small tables on a laptop; with the defaults a process takes 100 MB more. */
+/** Sized for many small tables on a laptop; how much memory is for pages is said at each start. */
 const settings = `
 # Ennead
-shared_buffers = 32MB
 max_wal_size = 64MB
 min_wal_size = 32MB
 jit = off

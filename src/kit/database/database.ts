@@ -7,7 +7,7 @@ import type { Connections, RunOptions } from './connections.ts';
 import { lockDataFolder } from './data-folder.ts';
 import { createDialect } from './kysely-dialect.ts';
 import { applyMigrations } from './migrations.ts';
-import { openPglite } from './pglite.ts';
+import { openPglite, type PgliteOptions, type PgliteSize } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
 import { databaseAway } from './sql-errors.ts';
 import { Upkeep } from './upkeep.ts';
@@ -49,6 +49,8 @@ export interface OpenOptions {
    * temporary folder that closing removes.
    */
   readonly folder?: string | undefined;
+  /** Memory for pages of tables and indexes, 32 MB by default. PGlite only. */
+  readonly cacheMegabytes?: number | undefined;
   readonly log?: Log | undefined;
   /** Connections to PostgreSQL, 10 by default. PGlite always has one. */
   readonly connectionsMax?: number | undefined;
@@ -132,17 +134,21 @@ async function refuseAfter<Value>(limitMs: number, work: Promise<Value>): Promis
 }
 
 async function connect(options: OpenOptions): Promise<Connections> {
-  const { url, folder, log } = options;
+  const { url, folder, log, cacheMegabytes } = options;
   if (url !== undefined) {
     const { connectionsMax = 10, statementTimeoutMs = 10_000 } = options;
     return openPostgres({ url, log, connectionsMax, statementTimeoutMs });
   }
-  if (folder === undefined) return openTemporary(log);
+  if (folder === undefined) return openTemporary({ log, cacheMegabytes });
   const lock = await lockDataFolder(folder);
-  return openPglite(folder, { log, close: () => Promise.resolve(lock[Symbol.asyncDispose]()) });
+  const close = () => Promise.resolve(lock[Symbol.asyncDispose]());
+  return openPglite(folder, { log, cacheMegabytes, close });
 }
 
-async function openTemporary(log: Log | undefined): Promise<Connections> {
+async function openTemporary(
+  options: Pick<PgliteOptions, 'log'> & PgliteSize,
+): Promise<Connections> {
   const folder = await mkdtemp(join(tmpdir(), 'ennead-database-'));
-  return openPglite(folder, { log, close: () => rm(folder, { recursive: true, force: true }) });
+  const close = () => rm(folder, { recursive: true, force: true });
+  return openPglite(folder, { ...options, close });
 }

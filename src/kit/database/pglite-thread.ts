@@ -8,6 +8,8 @@ import { PGlite } from '@electric-sql/pglite';
 /** What the thread is started with. */
 export interface ThreadSettings {
   readonly clusterFolder: string;
+  /** Memory for pages of tables and indexes; all of it is taken at the start. */
+  readonly cacheMegabytes: number;
 }
 
 /** What the main side posts: bytes of the protocol, or the wish to end. */
@@ -23,10 +25,14 @@ export type ThreadReply =
 /** Results are posted in pieces of about this size, so that a large one is never held twice. */
 const pieceBytes = 256 * 1024;
 
-if (parentPort)
-  serve(parentPort, await PGlite.create((workerData as ThreadSettings).clusterFolder));
+if (parentPort) serve(parentPort, await open(workerData as ThreadSettings));
 
 type Port = NonNullable<typeof parentPort>;
+
+function open({ clusterFolder, cacheMegabytes }: ThreadSettings): Promise<PGlite> {
+  const cache = ['-c', `shared_buffers=${cacheMegabytes}MB`];
+  return PGlite.create(clusterFolder, { startParams: [...PGlite.defaultStartParams, ...cache] });
+}
 
 function serve(port: Port, database: PGlite): void {
   let last: Promise<void> = Promise.resolve();

@@ -20,6 +20,15 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+it('has the memory for pages that it was opened with', async () => {
+  const shown = async (options: { readonly cacheMegabytes?: number }) => {
+    await using database = await openDatabase(options);
+    return database.query('show shared_buffers');
+  };
+  expect(await shown({})).toEqual([{ shared_buffers: '32MB' }]);
+  expect(await shown({ cacheMegabytes: 48 })).toEqual([{ shared_buffers: '48MB' }]);
+});
+
 describe('the one session of PGlite', () => {
   let worker: Worker;
   let connections: Connections;

@@ -29,6 +29,14 @@ const sessionSettings = 'set random_page_cost = 1.1';
 /** How long a statement waits for its turn behind transactions before it is refused. */
 const waitMaxMs = 30_000;
 
+/** What a small database needs: each page that is not in memory is read from its file. */
+const cacheMegabytesDefault = 32;
+
+export interface PgliteSize {
+  /** Memory for pages of tables and indexes, 32 MB by default. */
+  readonly cacheMegabytes?: number | undefined;
+}
+
 export interface PgliteOptions {
   readonly log: Log | undefined;
   /** Runs once, after PGlite has let go of the folder, also when opening fails. */
@@ -39,9 +47,12 @@ export interface PgliteOptions {
  * Opens the cluster in a folder that the caller has for itself alone. Acknowledged rows survive the
  * death of the process but not a loss of power, for PGlite never syncs its files to the disk.
  */
-export async function openPglite(folder: string, options: PgliteOptions): Promise<Connections> {
+export async function openPglite(
+  folder: string,
+  options: PgliteOptions & PgliteSize,
+): Promise<Connections> {
   try {
-    const worker = await startPgliteThread(await ensureCluster(folder));
+    const worker = await startPgliteThread(await ensureCluster(folder), options);
     return await connectPglite(worker, options);
   } catch (error) {
     await options.close();
@@ -50,8 +61,11 @@ export async function openPglite(folder: string, options: PgliteOptions): Promis
 }
 
 /** Starts the thread that owns the cluster of a folder; throws when PGlite cannot open it. */
-export async function startPgliteThread(clusterFolder: string): Promise<Worker> {
-  const settings: ThreadSettings = { clusterFolder };
+export async function startPgliteThread(
+  clusterFolder: string,
+  { cacheMegabytes = cacheMegabytesDefault }: PgliteSize = {},
+): Promise<Worker> {
+  const settings: ThreadSettings = { clusterFolder, cacheMegabytes };
   const worker = startThread({ beside: import.meta.url, name: 'pglite-thread' }, settings);
   const exit = new AbortController();
   worker.once('exit', () => exit.abort());

@@ -1,17 +1,10 @@
-import { totalmem } from 'node:os';
+import { availableMemoryBytes } from '../../kit/memory.ts';
 import type { GgufHeader } from '../library/gguf/gguf-header.ts';
 import type { ModelKind } from './protocol.ts';
 
 export interface ContextShape {
   readonly parallel: number;
   readonly contextTokensMax: number;
-}
-
-/** What this process may use: the machine's memory, or less where its cgroup says so. */
-export function availableMemoryBytes(): number {
-  const limit = process.constrainedMemory();
-  // 0 and a number beyond the machine both mean that there is no limit.
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 /** The share of the memory that models get when nothing is set. */

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { cacheMegabytesFor } from './ground.ts';
+
+const gib = 2 ** 30;
+
+it.each([
+  [0.5 * gib, 32],
+  [16 * gib, 64],
+  [24 * gib, 96],
+  [512 * gib, 128],
+])('of %d bytes of memory the database takes %d MB', (memoryBytes, megabytes) => {
+  expect(cacheMegabytesFor(memoryBytes)).toBe(megabytes);
+});
