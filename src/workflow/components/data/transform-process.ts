@@ -59,7 +59,7 @@ function post(reply: TransformReply): void {
 async function answer(question: TransformQuestion): Promise<TransformReply> {
   try {
     const value = await evaluate(question);
-    const result = JSON.stringify(value, leaveOutFunctions) ?? 'null';
+    const result = JSON.stringify(value, toJson) ?? 'null';
     return result.length > question.resultLengthMax
       ? { kind: 'too-large' }
       : { kind: 'result', result };
@@ -76,8 +76,14 @@ function evaluate({ expression, input, timeoutMs }: TransformQuestion): Promise<
   return compiled.evaluate(JSON.parse(input));
 }
 
-/** The evaluator's functions are objects that hold all it knows. */
-function leaveOutFunctions(_name: string, value: unknown): unknown {
+/**
+ * Leaves out the evaluator's functions, objects that hold all it knows. A number that JSON has no words
+ * for, such as what a division by 0 brings, fails as it does where the evaluator itself goes on with it.
+ */
+function toJson(_name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new Error(`Number out of range: ${value}`);
+  }
   const isObject = typeof value === 'object' && value !== null;
   const isFunction = isObject && ('_jsonata_lambda' in value || '_jsonata_function' in value);
   return isFunction ? null : value;

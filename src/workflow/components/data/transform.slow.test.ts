@@ -52,6 +52,19 @@ describe('A Transform', () => {
   });
 });
 
+describe('A number that JSON does not have', () => {
+  test.each(['a / 0', '-a / 0', '(a - a) / 0', '{ "share": [a / 0] }'])(
+    'fails: %s',
+    async (expression) => {
+      await expect(evaluate(expression, { a: 1 })).rejects.toMatchObject({
+        code: 'invalid',
+        reason: 'transform_failed',
+        message: expect.stringMatching(/^Number out of range: (-?Infinity|NaN)$/),
+      });
+    },
+  );
+});
+
 describe('An expression cannot leave its process:', () => {
   test.each([
     ['$.constructor.constructor("return process")()'],
