@@ -25,11 +25,18 @@ export function registerFilters(liquid: Liquid): void {
 /** A value as it stands within a text: objects and lists as JSON, nothing as nothing. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return String(finite(value));
+  if (typeof value === 'boolean') return String(value);
   if (typeof value !== 'object' || value === null) return '';
   // Liquid's own values, such as `empty`, say what they are worth.
   const worth = value instanceof Drop ? value.valueOf() : value;
   return typeof worth === 'string' ? worth : (JSON.stringify(worth) ?? '');
+}
+
+/** Fault `invalid` (`expression_failed`) for what JSON has no number for, such as what a division by 0 brings. */
+export function finite(value: number): number {
+  if (Number.isFinite(value)) return value;
+  throw expressionFault(`the expression comes to ${value}, which is no number`);
 }
 
 interface FilterThis {

@@ -152,6 +152,15 @@ describe('a template', () => {
     expect(render('{{ "{\\"a\\":1}" | size }}')).toBe(7);
   });
 
+  it.each(['{{ llm.score | divided_by: 0 }}', 'is {{ llm.score | divided_by: 0 }}'])(
+    'fails where it comes to what is no number: %s',
+    (text) => {
+      const fault = faultOf(() => render(text));
+      expect(fault).toMatchObject({ reason: 'expression_failed' });
+      expect(fault.message).toContain('Infinity, which is no number');
+    },
+  );
+
   it('is nothing where there is nothing', () => {
     expect(render('{{ llm.gone.far }}')).toBeUndefined();
     expect(render('<{{ llm.gone }}>')).toBe('<>');

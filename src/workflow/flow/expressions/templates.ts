@@ -4,7 +4,7 @@ import type { Scope } from '../flow.ts';
 import { expressionLimits } from '../limits.ts';
 import { Budget, expressionFault } from './budget.ts';
 import { ReferenceList } from './references.ts';
-import { dropUnsafe, registerFilters, textOf } from './template-filters.ts';
+import { dropUnsafe, finite, registerFilters, textOf } from './template-filters.ts';
 
 /** What the placeholders of one node may take together. */
 export type RenderBudget = Budget;
@@ -153,6 +153,7 @@ function renderText(templates: Template[], context: Context, budget: RenderBudge
 /** A value of Liquid's own, such as `empty`, is none of ours; its `nil` is null. */
 function plain(value: unknown): unknown {
   if (value instanceof Drop) return value.valueOf() === null ? null : undefined;
+  if (typeof value === 'number') return finite(value);
   return typeof value === 'function' ? undefined : value;
 }
 
