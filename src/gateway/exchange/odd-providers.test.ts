@@ -62,6 +62,35 @@ describe('a provider that says nothing more behind the whole answer', () => {
   });
 });
 
+describe('a provider that leaves out the beginning of its stream', () => {
+  const pieces = [
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+    { type: 'message_stop' },
+  ];
+  const headless = stream(pieces.map((piece) => `data: ${JSON.stringify(piece)}\n\n`));
+
+  beforeAll(async () => {
+    const baseUrl = `${upstream.url}/v1`;
+    await gateway.put('ant', { dialect: 'anthropic', baseUrl, models: [{ name: 'a' }] });
+  });
+
+  test('is understood by clients of OpenAI', async () => {
+    const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.user });
+    upstream.script(headless, headless);
+    const chunks = openai.chat.completions.stream({ model: 'a', messages });
+    expect((await chunks.finalChatCompletion()).choices[0]?.message.content).toBe('Hello');
+    const events = openai.responses.stream({ model: 'a', input: 'hi' });
+    expect(await events.finalResponse()).toMatchObject({
+      status: 'completed',
+      model: 'a',
+      output_text: 'Hello',
+    });
+  });
+});
+
 describe('a provider whose answer has no head that can be read', () => {
   let raw: Server;
   let sent = '';

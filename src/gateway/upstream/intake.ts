@@ -161,10 +161,14 @@ export class WholeIntake implements Intake {
   }
 }
 
-/** Reads whole events; where the answer does not name its model, it is the one that was asked. */
+/**
+ * Reads whole events; where the answer does not name its model, it is the one that was asked. Pieces of
+ * which the provider has not said what they begin have a beginning all the same.
+ */
 class PieceReader {
   readonly #source: Source;
   readonly #reader: AnswerReader;
+  #isBegun = false;
 
   constructor(source: Source) {
     this.#source = source;
@@ -173,9 +177,15 @@ class PieceReader {
 
   read(events: Buffer): AnswerEvent[] {
     const { dialect, model } = this.#source;
-    return eventsOf(dialect, events)
+    const pieces = eventsOf(dialect, events)
       .flatMap((event) => this.#reader.read(event))
       .map((piece) => (piece.type === 'start' ? { ...piece, model: piece.model || model } : piece));
+    const [first] = pieces;
+    if (this.#isBegun || !first) return pieces;
+    this.#isBegun = true;
+    if (first.type === 'start') return pieces;
+    const createdAt = Math.floor(Date.now() / 1_000);
+    return [{ type: 'start', id: '', model, createdAt }, ...pieces];
   }
 }
 
