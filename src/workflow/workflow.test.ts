@@ -248,6 +248,11 @@ test('the same idempotency key starts nothing twice, in the header as in the opt
   expect(bad.status).toBe(400);
 });
 
+test.each([' ', '\u3000', 'two\nlines', '\ud800'])('%j is no name', async (name) => {
+  const { status, body } = await ada('POST', root, { name, flow: pair });
+  expect([status, body.error.details.param]).toEqual([400, 'name']);
+});
+
 test('a flow that does not hold is answered with every fault, by making as by validating', async () => {
   const flow = {
     nodes: [{ id: 'a', type: 'Nothing' }, merge('b', '{{ c.x }}')],

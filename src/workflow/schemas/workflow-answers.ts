@@ -4,13 +4,14 @@ import { flowSchema } from '../flow/schema.ts';
 
 const timestamp = Type.String({ format: 'date-time' });
 
-/** One line of text, or none where `minLength` is 0. */
+/** One line of text that is not blank, or any where `minLength` is 0. */
 export function line(maxLength: number, description: string, minLength = 1) {
+  const isSaid = minLength === 0 ? '' : '(?=.*\\S)';
   return Type.String({
     minLength,
     maxLength,
     // Half a character is refused too: the database takes none.
-    pattern: '^(?:[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$',
+    pattern: `^${isSaid}(?:[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$`,
     description: `${description}: one line of text`,
   });
 }
