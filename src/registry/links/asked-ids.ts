@@ -13,15 +13,26 @@ export class AskedIds {
   /** Before the message goes out. */
   noteSent(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
-    if (message.method === 'notifications/cancelled') this.#forget(message.params?.['requestId']);
-    if ('id' in message) this.#note(message.id);
+    if (message.method === 'notifications/cancelled') this.forget(message.params?.['requestId']);
+    if (!('id' in message)) return;
+    this.#note(message.id);
+    // It is answered when it ends, which nobody waits for.
+    if (message.method === 'subscriptions/listen') this.forget(message.id);
+  }
+
+  /** The request with this id waits no more. */
+  forget(id: unknown): void {
+    if (typeof id === 'number' || typeof id === 'string') this.#waiting.delete(id);
   }
 
   /** What to give on in the place of what came. */
   received(message: JSONRPCMessage): JSONRPCMessage {
     // Without an id, or with null, it may be about a notification (JSON-RPC 2.0, section 5).
     if ('method' in message || message.id === undefined || message.id === null) return message;
-    if (this.#waiting.delete(message.id) || this.#isKnown(message.id)) return message;
+    const answered = this.#read(message.id);
+    if (this.#waiting.delete(answered) || this.#isKnown(answered)) {
+      return { ...message, id: answered };
+    }
     const [id, ...others] = this.#waiting;
     if (id === undefined || others.length > 0) return message;
     this.#waiting.delete(id);
@@ -34,8 +45,9 @@ export class AskedIds {
     else this.#names.add(id);
   }
 
-  #forget(id: unknown): void {
-    if (typeof id === 'number' || typeof id === 'string') this.#waiting.delete(id);
+  /** The client takes `"1"` for 1. */
+  #read(id: RequestId): RequestId {
+    return typeof id === 'string' && !this.#names.has(id) && /^\d+$/.test(id) ? Number(id) : id;
   }
 
   /** The client counts its ids; what it names by a text are few. */

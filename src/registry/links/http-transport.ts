@@ -131,6 +131,7 @@ export class HttpTransport implements Transport {
     } finally {
       this.#resuming.settle(stop.signal);
       this.#open.delete(id);
+      this.#asked.forget(id);
       options.requestSignal?.removeEventListener('abort', onAbort);
     }
   }

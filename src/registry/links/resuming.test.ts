@@ -142,3 +142,13 @@ test('who gives up is not held by a server that has itself waited for', async ()
   await expect(running).rejects.toMatchObject({ code: 'deadline' });
   expect(link.activeCount).toBe(0);
 });
+
+test('an answer under another id ends a call at once, also after one that was refused', async () => {
+  const link = await links.pool.open('con_a');
+  onCall = (response) => void response.writeHead(503).end();
+  await expect(link.callTool('work', {})).rejects.toMatchObject({ reason: 'http_status' });
+  const stray = JSON.stringify({ jsonrpc: '2.0', id: 999, result: { content: [] } });
+  onCall = (response) => void openEvents(response).write(`data: ${stray}\n\n`);
+  const called = link.callTool('work', {}, { timeoutMs: 3_000 });
+  await expect(called).rejects.toMatchObject({ code: 'upstream', reason: 'wrong_id' });
+});

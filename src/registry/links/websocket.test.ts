@@ -98,12 +98,13 @@ test.each([
 });
 
 test('an answer under an id that nobody asked with ends the one call that waits', async () => {
-  answerTool = (socket, id) =>
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: `${id}`, result: {} }));
+  answerTool = (socket, id) => reply(socket, id + 1_000, { content: [] });
   const link = await links.pool.open('con_ws');
   const called = link.callTool('work', {}, { timeoutMs: 3_000 });
   await expect(called).rejects.toMatchObject({ code: 'upstream', reason: 'wrong_id' });
-  await link.probe();
+  answerTool = (socket, id) =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: `${id}`, result: { content: [] } }));
+  expect((await link.callTool('work', {})).content).toEqual([]);
 });
 
 test('an answer that comes after its call was given up, or twice, is no other call’s', async () => {

@@ -111,7 +111,7 @@ test('a process that ends in the middle of a call fails the link and tells why',
 
 test('an answer under an id that nobody asked with is the failure of the one that waits', async () => {
   const order = await ground.write(
-    `process.stdin.once('data', () => process.stdout.write('{"jsonrpc":"2.0","id":"1","result":{}}\\n'));`,
+    `process.stdin.once('data', () => process.stdout.write('{"jsonrpc":"2.0","id":"another","result":{}}\\n'));`,
   );
   const server = await ground.supervision.spawn(order);
   const message = 'the server answered under another id than that of the request';
