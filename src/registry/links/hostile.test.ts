@@ -167,6 +167,7 @@ test('of what comes with a status only the words of a JSON-RPC error are told', 
 test('a server that asks to wait is quoted, for a day at most', async () => {
   await expect(openPath('limited')).rejects.toMatchObject({
     reason: 'http_status',
+    message: 'the server answered with the HTTP status 429, and asks to wait 7 s: too many',
     detail: { status: 429, message: 'too many' },
     retryAfter: 7,
   });

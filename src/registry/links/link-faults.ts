@@ -177,11 +177,13 @@ export function statusFault(
 ): Fault {
   if (status === 401) return authorizationRequired(cause);
   const said = message === undefined ? '' : `: ${message}`;
-  const seconds = readRetryAfter(retryAfter);
-  return new Fault('upstream', `the server answered with the HTTP status ${status}${said}`, {
+  const asked = readRetryAfter(retryAfter);
+  const seconds = asked === undefined ? undefined : Math.min(asked, retrySecondsMax);
+  const wait = seconds === undefined ? '' : `, and asks to wait ${seconds} s`;
+  return new Fault('upstream', `the server answered with the HTTP status ${status}${wait}${said}`, {
     reason: 'http_status',
     detail: { status, ...(message === undefined ? {} : { message }) },
-    ...(seconds === undefined ? {} : { retryAfter: Math.min(seconds, retrySecondsMax) }),
+    ...(seconds === undefined ? {} : { retryAfter: seconds }),
     cause,
   });
 }
