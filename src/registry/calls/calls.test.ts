@@ -248,12 +248,14 @@ describe('a call by capability', () => {
   });
 
   test.each([
-    ['insufficient_scope', 'refused'],
-    ['authorization_required', 'error'],
-  ])('that ends in %s counts as %s', async (reason, outcome) => {
+    [{ reason: 'insufficient_scope' }, 'refused'],
+    [{ reason: 'authorization_required' }, 'error'],
+    [{ reason: 'http_status', detail: { status: 429 }, retryAfter: 7 }, 'refused'],
+    [{ reason: 'http_status', detail: { status: 503 } }, 'error'],
+  ])('that ends in %j counts as %s', async (why, outcome) => {
     refusedToOpen = new Set();
     callTool = async () => {
-      throw new Fault('upstream', 'the server wants more', { reason });
+      throw new Fault('upstream', 'the server wants more', why);
     };
     expect((await post('/capabilities/read/call', body)).status).toBe(502);
     expect(ground.told.events).toMatchObject([{ outcome }]);

@@ -168,6 +168,7 @@ function capabilityOf({ method, target }: Wanted): string | undefined {
 }
 
 const internalError = -32_603;
+const tooManyRequests = 429;
 
 function endingOf(
   error: unknown,
@@ -178,8 +179,14 @@ function endingOf(
   // A caller who waits less than a check does gave up: the server may yet have answered.
   if (fault.code === 'deadline' && isHasty) return 'cancelled';
   if (isRefusedTool(error) || fault.reason === 'insufficient_scope') return 'refused';
+  if (isRateLimited(fault)) return 'refused';
   if (fault.reason !== 'server_error') return 'error';
   return fault.detail['code'] === internalError ? 'error' : 'refused';
+}
+
+/** A server that limits its callers is there, and would only be asked the more by checks. */
+function isRateLimited({ reason, detail }: Fault): boolean {
+  return reason === 'http_status' && detail['status'] === tooManyRequests;
 }
 
 function msUntil(endsAt: number): number {
