@@ -15,6 +15,8 @@ export interface AgentCall {
   readonly deadlineAtMs: number;
   /** Aborted with a Fault when nobody waits any longer. */
   readonly signal: AbortSignal;
+  /** Told by callers that learn of an answer later than it came. */
+  readonly noteFinished?: (atMs: number) => void;
 }
 
 /** Speaks with agents in one way. */

@@ -59,7 +59,11 @@ export class Dispatch {
 
   async #attempt(run: TaskRun, agent: Agent, traceparent: string): Promise<unknown> {
     const { task, signal, askedBy, createdAtMs, deadlineAtMs } = run;
-    const call = { agent, task, askedBy, traceparent, createdAtMs, deadlineAtMs, signal };
+    const noteFinished = (atMs: number) => {
+      run.finishedAtMs = atMs;
+    };
+    const times = { createdAtMs, deadlineAtMs, noteFinished };
+    const call = { agent, task, askedBy, traceparent, ...times, signal };
     const callers = this.#callersOf(agent);
     // The inbox is a queue itself, and its agents say what they can do by what they take.
     run.isInbox = callers[0] === this.#options.callers.inbox;

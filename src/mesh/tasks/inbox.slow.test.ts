@@ -81,6 +81,9 @@ test('a task waits for its agent, on whichever replica that asks and answers', a
   expect(answered.body).toEqual({ taskId: task.taskId, status: 'completed' });
   const { status, body } = await asked;
   expect([status, body.result, body.executedBy]).toEqual([200, { text: 'hello' }, agentId]);
+  const record = (await mesh.call('GET', `/api/v1/tasks/${task.taskId}`)).body;
+  const event = [...mesh.told, ...second.told].find(({ data }) => data['taskId'] === task.taskId);
+  expect([record.duration, event?.data['duration']]).toEqual([body.duration, body.duration]);
   const repeated = await mesh.call('POST', path, given);
   expect([repeated.status, repeated.body.error.code]).toEqual([409, 'TASK_FINISHED']);
 });

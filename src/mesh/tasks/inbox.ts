@@ -100,6 +100,7 @@ export class Inbox implements AgentCaller, AsyncDisposable {
       signal,
     });
     signal.throwIfAborted();
+    if (record?.finishedAtMs !== undefined) call.noteFinished?.(record.finishedAtMs);
     return resultOf(call, record);
   }
 

@@ -34,6 +34,8 @@ export class TaskRun {
   isInbox = false;
   /** Whether an agent was or is being asked: then nobody asks for it again. */
   isBegun = false;
+  /** When its agent answered, where that was known later. */
+  finishedAtMs: number | undefined;
   /** Whether somebody waits here for its outcome. */
   isAwaited = false;
   /** Whether it began at another process, which has ended. */

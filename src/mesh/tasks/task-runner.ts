@@ -258,8 +258,8 @@ export class MeshTaskRunner implements TaskRunner, AsyncDisposable {
   }
 
   async #complete(run: TaskRun, result: unknown): Promise<TaskOutcome> {
-    const { taskId, agentId, createdAtMs } = run;
-    const durationMs = Math.max(0, Date.now() - createdAtMs);
+    const { taskId, agentId, createdAtMs, finishedAtMs = Date.now() } = run;
+    const durationMs = Math.max(0, finishedAtMs - createdAtMs);
     const outcome: TaskOutcome = {
       taskId,
       status: 'completed',
