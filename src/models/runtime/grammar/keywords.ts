@@ -105,7 +105,7 @@ const forms: Readonly<Record<string, (value: unknown) => boolean>> = {
  */
 export function checkKeywords(schema: JsonSchema, path: string): void {
   for (const [keyword, value] of Object.entries(schema)) {
-    if (demandsNothing(keyword, value)) continue;
+    if (demandsNothing(keyword, value) || isOfWritten(keyword, schema)) continue;
     const isSound = forms[keyword]?.(value) ?? true;
     if (!known.has(keyword) || !isSound) refuse(keyword, path);
   }
@@ -115,6 +115,22 @@ export function checkKeywords(schema: JsonSchema, path: string): void {
 function demandsNothing(keyword: string, value: unknown): boolean {
   if (keyword === 'uniqueItems') return value === false;
   return keyword === 'propertyNames' && (value === true || isAnyText(value));
+}
+
+/**
+ * Whether `propertyNames` lists all names that the schema itself gives, as Zod's records of an enum have it:
+ * an object with named properties is written with no others.
+ */
+function isOfWritten(keyword: string, schema: JsonSchema): boolean {
+  const { propertyNames, properties, required } = schema;
+  if (keyword !== 'propertyNames' || !isRecord(propertyNames)) return false;
+  const { type = 'string', enum: allowed, ...rest } = propertyNames;
+  const named = [
+    ...Object.keys(isRecord(properties) ? properties : {}),
+    ...(Array.isArray(required) ? required : []),
+  ];
+  const isPlain = type === 'string' && Object.keys(rest).length === 0 && Array.isArray(allowed);
+  return isPlain && named.length > 0 && named.every((name) => allowed.includes(name));
 }
 
 function isAnyText(schema: unknown): boolean {

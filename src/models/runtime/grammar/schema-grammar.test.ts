@@ -117,6 +117,19 @@ test.each<[JsonSchema, unknown[]]>([
   expect(grammarOf(schema)).toBe(grammarOf({ enum: values }));
 });
 
+test('a record of listed names is written with these', () => {
+  const record = (names: string[], required: string[]) => ({
+    type: 'object',
+    propertyNames: { type: 'string', enum: names },
+    additionalProperties: { type: 'number' },
+    required,
+  });
+  const { propertyNames: _, ...open } = record([], ['a', 'b']);
+  expect(grammarOf(record(['a', 'b', 'c'], ['a', 'b']))).toBe(grammarOf(open));
+  expect(() => grammarOf(record(['a'], ['a', 'b']))).toThrow(/propertyNames/);
+  expect(() => grammarOf(record(['a'], []))).toThrow(/propertyNames/);
+});
+
 test('bounds beyond all that is written bound nothing, as those of a 32-bit number', () => {
   const float = { type: 'number', minimum: -3.4028234663852886e38, maximum: 3.4028234663852886e38 };
   expect(grammarOf(float)).not.toContain('number');
