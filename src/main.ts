@@ -123,7 +123,9 @@ function explain(error: unknown): void {
 }
 
 // A reader such as `head` may leave before all is printed; that ends neither a command nor the suite.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => finish(error.code === 'EPIPE' ? 0 : 1));
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  finish(error.code === 'EPIPE' ? 0 : 1),
+);
 // Each further line fails like the first.
 process.stdout.once('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
