@@ -3,6 +3,7 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { request as sendRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   adminPassword,
@@ -29,6 +30,7 @@ beforeAll(async () => {
   await mkdir(join(folder, 'assets'));
   await writeFile(join(folder, 'index.html'), '<title>Ennead</title>');
   await writeFile(join(folder, 'assets', 'index-1234.js'), '1');
+  await writeFile(join(folder, 'assets', 'index-1234.js.gz'), gzipSync('1'));
   console = await Console.open({
     services: [
       { name: 'auth', url: await listenAnywhere(auth.host.http) },
@@ -250,5 +252,17 @@ describe('the pages', () => {
     const response = await ask('/assets/index-1234.js');
     expect(response.headers.get('cache-control')).toContain('immutable');
     expect((await ask('/assets/index-9999.js')).status).toBe(404);
+  });
+
+  test('come compressed to who takes that, as the build left them', async () => {
+    for (const encoding of ['gzip', 'identity']) {
+      const headers = { 'accept-encoding': encoding };
+      const response = await ask('/assets/index-1234.js', { headers });
+      expect(await response.text()).toBe('1');
+      expect(response.headers.get('content-encoding') ?? 'identity').toBe(encoding);
+      expect(response.headers.get('content-type')).toContain('javascript');
+      expect(response.headers.get('cache-control')).toContain('immutable');
+      expect(response.headers.get('vary')).toBe('accept-encoding');
+    }
   });
 });

@@ -98,6 +98,7 @@ async function servePages(app: FastifyInstance, folder: string | undefined): Pro
   await app.register(files, {
     root: folder,
     cacheControl: false,
+    preCompressed: true,
     setHeaders: (reply, path) => {
       // The names of built files hold their content's hash.
       const isLasting = /[\\/]assets[\\/]/.test(path);
@@ -105,6 +106,7 @@ async function servePages(app: FastifyInstance, folder: string | undefined): Pro
         'cache-control',
         isLasting ? 'public, max-age=31536000, immutable' : 'no-cache',
       );
+      reply.setHeader('vary', 'accept-encoding');
       reply.setHeader('content-security-policy', contentSecurityPolicy);
       reply.setHeader('x-content-type-options', 'nosniff');
       reply.setHeader('referrer-policy', 'no-referrer');
