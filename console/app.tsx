@@ -6,6 +6,7 @@ import { LoginPage } from './session/login-page.tsx';
 import { usePresence } from './session/person.ts';
 import { SessionEnded } from './session/session-ended.tsx';
 import { logOut, type Person } from './session/session.ts';
+import { FailureBoundary } from './ui/failure-boundary.tsx';
 import { NoSuchPage } from './ui/no-such-page.tsx';
 import { Problem } from './ui/problem.tsx';
 
@@ -38,9 +39,11 @@ function Shell({ isAway, ...props }: BarProps & { readonly isAway: boolean }) {
       <Bar {...props} />
       <main id="content" className="main" tabIndex={-1} ref={main}>
         <Switch>
-          {areas.map(({ path, Page }) => (
+          {areas.map(({ path, title, Page }) => (
             <Route key={path} path={path} nest={path !== '/'}>
-              <Page />
+              <FailureBoundary title={title}>
+                <Page />
+              </FailureBoundary>
             </Route>
           ))}
           <Route>

@@ -135,6 +135,21 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     expect(await page.getByLabel('Capability').inputValue()).toBe('');
   });
 
+  test('keep the bar when the program of an area cannot be had, and get it once it can', async () => {
+    const programs = '**/assets/tools-page-*';
+    const fresh = await ground.openPage();
+    await fresh.route(programs, (route) => route.abort());
+    await fresh.getByRole('link', { name: 'Tools' }).click();
+    const alert = fresh.getByRole('alert');
+    await alert.getByText('This page cannot be shown').waitFor();
+    await fresh.getByRole('link', { name: 'Models' }).click();
+    await fresh.getByRole('heading', { name: 'Models', exact: true }).waitFor();
+    await fresh.getByRole('link', { name: 'Tools' }).click();
+    await fresh.unroute(programs);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await fresh.getByText('No connections yet').waitFor();
+  });
+
   test('go on by themselves once the service is back that they ask', async () => {
     const studio = '**/services/studio/**';
     await page.route(studio, (route) => route.fulfill({ status: 502, body: '{}' }));
