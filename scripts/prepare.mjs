@@ -55,8 +55,7 @@ function areDependenciesCurrent() {
 function install() {
   say('installing the locked dependencies (the first time this takes a minute) …');
   run(
-    'npm',
-    ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
+    ['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
     'npm ci failed: is the npm registry reachable?',
   );
 }
@@ -70,12 +69,11 @@ function build() {
   rmSync(at('dist'), { recursive: true, force: true });
   const stamp = sourceStamp();
   const tsc = at('node_modules', 'typescript', 'bin', 'tsc');
-  run(process.execPath, [tsc, '-p', at('tsconfig.build.json')], 'the build failed');
+  run([process.execPath, tsc, '-p', at('tsconfig.build.json')], 'the build failed');
   copyAssets(at('dist'));
   const vite = at('node_modules', 'vite', 'bin', 'vite.js');
   run(
-    process.execPath,
-    [vite, 'build', at('console'), '--logLevel', 'error'],
+    [process.execPath, vite, 'build', at('console'), '--logLevel', 'error'],
     'the build of the console failed',
     // Also where tests build: React for development is twice as large.
     { NODE_ENV: 'production' },
@@ -116,7 +114,7 @@ function filesBelow(folder) {
   });
 }
 
-function run(command, args, sentence, variables = {}) {
+function run([command, ...args], sentence, variables = {}) {
   const isWindows = process.platform === 'win32';
   const { status } = spawnSync(command, args, {
     cwd: root,
