@@ -329,7 +329,8 @@ describe.skipIf(!browserProgram)('the studio (skipped when there is no Chromium)
     }
     expect(await theirs.getByRole('link', { name: 'Tasks' }).count()).toBe(0);
     await theirs.getByRole('link', { name: 'Settings' }).click();
-    expect(await theirs.getByRole('button', { name: 'Save the settings' }).isDisabled()).toBe(true);
+    expect(await theirs.getByRole('button', { name: 'Save the name' }).isDisabled()).toBe(true);
+    expect(await theirs.getByRole('button', { name: 'Save the settings' }).count()).toBe(0);
     await theirs.context().close();
   });
 
