@@ -5,9 +5,8 @@ const gib = 2 ** 30;
 
 it.each([
   [0.5 * gib, 32],
-  [16 * gib, 64],
-  [24 * gib, 96],
-  [512 * gib, 128],
+  [12 * gib, 48],
+  [512 * gib, 64],
 ])('of %d bytes of memory the database takes %d MB', (memoryBytes, megabytes) => {
   expect(cacheMegabytesFor(memoryBytes)).toBe(megabytes);
 });

@@ -69,7 +69,7 @@ export function databaseOf(config: SuiteConfig, dataFolder: string) {
 
 /** A 256th of the memory: whoever has little wants it for models. */
 export function cacheMegabytesFor(memoryBytes: number): number {
-  return Math.min(128, Math.max(32, Math.floor(memoryBytes / 2 ** 28)));
+  return Math.min(64, Math.max(32, Math.floor(memoryBytes / 2 ** 28)));
 }
 
 /** Applies the migrations of services; answers what was newly applied, `<service>/<file>`. */

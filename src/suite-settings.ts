@@ -30,7 +30,7 @@ export const suiteSettings = {
   databaseCacheMegabytes: setting(
     'ENNEAD_DATABASE_CACHE_MB',
     Type.Integer({ minimum: 16, maximum: 1_024 }),
-    'PGlite only: megabytes of memory for pages of tables and indexes, taken at the start; absent means a 256th of the memory, at least 32 and at most 128',
+    'PGlite only: megabytes of memory for pages of tables and indexes, taken at the start; absent means a 256th of the memory, at least 32 and at most 64',
   ),
   statementSeconds: settingOr(
     'ENNEAD_DATABASE_STATEMENT_SECONDS',
