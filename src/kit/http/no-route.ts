@@ -30,7 +30,8 @@ function methodsOf(contract: Contract, path: string): string[] {
   const routes = Object.values(contract.routes);
   const matching = routes.filter((route) => pathsOf(route).some((url) => matches(url, path)));
   const methods = new Set<string>(matching.map(({ method }) => method));
-  if (builtInPaths.includes(path)) methods.add('GET');
+  const isSocket = Object.values(contract.sockets ?? {}).some(({ url }) => matches(url, path));
+  if (isSocket || builtInPaths.includes(path)) methods.add('GET');
   if (methods.has('GET')) methods.add('HEAD');
   return [...methods].toSorted();
 }

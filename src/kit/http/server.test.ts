@@ -193,6 +193,8 @@ describe('bad input is refused in the envelope and leaves the service healthy', 
     const answer = await fetch(`${url}/notes/7`, { method: 'DELETE' });
     expect(answer.headers.get('allow')).toBe('GET, HEAD');
     await expectRefusal(answer, 405, 'METHOD_NOT_ALLOWED');
+    const posted = await fetch(`${url}/notes/feed`, { method: 'POST' });
+    await expectRefusal(posted, 405, 'METHOD_NOT_ALLOWED');
   });
 
   test('the path of a WebSocket without its handshake, before any token is looked at', async () => {
