@@ -10,6 +10,7 @@ import {
 import type { Connection, ConnectionNotes, Directory } from '../connections/connection.ts';
 import type { EventSink } from '../events.ts';
 import type { ExchangeOptions, Link, LinkProgress, Links } from '../links/link.ts';
+import { isRateLimited } from '../links/link-faults.ts';
 import type { Outcome, Traffic } from '../traffic/traffic.ts';
 import { isRefusedTool, requireTool } from './agreed-tools.ts';
 
@@ -168,7 +169,6 @@ function capabilityOf({ method, target }: Wanted): string | undefined {
 }
 
 const internalError = -32_603;
-const tooManyRequests = 429;
 
 function endingOf(
   error: unknown,
@@ -182,11 +182,6 @@ function endingOf(
   if (isRateLimited(fault)) return 'refused';
   if (fault.reason !== 'server_error') return 'error';
   return fault.detail['code'] === internalError ? 'error' : 'refused';
-}
-
-/** A server that limits its callers is there, and would only be asked the more by checks. */
-function isRateLimited({ reason, detail }: Fault): boolean {
-  return reason === 'http_status' && detail['status'] === tooManyRequests;
 }
 
 function msUntil(endsAt: number): number {

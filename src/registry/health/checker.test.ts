@@ -43,10 +43,13 @@ test('a refusal says what is missing', async () => {
   expect(verdict).toMatchObject({ status: 'error', reason: 'approval_required' });
 });
 
-test('a server that knows no ping has answered', async () => {
-  const { verdict } = await verdictOf('knows no ping');
-  expect(verdict).toMatchObject({ isAnswered: true, status: 'healthy' });
-});
+test.for(['knows no ping', 'limits its callers'] as const)(
+  'a server that %s has answered',
+  async (conduct) => {
+    const { verdict } = await verdictOf(conduct);
+    expect(verdict).toMatchObject({ isAnswered: true, status: 'healthy' });
+  },
+);
 
 test('the reason of a failure is the one of its Fault, when it is one that may be told', () => {
   const reasonOf = (code: 'upstream' | 'unavailable' | 'internal', reason?: string) =>

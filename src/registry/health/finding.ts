@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { isRateLimited } from '../links/link-faults.ts';
 
 /** What one exchange with a server showed. */
 export type Finding =
@@ -81,8 +82,9 @@ export function explain(error: unknown, wasOpen: boolean): Failure {
   return failureOf(code === 'upstream' ? 'not_mcp' : 'unreachable');
 }
 
-/** True when the server answered that it does not know the question: it is there and speaks MCP. */
+/** True when the server answered that it does not know the question, or not so often: it is there. */
 export function isAnswerAfterAll(error: unknown): boolean {
-  if (!(error instanceof Fault) || error.reason !== 'server_error') return false;
-  return error.detail['code'] === methodNotFound;
+  if (!(error instanceof Fault)) return false;
+  const isUnknown = error.reason === 'server_error' && error.detail['code'] === methodNotFound;
+  return isUnknown || isRateLimited(error);
 }

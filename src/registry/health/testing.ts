@@ -14,6 +14,7 @@ export type Conduct =
   | 'hangs at the door'
   | 'hangs'
   | 'knows no ping'
+  | 'limits its callers'
   | 'needs approval';
 
 /** A connection to an HTTP server that was never checked; fields given here replace its own. */
@@ -105,6 +106,9 @@ export class ConductedLinks implements Links {
   async #probe(connectionId: string): Promise<void> {
     const conduct = this.#conductOf(connectionId);
     if (conduct === 'hangs') await new Promise(() => {});
+    if (conduct === 'limits its callers') {
+      throw new Fault('upstream', 'no', { reason: 'http_status', detail: { status: 429 } });
+    }
     if (conduct !== 'knows no ping') return;
     throw new Fault('upstream', 'no', { reason: 'server_error', detail: { code: -32_601 } });
   }

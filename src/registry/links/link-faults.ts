@@ -170,6 +170,13 @@ export interface StatusFacts {
   readonly cause?: unknown;
 }
 
+const tooManyRequests = 429;
+
+/** Whether a server limits its callers: it is there, and would only be asked the more by checks. */
+export function isRateLimited({ reason, detail }: Fault): boolean {
+  return reason === 'http_status' && detail['status'] === tooManyRequests;
+}
+
 /** The server answered with a status that says no; 401 asks for authorization. */
 export function statusFault(
   status: number,
