@@ -1,4 +1,4 @@
-import type { TraceFilter } from '../reading/list-store.ts';
+import type { TraceFilter } from '../reading/list-sql.ts';
 import { openRow, sayOpen, storable, type OpenSaying } from './open-row.ts';
 import type { OpenTrace } from './open-trace.ts';
 import type { TagPacker } from './tag-packer.ts';

@@ -76,6 +76,10 @@ test('a trace is found by its id for as long as it is listed', async () => {
 test('traces that match a filter are counted up to 10,000', async () => {
   const crowd = await listing(source, { name: 'crowd' }, nowMs);
   expect(crowd).toMatchObject({ total: 10_000, isTotalCapped: true });
+  expect(crowd.traces).toHaveLength(100);
+  const beyond = await listing(source, { name: 'crowd', offset: 10_040 }, nowMs);
+  expect(beyond).toMatchObject({ total: 10_000, isTotalCapped: true });
+  expect(beyond.traces).toHaveLength(10);
   const few = await listing(source, { name: 'oldest' }, nowMs);
   expect(few.total).toBe(4);
   expect(few).not.toHaveProperty('isTotalCapped');
@@ -94,4 +98,5 @@ test('errors that are not among the newest 10,000 that match are counted', async
   await store('crowd', { count: 3, receivedAtMs: nowMs - dayMs, status: 1 });
   const failed = await listing(source, { status: 'error', name: 'crowd' }, nowMs);
   expect(failed).toMatchObject({ total: 3, errorRate: 0 });
+  expect(failed.traces.map(({ status }) => status)).toEqual(['error', 'error', 'error']);
 });

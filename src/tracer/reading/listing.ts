@@ -5,17 +5,9 @@ import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from '../intake/days.ts';
 import type { OpenListing, OpenQuery } from '../intake/open-listing.ts';
 import { unpackTags } from '../trace/tags.ts';
-import {
-  countEveryFailed,
-  countEveryTrace,
-  countTraces,
-  findTraceIds,
-  isEveryTrace,
-  listTraces,
-  type ListedRow,
-  type ShownFrom,
-  type TraceFilter,
-} from './list-store.ts';
+import { countEveryFailed, countEveryTrace, countTraces, isEveryTrace } from './count-store.ts';
+import type { ShownFrom, TraceFilter } from './list-sql.ts';
+import { findTraceIds, listMatches, listTraces, type ListedRow, type Page } from './list-store.ts';
 
 /** How rows number what became of a trace. */
 export const statuses: readonly TraceStatus[] = ['success', 'error', 'timeout'];
@@ -44,7 +36,7 @@ export interface ListSource {
   readonly listOpen: (query: OpenQuery) => Promise<OpenListing>;
 }
 
-interface Question {
+interface Question extends Page {
   readonly database: Database;
   readonly filter: TraceFilter;
   readonly open: OpenListing;
@@ -56,11 +48,9 @@ export async function listing({ database, listOpen }: ListSource, query: ListQue
   const { limit = pageSizeDefault } = query;
   const offset = query.offset ?? ((query.page ?? 1) - 1) * limit;
   const open = await listOpen({ filter, limit: limit + offset });
-  const question = { database, filter, open };
-  const [rows, { isCapped, ...counted }] = await Promise.all([
-    listTraces(database, { filter, openRows: open.rows, limit, offset }),
-    query.status === 'error' ? countErrors(question) : countMatches(question),
-  ]);
+  const question = { database, filter, open, limit, offset };
+  const answer = query.status === 'error' ? await listErrors(question) : await listAny(question);
+  const { rows, isCapped, ...counted } = answer;
   return {
     traces: rows.map(describe),
     ...counted,
@@ -85,47 +75,75 @@ interface Total {
   readonly isCapped: boolean;
 }
 
+interface Found extends Total {
+  readonly rows: readonly ListedRow[];
+}
+
 function totalOf(total: number): Total {
   return { total: Math.min(total, countMax), isCapped: total > countMax };
 }
 
-/** How many traces match; all together are counted as they come. */
-async function countMatches({ database, filter, open }: Question): Promise<Total> {
+/** All together are counted as they come. */
+async function listAny(question: Question): Promise<Found> {
+  const { database, filter, open } = question;
   if (isEveryTrace(filter)) {
-    const stored = await countEveryTrace(database, filter);
-    return { total: stored + open.total, isCapped: false };
+    const [rows, stored] = await Promise.all([pageOf(question), countEveryTrace(database, filter)]);
+    return { rows, total: stored + open.total, isCapped: false };
   }
-  const { total } = await countTraces(database, filter, countMax);
-  return totalOf(total + open.total);
+  const found = await matchesOf(question, filter);
+  return { rows: found.rows, ...totalOf(found.total + open.total) };
 }
 
 /**
- * How many errors match, and the share that failed of the traces that match but for their status: of all
- * where nothing else is asked for, else of the newest 10,000 at most.
+ * Errors, and the share that failed of the traces that match but for their status: of all where nothing
+ * else is asked for, else of the newest 10,000 at most.
  */
-async function countErrors(question: Question): Promise<Total & { readonly errorRate: number }> {
+async function listErrors(question: Question): Promise<Found & { readonly errorRate: number }> {
   const { open } = question;
-  const { total, failed, errors } = await countFailures(question);
+  const { rows, total, failed, errors } = await findErrors(question);
   const all = total + open.ofAnyStatus.total;
   const errorRate = all === 0 ? 0 : (failed + open.ofAnyStatus.failed) / all;
-  return { ...totalOf(errors + open.total), errorRate };
+  return { rows, ...totalOf(errors + open.total), errorRate };
 }
 
-/** Of what is stored, with as many errors as match. */
-async function countFailures({ database, filter }: Question) {
+/** A page of the errors, with how many of what is stored there are. */
+async function findErrors(question: Question) {
+  const { database, filter } = question;
   const ofAnyStatus = { ...filter, status: undefined };
   if (isEveryTrace(ofAnyStatus)) {
-    const [total, failures] = await Promise.all([
+    const [rows, total, failures] = await Promise.all([
+      pageOf(question),
       countEveryTrace(database, filter),
       countEveryFailed(database, filter),
     ]);
-    return { total, ...failures };
+    return { rows, total, ...failures };
   }
-  const counted = await countTraces(database, ofAnyStatus, countMax);
-  if (counted.total <= countMax) return counted;
+  const found = await matchesOf(question, ofAnyStatus);
+  if (found.total <= countMax) return found;
   // There may be more among those that are not the newest.
   const { total: errors } = await countTraces(database, filter, countMax);
-  return { ...counted, errors };
+  return { ...found, errors };
+}
+
+function pageOf({ database, filter, open, limit, offset }: Question): Promise<ListedRow[]> {
+  return listTraces(database, { filter, openRows: open.rows, limit, offset });
+}
+
+/** The page, and how many there are of what is to be counted, which may be of any status. */
+async function matchesOf(question: Question, counted: TraceFilter) {
+  const { database, filter, open, limit, offset } = question;
+  const found = await listMatches(database, {
+    filter: counted,
+    openRows: open.rows,
+    limit,
+    offset,
+    pageStatus: counted === filter ? undefined : filter.status,
+    countMax,
+  });
+  // Some of the page may lie beyond those that were counted.
+  const last = found.rows[limit - 1];
+  const isWhole = found.total <= countMax || (last && last.start_us >= (found.oldest_us ?? 0));
+  return isWhole ? found : { ...found, rows: await pageOf(question) };
 }
 
 function filterOf(query: ListQuery, nowMs: number): TraceFilter {

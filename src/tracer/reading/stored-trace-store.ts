@@ -1,6 +1,6 @@
 import type { Database } from '../../kit/database/database.ts';
 import { Fault } from '../../kit/errors.ts';
-import { isShown, type ShownFrom } from './list-store.ts';
+import { isShown, type ShownFrom } from './list-sql.ts';
 import type { FoundTrace } from './messages.ts';
 
 interface Row {
