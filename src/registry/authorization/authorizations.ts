@@ -200,10 +200,10 @@ export class Authorizations implements AsyncDisposable {
 
   /** Throws `conflict` (`address_changed`) and keeps nothing when the server has moved meanwhile. */
   async #keep(connectionId: string, standing: Standing): Promise<void> {
-    if (!isAt(this.#find(connectionId), standing.resource)) throw moved(connectionId);
+    const isThere = () => isAt(this.#find(connectionId), standing.resource);
     const sealed = this.#box.seal(standing, connectionId);
-    await saveAuthorization(this.#options.sql, connectionId, sealed);
-    if (!isAt(this.#find(connectionId), standing.resource)) {
+    if (isThere()) await saveAuthorization(this.#options.sql, connectionId, sealed);
+    if (!isThere()) {
       // Whoever moved it may have looked for something to remove before this was written.
       await this.remove(connectionId);
       throw moved(connectionId);
