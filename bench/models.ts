@@ -9,16 +9,16 @@ import { measureFirstText, measureMemory, measureReading, measureWriting } from 
 
 const depth = chosenDepth();
 const { files, folder } = await writeModels();
-// The large one shows nothing more of whether it runs.
+// The larger ones show nothing more of whether it runs.
 const measured = depth.isBrief ? files.slice(0, 1) : files;
 process.on('exit', () => rmSync(folder, { recursive: true }));
 
 await printReport([
   ...measured.flatMap((file) => [
-    [`writing of ${file.title}`, () => measureWriting(file, depth)] as const,
-    [`first text of ${file.title}`, () => measureFirstText(file, depth)] as const,
-    [`reading of ${file.title}`, () => measureReading(file, depth)] as const,
-    [`memory of ${file.title}`, () => measureMemory(file)] as const,
+    [`writing, ${file.name}`, () => measureWriting(file, depth)] as const,
+    [`first text, ${file.name}`, () => measureFirstText(file, depth)] as const,
+    [`reading, ${file.name}`, () => measureReading(file, depth)] as const,
+    [`memory, ${file.name}`, () => measureMemory(file)] as const,
   ]),
   ['the cost of HTTP', () => measureHttp(files, depth)],
 ]);

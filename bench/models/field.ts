@@ -19,8 +19,6 @@ export type Results = readonly (Omit<Entrant, 'contestant'> & {
   readonly accounts: readonly Account[];
 })[];
 
-export const runtimeName = 'the runtime of models';
-
 /** Everything that is compared over one model. The owner disposes of it. */
 export class Field implements AsyncDisposable {
   readonly #entrants: readonly Entrant[];
@@ -31,19 +29,16 @@ export class Field implements AsyncDisposable {
     this.#started = started;
   }
 
-  /**
-   * Starts the ways; llama.cpp takes part where somebody says where it is. Those that answer whole over HTTP
-   * stay out where they have nothing to show: each is a process that works beside the others.
-   */
-  static async start({ path }: BenchModel, { hasHttp = true } = {}): Promise<Field> {
+  /** Starts the ways; llama.cpp takes part where somebody says where it is, and then its server is the limit. */
+  static async start({ path }: BenchModel): Promise<Field> {
     const entrants: Entrant[] = [];
     const started: Contestant[] = [];
-    for (const { way, name, role, isHttp } of ways) {
-      if (isHttp && !hasHttp) continue;
+    const limit = chosenLimit();
+    for (const { way, name, role } of ways) {
       if (way === 'llama-server' && !llamaCppProgram(way)) continue;
       const contestant = await Contestant.start(way, path);
       started.push(contestant);
-      entrants.push({ name, role, contestant });
+      entrants.push({ name, role: way === limit ? 'limit' : role, contestant });
     }
     const program = llamaCppProgram('llama-bench');
     if (program) {
@@ -82,20 +77,32 @@ const llamaBenchName = 'llama-bench';
 interface WayEntry extends Omit<Entrant, 'contestant'> {
   /** As `way-child.ts` knows it. */
   readonly way: string;
-  readonly isHttp?: boolean;
 }
+
+const runtimeName = 'the runtime of models';
+const serviceName = 'models behind HTTP';
 
 const ways: readonly WayEntry[] = [
   { way: 'runtime', name: runtimeName, role: 'ours' },
-  { way: 'bare', name: 'node-llama-cpp alone', role: 'limit' },
-  { way: 'http', name: 'models behind HTTP', role: 'ours', isHttp: true },
-  { way: 'llama-server', name: 'llama-server, HTTP', role: 'peer', isHttp: true },
+  { way: 'bare', name: 'node-llama-cpp alone', role: 'peer' },
+  { way: 'http', name: serviceName, role: 'ours' },
+  { way: 'llama-server', name: 'llama-server, HTTP', role: 'peer' },
 ];
+
+/** The way that ours is measured by. */
+function chosenLimit(): 'llama-server' | 'bare' {
+  return llamaCppProgram('llama-server') ? 'llama-server' : 'bare';
+}
+
+/** What is measured by the limit: like is compared with like. */
+function judgedName(): string {
+  return chosenLimit() === 'bare' ? runtimeName : serviceName;
+}
 
 interface FigureOptions {
   readonly unit: string;
   readonly figureOf: (account: Account) => number;
-  /** Of the runtime. */
+  /** Of ours, over HTTP where the limit is. */
   readonly goal?: Goal;
 }
 
@@ -105,12 +112,13 @@ export function figureOf(
   results: Results,
   { unit, figureOf: sampleOf, goal }: FigureOptions,
 ): Figure {
+  const judged = judgedName();
   const rows = results.map(({ name, role, accounts }) => ({
     name,
     role,
     unit,
     samples: accounts.map(sampleOf),
-    ...(goal && name === runtimeName ? { goal } : {}),
+    ...(goal && name === judged ? { goal } : {}),
   }));
   const note = llamaCppProgram('llama-bench') ? {} : { note: llamaCppMissing };
   return { title, rows: rows.filter(({ samples }) => !samples.some(Number.isNaN)), ...note };

@@ -17,7 +17,8 @@ export async function measureWriting(file: BenchModel, depth: Depth): Promise<Fi
   await using field = await Field.start(file);
   const figures: Figure[] = [];
   for (const parallel of parallels) {
-    const order = { parallel, requests: parallel, promptWords, answerTokens };
+    const tokens = answerTokens / file.shortening;
+    const order = { parallel, requests: parallel, promptWords, answerTokens: tokens };
     const results = await field.compare(order, depth);
     const title = (what: string) => `${what}, ${parallel} at once: ${file.title}`;
     figures.push(
@@ -40,13 +41,13 @@ export async function measureWriting(file: BenchModel, depth: Depth): Promise<Fi
  * tell much on a machine that does other things, too.
  */
 export async function measureFirstText(file: BenchModel, depth: Depth): Promise<Figure[]> {
-  await using field = await Field.start(file, { hasHttp: false });
+  await using field = await Field.start(file);
   const figures: Figure[] = [];
   for (const parallel of parallels) {
     const order = { parallel, requests: parallel, promptWords, answerTokens: firstTokens };
     const results = await field.compare(order, {
-      rounds: depth.rounds * 8,
-      warmUps: depth.warmUps * 5,
+      rounds: (depth.rounds * 8) / file.shortening,
+      warmUps: depth.warmUps * (file.shortening === 1 ? 5 : 1),
     });
     figures.push(
       figureOf(`Time to the first text, ${parallel} at once: ${file.title}`, results, {
@@ -62,7 +63,7 @@ export async function measureFirstText(file: BenchModel, depth: Depth): Promise<
 /** Tokens of a long prompt that are read in a second of wall time. */
 export async function measureReading(file: BenchModel, depth: Depth): Promise<Figure[]> {
   await using field = await Field.start(file);
-  const order = { parallel: 1, requests: 1, promptWords: 1000, answerTokens: 1 };
+  const order = { parallel: 1, requests: 1, promptWords: 1000 / file.shortening, answerTokens: 1 };
   const results = await field.compare(order, depth);
   const read = perSecond(({ promptTokens }) => promptTokens);
   const options = { unit: 'tokens/s', figureOf: read, goal: nearlyBare };
@@ -72,7 +73,8 @@ export async function measureReading(file: BenchModel, depth: Depth): Promise<Fi
 /** Resident memory of the process that holds the model, after it was used. */
 export async function measureMemory(file: BenchModel): Promise<Figure[]> {
   await using field = await Field.start(file);
-  const order = { parallel: 8, requests: 8, promptWords, answerTokens };
+  const tokens = answerTokens / file.shortening;
+  const order = { parallel: 8, requests: 8, promptWords, answerTokens: tokens };
   const results = await field.compare(order, { rounds: 1, warmUps: 0 });
   const options = { unit: 'MB', figureOf: ({ memoryBytes }: Account) => memoryBytes / 1e6 };
   return [figureOf(`Memory of the process with the model: ${file.title}`, results, options)];

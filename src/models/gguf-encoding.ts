@@ -12,12 +12,18 @@ export const valueType = {
 /** The bytes that the data of a tensor begins at a multiple of, unless the file says otherwise. */
 export const alignment = 32;
 
-/** A tensor of 32-bit numbers. */
+/** How the numbers of a tensor are stored, as the specification numbers it. */
+const tensorType = { f32: 0, q8_0: 8 } as const;
+
+export type TensorType = keyof typeof tensorType;
+
 export interface Tensor {
   readonly name: string;
   /** Innermost dimension first, as GGUF stores them. */
   readonly dimensions: readonly number[];
-  readonly values: Float32Array;
+  readonly type: TensorType;
+  /** As the type stores them. */
+  readonly bytes: Uint8Array;
 }
 
 /** A whole file of metadata entries and tensors. */
@@ -31,7 +37,7 @@ export function encodeGguf(metadata: readonly Buffer[], tensors: readonly Tensor
     ...describeTensors(tensors),
   ];
   const header = padded(Buffer.concat(parts));
-  return Buffer.concat([header, ...tensors.map((tensor) => padded(floats(tensor.values)))]);
+  return Buffer.concat([header, ...tensors.map(({ bytes }) => padded(bytes))]);
 }
 
 /** A metadata entry of a value that is encoded already. */
@@ -91,20 +97,19 @@ export function floats(values: ArrayLike<number>): Buffer {
 
 function describeTensors(tensors: readonly Tensor[]): Buffer[] {
   let offset = 0;
-  return tensors.map(({ name, dimensions, values }) => {
-    const float32 = 0;
+  return tensors.map(({ name, dimensions, type, bytes }) => {
     const described = [
       string(name),
       uint32(dimensions.length),
       ...dimensions.map(uint64),
-      uint32(float32),
+      uint32(tensorType[type]),
       uint64(offset),
     ];
-    offset += Math.ceil(values.byteLength / alignment) * alignment;
+    offset += Math.ceil(bytes.byteLength / alignment) * alignment;
     return Buffer.concat(described);
   });
 }
 
-function padded(bytes: Buffer): Buffer {
+function padded(bytes: Uint8Array): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(-bytes.length & (alignment - 1))]);
 }

@@ -14,7 +14,9 @@ import {
   uint32,
   valueType,
   type Tensor,
+  type TensorType,
 } from './gguf-encoding.ts';
+import { norm, WeightDrawer } from './random-weights.ts';
 
 /** The name of the file in a models folder, for tests and measurements. */
 export const randomModelFile = 'ennead-random.gguf';
@@ -44,7 +46,13 @@ export interface RandomModelShape {
   readonly width: number;
   readonly layers: number;
   readonly heads: number;
+  /** Heads of keys and values, where they are fewer than those of queries. */
+  readonly kvHeads?: number;
   readonly hidden: number;
+  /** Of the matrices; `f32` when absent. */
+  readonly weights?: TensorType;
+  /** At least so many tokens; those beyond the words and bytes are never written. */
+  readonly vocabulary?: number;
 }
 
 /**
@@ -75,11 +83,11 @@ async function isPresent(path: string): Promise<boolean> {
 }
 
 const smallShape: RandomModelShape = { width: 64, layers: 2, heads: 4, hidden: 128 };
-const seed = 0x9e3779b9;
 
 // llama.cpp's numbers for kinds of tokens.
 const meanPooling = 1;
-const tokenKind = { normal: 1, unknown: 2, control: 3, byte: 6 };
+const fileType = { f32: 0, q8_0: 7 };
+const tokenKind = { normal: 1, unknown: 2, control: 3, unused: 5, byte: 6 };
 
 const plainTemplate =
   "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + " +
@@ -119,7 +127,7 @@ export function encodeSplitModel(partCount: number, options: RandomModelOptions 
 function makeRandomModel(options: RandomModelOptions) {
   const { shape = smallShape, isEmbedding = false, isEndless = false } = options;
   const { chatTemplate = plainTemplate } = options;
-  const tokens = buildVocabulary(!isEndless);
+  const tokens = buildVocabulary(!isEndless, shape.vocabulary);
   const pooling = isEmbedding ? [numberEntry('llama.pooling_type', meanPooling)] : [];
   const template = stringEntry('tokenizer.chat_template', chatTemplate);
   const metadata = [...describeModel(tokens, shape), template, ...pooling];
@@ -130,7 +138,7 @@ function makeRandomModel(options: RandomModelOptions) {
  * SentencePiece with byte fallback. It merges pairs from left to right, so a word can only be
  * reached when all of its prefixes are pieces too.
  */
-function buildVocabulary(isEndSpoken: boolean): VocabularyToken[] {
+function buildVocabulary(isEndSpoken: boolean, size = 0): VocabularyToken[] {
   const specials = [
     makeToken('<unk>', tokenKind.unknown),
     makeToken('<s>', tokenKind.control),
@@ -147,7 +155,11 @@ function buildVocabulary(isEndSpoken: boolean): VocabularyToken[] {
     for (let end = 1; end <= whole.length; end++) pieces.add(whole.slice(0, end));
   }
   const normal = [...pieces].map((text) => makeToken(text, tokenKind.normal, wholes.has(text)));
-  return [...specials, ...bytes, ...normal];
+  const used = [...specials, ...bytes, ...normal];
+  const unused = Array.from({ length: Math.max(0, size - used.length) }, (_, i) =>
+    makeToken(`<unused_${i}>`, tokenKind.unused),
+  );
+  return [...used, ...unused];
 }
 
 function makeToken(text: string, kind: number, isSpoken = false): VocabularyToken {
@@ -160,14 +172,14 @@ function describeModel(tokens: readonly VocabularyToken[], shape: RandomModelSha
     stringEntry('general.architecture', 'llama'),
     stringEntry('general.name', randomModelName),
     stringEntry('general.description', randomModelDescription),
-    numberEntry('general.file_type', 0),
+    numberEntry('general.file_type', fileType[shape.weights ?? 'f32']),
     numberEntry('general.alignment', alignment),
     numberEntry('llama.context_length', randomModelContextTokens),
     numberEntry('llama.embedding_length', shape.width),
     numberEntry('llama.block_count', shape.layers),
     numberEntry('llama.feed_forward_length', shape.hidden),
     numberEntry('llama.attention.head_count', shape.heads),
-    numberEntry('llama.attention.head_count_kv', shape.heads),
+    numberEntry('llama.attention.head_count_kv', kvHeadsOf(shape)),
     numberEntry('llama.rope.dimension_count', shape.width / shape.heads),
     numberEntry('llama.vocab_size', tokens.length),
     entry('llama.attention.layer_norm_rms_epsilon', valueType.float32, floats([1e-5])),
@@ -196,68 +208,34 @@ function describeModel(tokens: readonly VocabularyToken[], shape: RandomModelSha
 }
 
 function drawTensors(tokens: readonly VocabularyToken[], shape: RandomModelShape): Tensor[] {
-  const random = createRandom(seed);
+  const drawer = new WeightDrawer(shape.weights ?? 'f32');
   const { width, hidden, layers } = shape;
-  const norm = (name: string) => ({
-    name: `${name}.weight`,
-    dimensions: [width],
-    values: new Float32Array(width).fill(1),
-  });
-  const matrix = (name: string, columns: number, rows: number) => ({
-    name: `${name}.weight`,
-    dimensions: [columns, rows],
-    values: draw(columns * rows, random, 1 / Math.sqrt(columns)),
-  });
+  const kvWidth = (width / shape.heads) * kvHeadsOf(shape);
+  const matrix = (name: string, columns: number, rows: number) =>
+    drawer.matrix(name, { columns, rows });
   const block = (layer: number) => [
-    norm(`blk.${layer}.attn_norm`),
-    ...['attn_q', 'attn_k', 'attn_v', 'attn_output'].map((name) =>
-      matrix(`blk.${layer}.${name}`, width, width),
-    ),
-    norm(`blk.${layer}.ffn_norm`),
+    norm(`blk.${layer}.attn_norm`, width),
+    matrix(`blk.${layer}.attn_q`, width, width),
+    matrix(`blk.${layer}.attn_k`, width, kvWidth),
+    matrix(`blk.${layer}.attn_v`, width, kvWidth),
+    matrix(`blk.${layer}.attn_output`, width, width),
+    norm(`blk.${layer}.ffn_norm`, width),
     matrix(`blk.${layer}.ffn_gate`, width, hidden),
     matrix(`blk.${layer}.ffn_up`, width, hidden),
     matrix(`blk.${layer}.ffn_down`, hidden, width),
   ];
-  const output = {
-    name: 'output.weight',
-    dimensions: [width, tokens.length],
-    values: drawOutput(tokens, shape.width, random),
-  };
+  const output = drawer.output(
+    width,
+    tokens.map(({ isSpoken }) => isSpoken),
+  );
   return [
     matrix('token_embd', width, tokens.length),
     ...Array.from({ length: layers }, (_, layer) => block(layer)).flat(),
-    norm('output_norm'),
+    norm('output_norm', width),
     output,
   ];
 }
 
-/** A deviation of 3 among the logits makes answers varied, yet far from uniform. */
-function drawOutput(
-  tokens: readonly VocabularyToken[],
-  width: number,
-  random: () => number,
-): Float32Array {
-  const values = new Float32Array(tokens.length * width);
-  for (const [row, token] of tokens.entries()) {
-    if (!token.isSpoken) continue;
-    values.set(draw(width, random, 3 / Math.sqrt(width)), row * width);
-  }
-  return values;
-}
-
-/** Uniform values: only multiplication, so every machine rounds them alike. */
-function draw(count: number, random: () => number, deviation: number): Float32Array {
-  const reach = deviation * Math.sqrt(3);
-  return Float32Array.from({ length: count }, () => (random() * 2 - 1) * reach);
-}
-
-/** The generator mulberry32: 32 bits of state, the same sequence everywhere. */
-function createRandom(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+function kvHeadsOf({ heads, kvHeads = heads }: RandomModelShape): number {
+  return kvHeads;
 }

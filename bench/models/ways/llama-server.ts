@@ -3,14 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { findPortBase } from '../../harness/free-ports.ts';
 import { llamaCppProgram } from '../llama-cpp.ts';
+import { postStreamed } from './streamed.ts';
 import { contextTokens, sequences, threads, type Way } from './way.ts';
 
-interface Answer {
+interface LastEvent {
   readonly tokens_evaluated: number;
   readonly tokens_predicted: number;
 }
 
-/** llama.cpp's own server, asked whole answers; no prompt is remembered, as in the other ways. */
+/** llama.cpp's own server, asked for streams; no prompt is remembered, as in the other ways. */
 export async function openLlamaServer(modelPath: string): Promise<Way> {
   const port = await findPortBase();
   const options = [...settings, '--model', modelPath, '--port', String(port)];
@@ -22,17 +23,10 @@ export async function openLlamaServer(modelPath: string): Promise<Way> {
     modelPid: () => server.pid ?? 0,
     complete: async ({ text, answerTokens }, onFirst) => {
       const prompt = { prompt: text, n_predict: answerTokens, ignore_eos: true };
-      const answer = await pool.request({
-        method: 'POST',
-        path: '/completion',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...prompt, temperature: 0, cache_prompt: false }),
-      });
-      const body = await answer.body.text();
-      if (answer.statusCode !== 200) throw new Error(body);
-      onFirst();
+      const body = { ...prompt, temperature: 0, cache_prompt: false, stream: true };
+      const events = await postStreamed(pool, { path: '/completion', body }, onFirst);
       // A figure of another shape shows as NaN.
-      const { tokens_evaluated, tokens_predicted } = JSON.parse(body) as Answer;
+      const { tokens_evaluated, tokens_predicted } = events.at(-1) as LastEvent;
       return { promptTokens: tokens_evaluated, answerTokens: tokens_predicted };
     },
   };
