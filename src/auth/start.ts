@@ -1,6 +1,7 @@
 import type { HttpServer } from '../kit/http/server.ts';
-import { auditRefusals } from './audit/refused-requests.ts';
+import { openTogether, type Lifetime } from '../kit/lifecycle.ts';
 import type { Host } from '../kit/service.ts';
+import { auditRefusals } from './audit/refused-requests.ts';
 import type { AuthConfig } from './config.ts';
 import { authContract } from './contract.ts';
 import { announceLogin, ensureAdministrator } from './accounts/first-administrator.ts';
@@ -12,37 +13,40 @@ import { deleteOldSessions } from './sessions/session-store.ts';
 const cleaningIntervalMs = 3_600_000;
 const signingIntervalMs = 60_000;
 
-export async function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
-  const parts = await createParts(host);
-  const { feed, keyring } = parts;
-  host.serveKeys?.(keyring.findKey);
-  await feed.read();
-  await parts.oauth.rekeyIdentities();
-  await ensureAdministrator({ ...parts, ...host });
-  await announceLogin(host);
-  await ensureServiceIdentities(host.peers, { ...parts, folder: host.serviceKeysFolder });
-  await feed.start();
-  await parts.signingKeys.start();
-  await parts.groupMappings.start();
-  forbidCaching(host.http);
-  auditRefusals(host.http, parts.audit);
-  host.http.serve(authContract, authRoutes(parts));
-  const stopCleaning = await startCleaning(parts);
-  const stopSigning = await startSigning(parts);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopCleaning();
-      stopSigning();
-      await parts.signingKeys[Symbol.asyncDispose]();
-      await parts.groupMappings[Symbol.asyncDispose]();
-      await feed[Symbol.asyncDispose]();
-      await parts.revoker[Symbol.asyncDispose]();
-      await parts.apiKeyLogin[Symbol.asyncDispose]();
-      await parts.sessions[Symbol.asyncDispose]();
-      await parts.limits[Symbol.asyncDispose]();
-      await parts.audit[Symbol.asyncDispose]();
-    },
-  };
+/** Starts the service; a start that fails ends what it had begun. */
+export function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
+  return openTogether(host.log, async (lifetime) => {
+    const parts = await createParts(host);
+    const { feed, keyring } = parts;
+    endWith(lifetime, parts);
+    host.serveKeys?.(keyring.findKey);
+    await feed.read();
+    await parts.oauth.rekeyIdentities();
+    await ensureAdministrator({ ...parts, ...host });
+    await announceLogin(host);
+    await ensureServiceIdentities(host.peers, { ...parts, folder: host.serviceKeysFolder });
+    await feed.start();
+    await parts.signingKeys.start();
+    await parts.groupMappings.start();
+    forbidCaching(host.http);
+    auditRefusals(host.http, parts.audit);
+    host.http.serve(authContract, authRoutes(parts));
+    lifetime.defer('the cleaning', await startCleaning(parts));
+    lifetime.defer('the signing of the audit log', await startSigning(parts));
+    return parts;
+  });
+}
+
+/** In reverse: what revokes ends before what carries it, and the audit log after all that it records. */
+function endWith(lifetime: Lifetime, parts: AuthParts): void {
+  lifetime.own('the audit log', parts.audit);
+  lifetime.own('the limits', parts.limits);
+  lifetime.own('the sessions', parts.sessions);
+  lifetime.own('the login with API keys', parts.apiKeyLogin);
+  lifetime.own('the revoker', parts.revoker);
+  lifetime.own('the feed of revocations', parts.feed);
+  lifetime.own('the group mappings', parts.groupMappings);
+  lifetime.own('the signing keys', parts.signingKeys);
 }
 
 /** No answer may stay in a cache, refusals included (RFC 6749, section 5.1); the key set says else. */
