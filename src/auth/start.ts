@@ -6,7 +6,7 @@ import type { AuthConfig } from './config.ts';
 import { authContract } from './contract.ts';
 import { announceLogin, ensureAdministrator } from './accounts/first-administrator.ts';
 import { createParts, type AuthParts } from './parts.ts';
-import { authRoutes } from './routes/routes.ts';
+import { authHandlers } from './routes/routes.ts';
 import { ensureServiceIdentities } from './api-keys/service-identities.ts';
 import { deleteOldSessions } from './sessions/session-store.ts';
 
@@ -30,7 +30,7 @@ export function start(host: Host<AuthConfig>): Promise<AsyncDisposable> {
     await parts.groupMappings.start();
     forbidCaching(host.http);
     auditRefusals(host.http, parts.audit);
-    host.http.serve(authContract, authRoutes(parts));
+    host.http.serve(authContract, authHandlers(parts));
     lifetime.defer('the cleaning', await startCleaning(parts));
     lifetime.defer('the signing of the audit log', await startSigning(parts));
     return parts;

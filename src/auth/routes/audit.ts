@@ -7,7 +7,7 @@ import { toAuditEvent } from './answers.ts';
 type AuditRoute = 'listAudit' | 'verifyAudit';
 
 /** The edge of the audit log. */
-export function auditRoutes({
+export function auditHandlers({
   audit,
 }: Pick<AuthParts, 'audit'>): Pick<Handlers<typeof authContract>, AuditRoute> {
   return {

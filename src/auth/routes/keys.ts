@@ -5,7 +5,7 @@ import type { AuthParts } from '../parts.ts';
 const keySetMaxAgeSeconds = 300;
 
 /** The edge of the signing keys: their public halves, and their administration. */
-export function keyRoutes({ signingKeys, keyring }: AuthParts) {
+export function keyHandlers({ signingKeys, keyring }: AuthParts) {
   return {
     jwks: async (call) => {
       await keyring.freshen();

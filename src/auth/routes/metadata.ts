@@ -4,7 +4,7 @@ import { authContract } from '../contract.ts';
 import type { AuthParts } from '../parts.ts';
 
 /** The edge of what standard clients and resource servers ask for. */
-export function metadataRoutes({ host, sql, introspection }: AuthParts) {
+export function metadataHandlers({ host, sql, introspection }: AuthParts) {
   const metadata = describeServer(host.url);
   return {
     serverMetadata: () => metadata,

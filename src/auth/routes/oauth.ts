@@ -7,7 +7,7 @@ import { secondsLeft } from '../oauth/idp-tokens.ts';
 import { refusedCode } from '../oauth/provider-client.ts';
 import type { ProviderTokens } from '../oauth/provider-tokens.ts';
 import type { AuthParts } from '../parts.ts';
-import type { oauthRoutes as routes } from '../schemas/oauth.ts';
+import type { oauthRoutes } from '../schemas/oauth.ts';
 import { readRefreshToken } from '../sessions/refresh-refusals.ts';
 import { refreshOptionsOf, refreshTokens, requireGrantType, toTokens } from './token-answers.ts';
 
@@ -25,7 +25,7 @@ type OAuthRoute =
   | 'deleteOAuthProvider';
 
 /** The edge of logins through identity providers. */
-export function oauthRoutes(parts: AuthParts): Pick<Handlers<typeof authContract>, OAuthRoute> {
+export function oauthHandlers(parts: AuthParts): Pick<Handlers<typeof authContract>, OAuthRoute> {
   const { oauth } = parts;
   return {
     oauthAuthorize: (call) => authorize(call, parts),
@@ -48,11 +48,11 @@ export function oauthRoutes(parts: AuthParts): Pick<Handlers<typeof authContract
       const { token_type: _type, created_at: _at, scope: _scope, ...idpToken } = toIdpToken(tokens);
       return { ...toTokens(pair), idp_token: idpToken };
     },
-    ...administrationRoutes(parts),
+    ...administrationHandlers(parts),
   };
 }
 
-function administrationRoutes({ oauth }: AuthParts) {
+function administrationHandlers({ oauth }: AuthParts) {
   return {
     oauthConfigure: async ({ body, identity, origin }) => {
       const { provider, config } = body;
@@ -76,8 +76,8 @@ function administrationRoutes({ oauth }: AuthParts) {
   } satisfies Partial<Handlers<typeof authContract>>;
 }
 
-type AuthorizeCall = Call<typeof routes.oauthAuthorize>;
-type TokenCall = Call<typeof routes.oauthToken>;
+type AuthorizeCall = Call<typeof oauthRoutes.oauthAuthorize>;
+type TokenCall = Call<typeof oauthRoutes.oauthToken>;
 
 async function authorize(call: AuthorizeCall, parts: AuthParts) {
   const { query } = call;

@@ -4,7 +4,7 @@ import type { AuthParts } from '../parts.ts';
 import type { GroupMapping } from '../roles/mapping-difference.ts';
 
 /** The edge of the group mappings. */
-export function roleRoutes({ groupMappings }: AuthParts) {
+export function roleHandlers({ groupMappings }: AuthParts) {
   return {
     listGroupMappings: async () => ({ mappings: (await groupMappings.list()).map(toAnswer) }),
     replaceGroupMappings: async ({ query, body, identity, origin }) => {

@@ -3,7 +3,7 @@ import type { authContract } from '../contract.ts';
 import type { AuthParts } from '../parts.ts';
 
 /** The edge of second factors, and of the caller's own password. */
-export function secondFactorRoutes({ secondFactor, ownPassword }: AuthParts) {
+export function secondFactorHandlers({ secondFactor, ownPassword }: AuthParts) {
   return {
     readSecondFactor: async ({ identity }) => {
       const { enabledAt, recoveryCodesLeft } = await secondFactor.read(identity.subject);

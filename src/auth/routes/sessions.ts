@@ -5,7 +5,7 @@ import type { AuthParts } from '../parts.ts';
 import type { OpenSession } from '../sessions/session-list-store.ts';
 
 /** The edge of the login sessions. */
-export function sessionRoutes({ sessionList, verifier }: AuthParts) {
+export function sessionHandlers({ sessionList, verifier }: AuthParts) {
   return {
     listSessions: async ({ query, identity }) => {
       const { sessions, total } = await sessionList.list(query, { identity });

@@ -12,7 +12,7 @@ const bearer = 'Bearer' as const;
 type TokenRoute = 'login' | 'loginMethods' | 'apiKey' | 'refresh' | 'revoke' | 'validate';
 
 /** The edge of all that makes, ends and checks tokens. */
-export function tokenRoutes(parts: AuthParts): Pick<Handlers<typeof authContract>, TokenRoute> {
+export function tokenHandlers(parts: AuthParts): Pick<Handlers<typeof authContract>, TokenRoute> {
   const { config, limits, oauth, passwordLogin, apiKeyLogin, verifier } = parts;
   const { tokenRevocation, validation } = parts;
   return {
