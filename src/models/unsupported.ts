@@ -19,6 +19,18 @@ export function invalidField(param: string, message: string): Fault {
   });
 }
 
+/**
+ * Refuses another number of dimensions than the model has: a vector that was cut means something only in
+ * models made for it, and none says that it is.
+ */
+export function requireDimensions(
+  { dimensions }: { readonly dimensions?: number | null | undefined },
+  actual: number | undefined,
+): void {
+  if (!dimensions || actual === undefined || dimensions === actual) return;
+  throw invalidField('dimensions', `must be ${actual}, the number that the model has`);
+}
+
 /** Whether a field asks for anything: `false`, 0 and what is empty do not. */
 export function isAsked(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;

@@ -1,7 +1,7 @@
 import { findEmbedder } from '../embedding/with-embedder.ts';
 import type { Caller, Inference, ModelInfo } from '../inference/inference.ts';
 import type { Embeddings } from '../inference/request.ts';
-import { invalidField } from '../unsupported.ts';
+import { requireDimensions } from '../unsupported.ts';
 import { toNanoseconds } from './answers.ts';
 import { readKeepAlive } from './keep-alive.ts';
 import type { EmbedAnswer, EmbedBody } from './model-schemas.ts';
@@ -57,10 +57,4 @@ async function prepare(
     tokens: 0,
     timings: { loadMs: performance.now() - startedAt, evalMs: 0 },
   };
-}
-
-/** A vector that was cut means something only in models made for it, and none says that it is. */
-function requireDimensions({ dimensions }: EmbedBody, actual: number | undefined): void {
-  if (!dimensions || actual === undefined || dimensions === actual) return;
-  throw invalidField('dimensions', `must be ${actual}, the number that the model has`);
 }

@@ -1,7 +1,7 @@
 import type { Caller, Inference } from '../inference/inference.ts';
 import { toVectorText } from '../embedding/vector-text.ts';
 import { findEmbedder } from '../embedding/with-embedder.ts';
-import { invalidField, unsupported } from '../unsupported.ts';
+import { invalidField, requireDimensions, unsupported } from '../unsupported.ts';
 import type { EmbeddingList, EmbeddingRequest } from './text-schemas.ts';
 
 /** Turns texts into vectors; without a model named it is the in-box embedder that does. */
@@ -39,12 +39,6 @@ function readTexts({ input }: EmbeddingRequest): readonly string[] {
     if (typeof text === 'string' && text !== '') return text;
     throw invalidField(`input[${at}]`, 'must be a text that is not empty');
   });
-}
-
-/** A vector that was cut means something only in models made for it, and none says that it is. */
-function requireDimensions({ dimensions }: EmbeddingRequest, actual: number | undefined): void {
-  if (!dimensions || actual === undefined || dimensions === actual) return;
-  throw invalidField('dimensions', `must be ${actual}, the number that the model has`);
 }
 
 function toNumbers(vector: Float32Array): number[] {
