@@ -1,5 +1,6 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import type { Fault } from '../../kit/errors.ts';
+import { isJsonObject } from '../../kit/json-object.ts';
 import type { ProviderConfig } from '../tables.ts';
 import { fetchResource, providerError } from './provider-fetch.ts';
 
@@ -128,9 +129,7 @@ function unreadableGroups(): Fault {
 type Claims = Readonly<Record<string, unknown>>;
 
 function toRecord(value: unknown): Claims {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  // An object of JSON has string keys, and nothing is assumed of their values.
-  return isObject ? (value as Claims) : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function firstText(values: readonly unknown[]): string {

@@ -27,6 +27,15 @@ export function parseJsonBody(marked: string): unknown {
   return value;
 }
 
+/** The same; undefined for what it refuses. */
+export function tryParseJsonBody(text: string): unknown {
+  try {
+    return parseJsonBody(text);
+  } catch {
+    return undefined;
+  }
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { WrittenJsonText } from '../answers/written-json.ts';
+import { isJsonObject } from '../json-object.ts';
 import { McpError, mcpCodes } from './mcp-error.ts';
 import type { CallToolResult } from './tools.ts';
 
@@ -17,8 +18,6 @@ interface Message {
   /** The parsed JSON, unchecked. */
   readonly body: unknown;
 }
-
-type Plain = Readonly<Record<string, unknown>>;
 
 const revision = '2026-07-28';
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
@@ -63,11 +62,12 @@ export class DirectCalls {
 }
 
 function readCall({ headers, body }: Message): (DirectCall & { envelope: string }) | undefined {
-  if (!isPlain(body) || body['method'] !== 'tools/call') return undefined;
+  if (!isJsonObject(body) || body['method'] !== 'tools/call') return undefined;
   const { jsonrpc, id, params } = body;
   if (jsonrpc !== '2.0' || !isId(id) || !hasOnly(params, paramKeys)) return undefined;
   const { name, arguments: input = {}, _meta: meta } = params;
-  if (typeof name !== 'string' || !isPlain(input) || !hasOnly(meta, metaKeys)) return undefined;
+  if (typeof name !== 'string' || !isJsonObject(input) || !hasOnly(meta, metaKeys))
+    return undefined;
   if (!areHeadersOf(name, headers) || meta[versionKey] !== revision) return undefined;
   const envelope = JSON.stringify(envelopeKeys.map((key) => meta[key] ?? null));
   const [traceparent, tracestate] = [textOf(meta['traceparent']), textOf(meta['tracestate'])];
@@ -83,8 +83,11 @@ function isId(value: unknown): value is string | number {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-function hasOnly(value: unknown, keys: ReadonlySet<string>): value is Plain {
-  return isPlain(value) && Object.keys(value).every((key) => keys.has(key));
+function hasOnly(
+  value: unknown,
+  keys: ReadonlySet<string>,
+): value is Readonly<Record<string, unknown>> {
+  return isJsonObject(value) && Object.keys(value).every((key) => keys.has(key));
 }
 
 /** Whether the headers that MCP requires say what the message says, letter for letter, and no more. */
@@ -96,10 +99,6 @@ function areHeadersOf(name: string, headers: IncomingHttpHeaders): boolean {
     headers['mcp-session-id'] === undefined &&
     headers['content-type']?.startsWith('application/json') === true
   );
-}
-
-function isPlain(value: unknown): value is Plain {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What a tool answered, as the SDK writes it. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { Fault, type Code } from '../errors.ts';
-import { parseJsonBody } from '../http/json-body.ts';
+import { tryParseJsonBody } from '../http/json-body.ts';
 import { invalidToken } from '../identity/claims.ts';
 import type { SocketConnection } from './connection.ts';
 
@@ -48,17 +48,9 @@ export function awaitAuthFrame(
 }
 
 function readToken(text: string): string {
-  const frame = parse(text);
+  const frame = tryParseJsonBody(text);
   if (Value.Check(authFrame, frame)) return frame.auth.token;
   throw invalidToken('the first message must be {"auth": {"token": …}}', 'token_missing');
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseJsonBody(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const reasonBytesMax = 123;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hasFiniteNumbers } from '../../kit/finite-numbers.ts';
+import { isJsonObject } from '../../kit/json-object.ts';
 import { fieldOf } from '../tasks/caller.ts';
 import { priorities, type Priority, type Task, type TaskTarget } from '../tasks/task.ts';
 import { invalid, RpcError } from './rpc-error.ts';
@@ -96,8 +97,7 @@ function inputOf(parts: ReturnType<typeof readParts>): Readonly<Record<string, u
   for (const part of parts) {
     if (!('data' in part)) continue;
     const { data } = part;
-    const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
-    Object.assign(input, isObject ? data : { data });
+    Object.assign(input, isJsonObject(data) ? data : { data });
   }
   return texts.length === 0 ? input : { ...input, prompt: texts.join('\n') };
 }

@@ -1,7 +1,8 @@
 import type { Egress } from '../../kit/egress/egress.ts';
 import { Fault } from '../../kit/errors.ts';
 import { hasFiniteNumbers } from '../../kit/finite-numbers.ts';
-import { parseJsonBody } from '../../kit/http/json-body.ts';
+import { tryParseJsonBody } from '../../kit/http/json-body.ts';
+import { isJsonObject } from '../../kit/json-object.ts';
 import { isStorable } from '../../kit/storable-json.ts';
 import type { AgentEndpoints } from './agent.ts';
 import { cardFault, readCard, type CardContent } from './agent-card.ts';
@@ -172,19 +173,11 @@ async function findCard(
     responseBytesMax: cardBytesMax,
     isRedirectFollowed: false,
   });
-  const card = answer.status === 200 ? parseCard(answer.text()) : undefined;
-  if (typeof card === 'object' && card !== null && !Array.isArray(card)) return card as CardJson;
+  const card = answer.status === 200 ? tryParseJsonBody(answer.text()) : undefined;
+  if (isJsonObject(card)) return card;
   throw new Fault('upstream', 'there is no agent card at agentCardUrl', {
     reason: 'agent_card_unreachable',
   });
-}
-
-function parseCard(text: string): unknown {
-  try {
-    return parseJsonBody(text);
-  } catch {
-    return undefined;
-  }
 }
 
 interface CardCheck {

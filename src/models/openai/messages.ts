@@ -1,4 +1,5 @@
-import { parseJsonBody } from '../../kit/http/json-body.ts';
+import { tryParseJsonBody } from '../../kit/http/json-body.ts';
+import { isJsonObject } from '../../kit/json-object.ts';
 import type { ChatMessage as Message, ToolCall as Call } from '../inference/request.ts';
 import { invalidField, unsupported } from '../unsupported.ts';
 import type { ChatMessage, ContentPart, ToolCall } from './chat-schemas.ts';
@@ -73,21 +74,12 @@ function toCall({ id, function: { name, arguments: text } }: ToolCall, place: st
   return { id, name, arguments: parseArguments(text, `${place}.tool_calls`) };
 }
 
-/** An empty text stands for no arguments, as some models write it. */
+/**
+ * An empty text stands for no arguments, as some models write it. What a body may not hold, a text within it
+ * may not either.
+ */
 function parseArguments(text: string, place: string): Readonly<Record<string, unknown>> {
-  const value = text.trim() === '' ? {} : parseJson(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidField(place, 'must have arguments that are a sound JSON object as text');
-  }
-  // An object that JSON wrote: every key is a text.
-  return value as Readonly<Record<string, unknown>>;
-}
-
-/** What a body may not hold, a text within it may not either. */
-function parseJson(text: string): unknown {
-  try {
-    return parseJsonBody(text);
-  } catch {
-    return undefined;
-  }
+  const value = text.trim() === '' ? {} : tryParseJsonBody(text);
+  if (isJsonObject(value)) return value;
+  throw invalidField(place, 'must have arguments that are a sound JSON object as text');
 }

@@ -1,4 +1,5 @@
 import { newId } from '../../../kit/ids.ts';
+import { isJsonObject } from '../../../kit/json-object.ts';
 import type { ToolCall } from '../request.ts';
 import type { CallDelta } from './openai-schemas.ts';
 
@@ -34,9 +35,6 @@ export class CallCollector {
 
 function parseFields(text: string): Readonly<Record<string, unknown>> {
   const fields: unknown = text.trim() === '' ? {} : JSON.parse(text);
-  if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) {
-    // An object of JSON has texts as keys.
-    return fields as Readonly<Record<string, unknown>>;
-  }
+  if (isJsonObject(fields)) return fields;
   throw new SyntaxError('the arguments of a call are no object');
 }

@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import { isJsonObject } from '../../../kit/json-object.ts';
 import type { JsonSchema } from '../../inference/request.ts';
-import { guessType, isRecord } from './keywords.ts';
+import { guessType } from './keywords.ts';
 import { fittingValues, listedValues } from './values.ts';
 
 /** How a schema's `$ref` is followed; undefined where it leads nowhere. */
@@ -31,7 +32,7 @@ class Search {
   /** Whether nothing written for the one schema fits the other. */
   neverFits(one: unknown, other: unknown, depth: number): boolean {
     const [a, b] = [this.#follow(one), this.#follow(other)];
-    if (!isRecord(a) || !isRecord(b)) return false;
+    if (!isJsonObject(a) || !isJsonObject(b)) return false;
     const values = listedValues(a) ?? [];
     this.#steps += 1 + values.length;
     if (depth > depthMax || this.#steps > stepsMax) return false;
@@ -55,7 +56,7 @@ class Search {
 }
 
 function namesOf({ properties, required }: JsonSchema) {
-  const schemas = isRecord(properties) ? properties : {};
+  const schemas = isJsonObject(properties) ? properties : {};
   const names = Array.isArray(required) ? required.map(String) : [];
   return { schemas, required: names, all: [...Object.keys(schemas), ...names] };
 }

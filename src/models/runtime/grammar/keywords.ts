@@ -1,4 +1,5 @@
 import { Fault } from '../../../kit/errors.ts';
+import { isJsonObject } from '../../../kit/json-object.ts';
 import type { JsonSchema } from '../../inference/request.ts';
 import { formatNames } from './formats.ts';
 import { bounds } from './integers.ts';
@@ -75,7 +76,7 @@ export function refuse(
 }
 
 const isSchemas = (value: unknown) => Array.isArray(value) && value.length > 0;
-const isSchema = (value: unknown) => typeof value === 'boolean' || isRecord(value);
+const isSchema = (value: unknown) => typeof value === 'boolean' || isJsonObject(value);
 const isNumber = (value: unknown) => typeof value === 'number';
 
 /** What the value of a keyword has to be, where nobody else looks. */
@@ -86,7 +87,7 @@ const forms: Readonly<Record<string, (value: unknown) => boolean>> = {
   oneOf: isSchemas,
   allOf: isSchemas,
   prefixItems: isSchemas,
-  properties: isRecord,
+  properties: isJsonObject,
   required: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
   additionalProperties: isSchema,
   items: (value) => isSchema(value) || isSchemas(value),
@@ -123,10 +124,10 @@ function demandsNothing(keyword: string, value: unknown): boolean {
  */
 function isOfWritten(keyword: string, schema: JsonSchema): boolean {
   const { propertyNames, properties, required } = schema;
-  if (keyword !== 'propertyNames' || !isRecord(propertyNames)) return false;
+  if (keyword !== 'propertyNames' || !isJsonObject(propertyNames)) return false;
   const { type = 'string', enum: allowed, ...rest } = propertyNames;
   const named = [
-    ...Object.keys(isRecord(properties) ? properties : {}),
+    ...Object.keys(isJsonObject(properties) ? properties : {}),
     ...(Array.isArray(required) ? required : []),
   ];
   const isPlain = type === 'string' && Object.keys(rest).length === 0 && Array.isArray(allowed);
@@ -134,7 +135,7 @@ function isOfWritten(keyword: string, schema: JsonSchema): boolean {
 }
 
 function isAnyText(schema: unknown): boolean {
-  if (!isRecord(schema)) return false;
+  if (!isJsonObject(schema)) return false;
   return Object.entries(schema).every(
     ([keyword, value]) => keyword === 'type' && value === 'string',
   );
@@ -148,10 +149,6 @@ export function readCount(schema: JsonSchema, keyword: string): number | undefin
 
 /** Of a list, beyond which llama.cpp refuses the grammar. */
 export const itemsMax = 1000;
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The type that keywords of its own mean: what they say nothing of would fit them all. */
 export function guessType(schema: JsonSchema): string | undefined {

@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../../kit/json-object.ts';
 import type { JsonSchema } from '../../inference/request.ts';
-import { isRecord } from './keywords.ts';
 import { literal } from './primitives.ts';
 
 /** What objects need of the compiler that they are a part of. */
@@ -44,7 +44,7 @@ export function objectRules(rules: Rules, schema: JsonSchema, path: string): str
 }
 
 function readMembers(rules: Rules, schema: JsonSchema, path: string): Member[] {
-  const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
   const names = new Set([...Object.keys(properties), ...required].map(String));
   return [...names].map((name) => {

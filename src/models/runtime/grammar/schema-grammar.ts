@@ -1,9 +1,9 @@
+import { isJsonObject } from '../../../kit/json-object.ts';
 import type { JsonSchema } from '../../inference/request.ts';
 import {
   checkKeywords,
   constraints,
   guessType,
-  isRecord,
   itemsMax,
   readCount,
   refuse,
@@ -86,7 +86,8 @@ class Compiler {
   readonly compile = (schema: unknown, path: string): string => {
     this.#size.countParts(1);
     if (schema === true || schema === undefined) return 'value';
-    if (!isRecord(schema)) return this.widen(schema === false ? 'false' : 'schema', path, 'value');
+    if (!isJsonObject(schema))
+      return this.widen(schema === false ? 'false' : 'schema', path, 'value');
     if (this.#isStrict) checkKeywords(schema, path);
     return this.#combined(schema, path) ?? this.#typed(schema, path);
   };
@@ -169,7 +170,7 @@ class Compiler {
   }
 
   readonly #follow = (schema: unknown): unknown => {
-    const $ref = isRecord(schema) ? schema['$ref'] : undefined;
+    const $ref = isJsonObject(schema) ? schema['$ref'] : undefined;
     return typeof $ref === 'string' ? this.#target($ref) : schema;
   };
 
@@ -178,7 +179,7 @@ class Compiler {
     return steps.reduce<unknown>((found, step) => {
       const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
       if (Array.isArray(found)) return found[Number(key)];
-      return isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+      return isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
     }, this.#document);
   }
 
