@@ -73,6 +73,11 @@ export class Fault extends Error {
   }
 }
 
+/** Whether an error of Node.js or of a library carries this code, such as `ENOENT`. */
+export function hasErrorCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
 const codesByStatus = new Map<number, Code>(
   Object.entries(codes).map(([code, { http }]) => [http, code as Code]),
 );

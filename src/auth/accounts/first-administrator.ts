@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../../kit/errors.ts';
+import { Fault, hasErrorCode } from '../../kit/errors.ts';
 import { newSecret } from '../../kit/ids.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import type { AuthConfig } from '../config.ts';
@@ -117,8 +117,7 @@ async function readCredentials(path: string): Promise<Credentials | undefined> {
       typeof username === 'string' && typeof password === 'string' && password !== '';
     return isUsable ? { username, password } : undefined;
   } catch (error) {
-    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (isAbsent || error instanceof SyntaxError) return undefined;
+    if (hasErrorCode(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

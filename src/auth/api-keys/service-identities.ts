@@ -1,6 +1,7 @@
-import { peerPermission } from '../../kit/permissions.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasErrorCode } from '../../kit/errors.ts';
+import { peerPermission } from '../../kit/permissions.ts';
 import type { Peer } from '../../kit/service.ts';
 import { findApiKey, insertApiKey, revokeOtherKeys, updateApiKey } from './api-key-store.ts';
 import { isSecretOf, parseApiKey, secretSessionIds } from './api-key-text.ts';
@@ -76,7 +77,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if (hasErrorCode(error, 'ENOENT')) return '';
     throw error;
   }
 }

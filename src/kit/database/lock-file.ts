@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { link, readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { hasErrorCode } from '../errors.ts';
 
 /** How long after its last touch a lock of another host still counts as held. */
 const foreignLockMaxAgeMs = 30_000;
@@ -77,7 +78,7 @@ async function create(path: string, holder: LockHolder): Promise<boolean> {
     await link(draft, path);
     return true;
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) return false;
+    if (hasErrorCode(error, 'EEXIST')) return false;
     throw error;
   } finally {
     await unlink(draft);
@@ -126,7 +127,7 @@ function isAlive(holder: LockHolder): boolean {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    if (isErrno(error, 'ESRCH')) return false; // EPERM: alive, of another user
+    if (hasErrorCode(error, 'ESRCH')) return false; // EPERM: alive, of another user
   }
   const running = readProcess(holder.pid);
   if (!running) return true; // no /proc, or hidden from us
@@ -149,10 +150,6 @@ function readProcess(pid: number): { readonly state: string; readonly start: str
 }
 
 function ignoreMissing(error: unknown): undefined {
-  if (isErrno(error, 'ENOENT')) return undefined;
+  if (hasErrorCode(error, 'ENOENT')) return undefined;
   throw error;
-}
-
-function isErrno(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { Fault } from '../errors.ts';
+import { Fault, hasErrorCode } from '../errors.ts';
 
 export interface ExchangeOptions {
   readonly dispatcher: Dispatcher;
@@ -68,7 +68,7 @@ async function decodeBounded(decode: Decode, body: Buffer, bytesMax: number): Pr
   try {
     return await decode(body, { maxOutputLength: bytesMax });
   } catch (error) {
-    if (isCodeOf(error, 'ERR_BUFFER_TOO_LARGE')) throw tooLargeFault(bytesMax);
+    if (hasErrorCode(error, 'ERR_BUFFER_TOO_LARGE')) throw tooLargeFault(bytesMax);
     throw unusableFault(error);
   }
 }
@@ -144,7 +144,7 @@ class Collector implements Dispatcher.DispatchHandler {
 
   #explain(error: unknown): Fault {
     if (error instanceof Fault) return error;
-    if (isCodeOf(error, 'UND_ERR_INVALID_ARG')) {
+    if (hasErrorCode(error, 'UND_ERR_INVALID_ARG')) {
       return new Fault('invalid', 'the request cannot be sent as it is', { cause: error });
     }
     return this.#controller ? unusableFault(error) : unreachableFault(error);
@@ -163,10 +163,6 @@ function unusableFault(cause: unknown): Fault {
 function tooLargeFault(bytesMax: number): Fault {
   const message = `the answer is larger than ${bytesMax} bytes`;
   return new Fault('upstream', message, { reason: 'response_too_large' });
-}
-
-function isCodeOf(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 function asError(reason: unknown): Error {

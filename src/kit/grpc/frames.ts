@@ -2,6 +2,7 @@
 // compressed, four with its length, the message.
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
+import { hasErrorCode } from '../errors.ts';
 import { GrpcRefusal } from './status.ts';
 
 /** A message as it came. */
@@ -48,8 +49,7 @@ export async function inflated(
   try {
     return await inflater(bytes, { maxOutputLength: limit });
   } catch (error) {
-    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    if (isTooLarge) throw tooLarge(limit);
+    if (hasErrorCode(error, 'ERR_BUFFER_TOO_LARGE')) throw tooLarge(limit);
     throw new GrpcRefusal('internal', `the message is not ${encoding}`);
   }
 }
