@@ -78,7 +78,7 @@ export class ByteReader {
   at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = asBuffer(bytes);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -145,4 +145,9 @@ export class ByteReader {
     this.at += length;
     return bytes;
   }
+}
+
+/** The same bytes as a Buffer; nothing is copied. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

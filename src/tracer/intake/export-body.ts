@@ -1,4 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
+import { asBuffer } from '../bytes.ts';
 import { encodeJsonExport } from '../otlp/from-json.ts';
 import { inflateBodySync } from '../otlp/inflate.ts';
 import type { ExportForm, Refusal } from './messages.ts';
@@ -15,8 +16,4 @@ export function refusalOf(error: unknown): Refusal {
   if (code === 'invalid' || code === 'too_large') return { code, reason, message, status };
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: 'internal', reason, message: cause, status };
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

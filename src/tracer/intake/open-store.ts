@@ -1,8 +1,9 @@
 import type { Database } from '../../kit/database/database.ts';
+import { asBuffer } from '../bytes.ts';
 import { chunksPerDay } from './days.ts';
 import type { OpenRows } from './messages.ts';
 import type { Write, WrittenRevision } from './writes.ts';
-import { asBuffer, fromUuid, openNames, openTypes, toWritten, updateOpen } from './trace-store.ts';
+import { fromUuid, openNames, openTypes, toWritten, updateOpen } from './trace-store.ts';
 
 /** A chunk that was stored without the rows of its traces. */
 export interface StoredChunk {

@@ -1,4 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
+import { asBuffer } from '../bytes.ts';
 import { isDivisionByZero } from '../series/block-store.ts';
 import { chunksPerDay } from './days.ts';
 import type { Completion, LoadedTrace, Write, WrittenRevision } from './writes.ts';
@@ -285,10 +286,7 @@ function loadedTrace(row: StoredRow): LoadedTrace {
   };
 }
 
+/** The id of a trace as everybody else writes it: 32 hex digits. */
 export function fromUuid(uuid: string): string {
   return uuid.replaceAll('-', '');
-}
-
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
