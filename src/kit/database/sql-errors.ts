@@ -8,12 +8,8 @@ export function sqlState(error: unknown): string | undefined {
 
 /** True for SQLSTATE 23505, of the named constraint or index when one is given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  return isViolation(error, { state: '23505', constraint });
-}
-
-/** True for SQLSTATE 23503, of the named constraint when one is given. */
-export function isForeignKeyViolation(error: unknown, constraint?: string): boolean {
-  return isViolation(error, { state: '23503', constraint });
+  if (!(error instanceof DatabaseError) || error.code !== '23505') return false;
+  return constraint === undefined || error.constraint === constraint;
 }
 
 /** A server that restarts is back within seconds; what is tried sooner only adds to its load. */
@@ -49,14 +45,6 @@ export function databaseAway(cause?: unknown): Fault {
     cause,
     retryAfter: retryAfterSeconds,
   });
-}
-
-function isViolation(
-  error: unknown,
-  wanted: { readonly state: string; readonly constraint: string | undefined },
-): boolean {
-  if (!(error instanceof DatabaseError) || error.code !== wanted.state) return false;
-  return wanted.constraint === undefined || error.constraint === wanted.constraint;
 }
 
 // Class 08 is a connection exception, 57P01-57P05 a server that shuts down or starts, 53300 one
