@@ -78,15 +78,19 @@ export function countBottlenecks(analysis: TraceAnalysis, baselineOf: BaselineOf
 
 const severities: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 
-interface Suspicion {
+/** How a span stands to what is usual for its operation. */
+interface Standing {
   readonly head: SpanHead;
-  readonly reason: Suspect;
   readonly basis: Bottleneck['basis'];
   /** What is usual for it, where enough is known for that. */
   readonly usual: Baseline | undefined;
   /** By how many robust standard deviations its own work is longer; 0 when that is not known. */
   readonly z: number;
   readonly excessUs: number;
+}
+
+interface Suspicion extends Standing {
+  readonly reason: Suspect;
 }
 
 /** An own work below this, or below 1 % of the trace, is not worth anybody's time. */
@@ -113,18 +117,18 @@ function examine(
   for (const span of spans) {
     const hasFailed = failures !== undefined && failures.has(span);
     if (span.selfUs < floorUs && !hasFailed) continue;
-    const suspicion = suspect(span, baselineOf(span.head), peers);
-    const reason = reasonOf(suspicion, {
+    const standing = standingOf(span, baselineOf(span.head), peers);
+    const reason = reasonOf(standing, {
       hasFailed,
-      isSlow: suspicion.z >= 2 && suspicion.excessUs >= floorUs,
+      isSlow: standing.z >= 2 && standing.excessUs >= floorUs,
       isMost: spans.length > 1 && span.selfUs * 2 > totalUs,
     });
-    if (reason) found(reason === 'slow' ? suspicion : { ...suspicion, reason });
+    if (reason) found({ ...standing, reason });
   }
 }
 
 function reasonOf(
-  { usual }: Suspicion,
+  { usual }: Standing,
   span: { readonly hasFailed: boolean; readonly isSlow: boolean; readonly isMost: boolean },
 ): Suspect | undefined {
   if (span.hasFailed) return 'error';
@@ -139,18 +143,18 @@ function failuresOf(spans: readonly AnalysedSpan[]): ReadonlySet<AnalysedSpan> {
   return new Set(failed.filter(({ head }) => !above.has(head.spanId)));
 }
 
-function suspect(
+function standingOf(
   { head, selfUs }: AnalysedSpan,
   history: Baseline | undefined,
   peers: Peers,
-): Suspicion {
+): Standing {
   const basis = history ? 'history' : 'trace';
   const usual = history ?? peers.sufficientOf(head);
-  if (!usual) return { head, reason: 'slow', basis, usual, z: 0, excessUs: 0 };
+  if (!usual) return { head, basis, usual, z: 0, excessUs: 0 };
   const isLonger = head.endUs - head.startUs > usual.duration.p50Us;
   const z = isLonger ? deviation(selfUs, usual.self, spreadMin[basis]) : 0;
   const excessUs = Math.max(0, selfUs - usual.self.p50Us);
-  return { head, reason: 'slow', basis, usual, z, excessUs };
+  return { head, basis, usual, z, excessUs };
 }
 
 /** The robust z of a duration, in the log domain: latencies are nearly lognormal. */
