@@ -161,7 +161,8 @@ export class GrpcServer<Peer> {
     const outbox = new Outbox({
       limits: { ...outboxLimits, ...given.outboxLimits },
       total: this.#unsent,
-      onOverflow: (isOwn) => (isOwn ? endConnection() : this.#endOldest()),
+      onOverflow: endConnection,
+      onTotalOverflow: () => this.#endOldest(),
     });
     return {
       peer,

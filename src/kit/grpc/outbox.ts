@@ -22,8 +22,10 @@ export interface OutboxTotal {
 export interface OutboxOptions {
   readonly limits: OutboxLimits;
   readonly total: OutboxTotal;
-  /** Told when this outbox, or all together, hold more than they may. */
-  readonly onOverflow: (isOwn: boolean) => void;
+  /** Told when this outbox holds more than it may. */
+  readonly onOverflow: () => void;
+  /** Told when this outbox gets more, and all together hold more than they may. */
+  readonly onTotalOverflow: () => void;
 }
 
 interface Waiting {
@@ -77,9 +79,9 @@ export class Outbox {
   }
 
   #count(bytes: number): void {
-    const { limits, total, onOverflow } = this.#options;
+    const { limits, total, onOverflow, onTotalOverflow } = this.#options;
     total.bytes += bytes;
-    if (this.#unsentBytes + this.#waitingBytes > limits.connectionBytesMax) onOverflow(true);
-    else if (total.bytes > limits.serverBytesMax) onOverflow(false);
+    if (this.#unsentBytes + this.#waitingBytes > limits.connectionBytesMax) onOverflow();
+    else if (total.bytes > limits.serverBytesMax) onTotalOverflow();
   }
 }
