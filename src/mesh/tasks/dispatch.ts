@@ -86,16 +86,19 @@ export class Dispatch {
 
   /** Asks in each way that the agent offers until one reaches it. */
   async #ask(callers: readonly AgentCaller[], call: AgentCall): Promise<unknown> {
+    const { directory } = this.#options;
     let failure: unknown;
     for (const caller of callers) {
       try {
         const result = await untilAborted(caller.execute(call), call.signal);
-        this.#observe(call.agent, false);
+        directory.observe(call.agent.agentId, { isFailure: false });
         return result;
       } catch (error) {
         if (call.signal.aborted) void caller.cancel(call);
         // Whoever gives up on an agent says nothing of it.
-        if (!isCancelled(call.signal)) this.#observe(call.agent, true);
+        if (!isCancelled(call.signal)) {
+          directory.observe(call.agent.agentId, { isFailure: true });
+        }
         failure ??= error;
         if (call.signal.aborted || !isUnreached(error)) throw error;
       }
@@ -112,10 +115,6 @@ export class Dispatch {
       ...(endpoints.a2a === undefined ? [] : [a2a]),
     ];
     return callers.length === 0 ? [inbox] : callers;
-  }
-
-  #observe({ agentId }: Agent, isFailure: boolean): void {
-    this.#options.directory.observe(agentId, { isFailure });
   }
 }
 

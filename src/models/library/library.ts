@@ -215,9 +215,9 @@ export class ModelLibrary implements AsyncDisposable {
   /** A model of the folder hides the one of the same name that came with Ennead. */
   async #readFolders(): Promise<InstalledModel[]> {
     const { builtInFolder } = this.#options;
-    const own = await this.#read(this.folder, false);
+    const own = await this.#read(this.folder);
     if (builtInFolder === undefined) return own;
-    const builtIn = await this.#read(builtInFolder, true);
+    const builtIn = await this.#read(builtInFolder);
     const isHidden = ({ name }: InstalledModel) => findNamed(own, name) !== undefined;
     return [...own, ...builtIn.filter((model) => !isHidden(model))];
   }
@@ -226,7 +226,8 @@ export class ModelLibrary implements AsyncDisposable {
     return chooseFiles(await readdir(folder).catch(noneWhenMissing), inBoxEmbedderName);
   }
 
-  async #read(folder: string, isBuiltIn: boolean): Promise<InstalledModel[]> {
+  async #read(folder: string): Promise<InstalledModel[]> {
+    const isBuiltIn = folder === this.#options.builtInFolder;
     const { files } = await this.#choose(folder);
     const options = { headers: this.#headers, manifests: this.#manifests, isBuiltIn };
     const models = await Promise.all(
