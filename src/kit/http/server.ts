@@ -30,14 +30,6 @@ const requestTimeoutMsDefault = 30_000;
 const unreadTimeoutMsDefault = 60_000;
 const sweepMs = 50;
 
-/** Takes the answer out of Fastify's hands and writes its head. */
-function beginPieces(reply: FastifyReply, head: Readonly<Record<string, string>>): void {
-  void reply.hijack();
-  void reply.headers(head);
-  // As a list: V8 is slow to add keys to an object that a spread made.
-  reply.raw.writeHead(200, Object.entries(reply.getHeaders()).flat() as string[]);
-}
-
 interface Served {
   readonly route: Route;
   readonly url: string;
@@ -224,4 +216,12 @@ export class HttpServer {
     this.app.get('/openapi.json', { schema: {} }, () => document);
     serveDocs(this.app, this.#options.contract);
   }
+}
+
+/** Takes the answer out of Fastify's hands and writes its head. */
+function beginPieces(reply: FastifyReply, head: Readonly<Record<string, string>>): void {
+  void reply.hijack();
+  void reply.headers(head);
+  // As a list: V8 is slow to add keys to an object that a spread made.
+  reply.raw.writeHead(200, Object.entries(reply.getHeaders()).flat() as string[]);
 }

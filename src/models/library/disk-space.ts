@@ -1,12 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { Fault } from '../../kit/errors.ts';
 
-/** How many bytes a folder's disk has left for this process. */
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-}
-
 /** Fault `unavailable` (`disk_full`) when so many further bytes do not fit. */
 export async function requireSpace(folder: string, needed: number): Promise<void> {
   const free = await freeBytes(folder);
@@ -43,4 +37,10 @@ function diskFull(
   const figures = `${detail.needed} bytes are needed, ${detail.free} bytes are free`;
   const message = `the disk of the models folder is full: ${figures}`;
   return new Fault('unavailable', message, { reason: 'disk_full', status: 507, detail, cause });
+}
+
+/** How many bytes a folder's disk has left for this process. */
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }

@@ -23,10 +23,6 @@ interface Crossing {
 const shareMin = 0.05;
 const lossMinUs = 10_000;
 
-function isWorthAWord(us: number, scene: Scene): boolean {
-  return us >= Math.max(lossMinUs, scene.totalUs * shareMin);
-}
-
 /** Between a producer's end and its consumer's start, as far as their clocks agree. */
 export function findQueueWaits(scene: Scene): Finding<'queue-wait'>[] {
   const waits = crossings(scene, spanKinds.producer, spanKinds.consumer).map((pair) => ({
@@ -222,4 +218,8 @@ export function findColdStarts(scene: Scene): Finding<'cold-start'>[] {
 function medianOf(spans: readonly AnalysedSpan[]): number {
   const sorted = spans.map(durationOf).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+function isWorthAWord(us: number, scene: Scene): boolean {
+  return us >= Math.max(lossMinUs, scene.totalUs * shareMin);
 }

@@ -9,6 +9,7 @@ const reading = 'tracer:read';
 const configuration = 'tracer:configure';
 
 const timestamp = Type.String({ format: 'date-time' });
+
 function line(maxLength: number, description: string) {
   return Type.String({
     minLength: 1,
