@@ -1,19 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { healthRoute, type Contract } from '../../kit/contract.ts';
-import { Fault } from '../../kit/errors.ts';
-import { peerPermission } from '../../kit/permissions.ts';
-import type { Service } from '../../kit/service.ts';
-import { listenAnywhere, silentLog, startService } from '../../kit/testing.ts';
-import { modelsEnvelope } from '../envelope.ts';
-import type { ScriptedInference } from '../inference/testing.ts';
-import { ModelLibrary } from '../library/library.ts';
-import type { Puller, PullProgress } from '../library/pull/puller.ts';
-import { openAiRoutes } from '../openai/contract.ts';
-import { openAiHandlers } from '../openai/routes.ts';
-import { ollamaRoutes } from './contract.ts';
-import { ollamaHandlers } from './routes.ts';
+import { healthRoute, type Contract } from '../kit/contract.ts';
+import { Fault } from '../kit/errors.ts';
+import { peerPermission } from '../kit/permissions.ts';
+import type { Service } from '../kit/service.ts';
+import { listenAnywhere, silentLog, startService } from '../kit/testing.ts';
+import { modelsEnvelope } from './envelope.ts';
+import type { ScriptedInference } from './inference/testing.ts';
+import { ModelLibrary } from './library/library.ts';
+import type { Puller, PullProgress } from './library/pull/puller.ts';
+import { openAiRoutes } from './openai/contract.ts';
+import { openAiHandlers } from './openai/routes.ts';
+import { ollamaRoutes } from './ollama/contract.ts';
+import { ollamaHandlers } from './ollama/routes.ts';
 
 const contract = {
   name: 'models',
@@ -54,11 +54,14 @@ export async function startDialects(inference: ScriptedInference) {
   } satisfies Service<typeof contract>;
   const started = await startService(service);
   const url = await listenAnywhere(started.host.http);
+  const token = await started.issuer.sign();
   return {
     url,
     library,
     puller,
-    token: await started.issuer.sign(),
+    token,
+    /** Sends a body as it stands, for what the clients' types would not let through. */
+    post: (path: string, body: unknown) => post(`${url}${path}`, token, body),
     /** Of one of the suite's own services. */
     peerToken: await started.issuer.sign({ sub: 'gateway', permissions: [peerPermission] }),
     managerToken: await started.issuer.sign({ permissions: ['models:manage'] }),
@@ -67,6 +70,16 @@ export async function startDialects(inference: ScriptedInference) {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function post(url: string, token: string, body: unknown) {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const content = (await answer.json()) as { error: { message: string; param: string | null } };
+  return { status: answer.status, ...content };
 }
 
 /** Everything that a stream gives. */

@@ -2,8 +2,8 @@ import { Ollama } from 'ollama';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listenAnywhere, startService } from '../kit/testing.ts';
+import { collect } from './dialects-testing.ts';
 import { models } from './service.ts';
-import { collect } from './ollama/testing.ts';
 
 /** The clients as they are published, before the service as it runs. */
 let service: Awaited<ReturnType<typeof startService>>;

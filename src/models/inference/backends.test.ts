@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Secret } from '../../kit/config.ts';
 import { Fault } from '../../kit/errors.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { startDialects } from '../ollama/testing.ts';
+import { startDialects } from '../dialects-testing.ts';
 import { Backends } from './backends.ts';
 import { openRuntimes, type ExternalRuntimes } from './external/open-runtimes.ts';
 import type { Caller, ModelInfo } from './inference.ts';

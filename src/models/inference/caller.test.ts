@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onBehalfOf } from '../../kit/identity/asker.ts';
-import { startDialects } from '../ollama/testing.ts';
+import { startDialects } from '../dialects-testing.ts';
 import { describeModel, ScriptedInference } from './testing.ts';
 
 const embedding = { capabilities: ['embedding'], embeddingDimensions: 4 } as const;

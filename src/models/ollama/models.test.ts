@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../kit/errors.ts';
 import { describeModel, ScriptedInference } from '../inference/testing.ts';
 import { writeRandomModel } from '../random-gguf.ts';
-import { collect, startDialects } from './testing.ts';
+import { collect, startDialects } from '../dialects-testing.ts';
 
 const inference = new ScriptedInference([
   describeModel('mine', { runtime: 'local' }),

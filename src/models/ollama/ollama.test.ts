@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '../../kit/errors.ts';
 import { describeModel, scriptedEnd, ScriptedInference } from '../inference/testing.ts';
 import { foreverMs } from './keep-alive.ts';
-import { collect, startDialects } from './testing.ts';
+import { collect, startDialects } from '../dialects-testing.ts';
 
 const inference = new ScriptedInference([
   describeModel('tiny'),

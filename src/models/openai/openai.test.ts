@@ -2,7 +2,7 @@ import OpenAI, { APIError, AuthenticationError, NotFoundError, RateLimitError } 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
 import { describeModel, scriptedEnd, ScriptedInference } from '../inference/testing.ts';
-import { collect, startDialects } from '../ollama/testing.ts';
+import { collect, startDialects } from '../dialects-testing.ts';
 
 const chatModel = describeModel('tiny');
 const embedder = describeModel('ennead-embed', {
@@ -37,17 +37,6 @@ const tool = {
     parameters: { type: 'object', properties: { city: { type: 'string' } } },
   },
 } as const;
-
-/** A request as it stands, for what the client's types would not let through. */
-async function post(path: string, body: unknown) {
-  const answer = await fetch(`${service.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-  const content = (await answer.json()) as { error: { message: string; param: string | null } };
-  return { status: answer.status, ...content };
-}
 
 describe('failures', () => {
   test('an unknown model is 404 in OpenAI’s envelope', async () => {
@@ -352,7 +341,7 @@ describe('chat completions', () => {
       tools: null,
       stream: null,
     };
-    const { status } = await post('/v1/chat/completions', { messages, ...nulls, top_k: 7 });
+    const { status } = await service.post('/v1/chat/completions', { messages, ...nulls, top_k: 7 });
     expect(status).toBe(200);
     expect(inference.requests.at(-1)).toEqual({ prompt: { messages: [...messages] }, topK: 7 });
   });

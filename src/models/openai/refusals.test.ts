@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
 import { describeModel, scriptedEnd, ScriptedInference } from '../inference/testing.ts';
-import { startDialects } from '../ollama/testing.ts';
+import { startDialects } from '../dialects-testing.ts';
 
 const inference = new ScriptedInference([describeModel('tiny')]);
 
@@ -20,17 +20,6 @@ beforeEach(() => {
 
 const messages = [{ role: 'user', content: 'Hello' }];
 const tool = { type: 'function', function: { name: 'weather' } };
-
-/** A request as it stands, for what the client's types would not let through. */
-async function post(path: string, body: unknown) {
-  const answer = await fetch(`${service.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-  const content = (await answer.json()) as { error: { message: string; param: string | null } };
-  return { status: answer.status, ...content };
-}
 
 describe('what a chat cannot have is refused by name', () => {
   test.each([
@@ -60,7 +49,7 @@ describe('what a chat cannot have is refused by name', () => {
       'messages[0].content[0] of type refusal',
     ],
   ])('%s', async (param, fields, what = param) => {
-    const { status, error } = await post('/v1/chat/completions', { messages, ...fields });
+    const { status, error } = await service.post('/v1/chat/completions', { messages, ...fields });
     expect({ status, error }).toEqual({
       status: 400,
       error: {
@@ -91,7 +80,7 @@ describe('what a chat cannot have is refused by name', () => {
     ['tool_choice', { tools: [tool], tool_choice: { type: 'function', function: { name: 'x' } } }],
     ['response_format.json_schema.schema', { response_format: { type: 'json_schema' } }],
   ])('%s that makes no sense (%#)', async (param, fields) => {
-    const { status, error } = await post('/v1/chat/completions', { messages, ...fields });
+    const { status, error } = await service.post('/v1/chat/completions', { messages, ...fields });
     expect(status).toBe(400);
     expect(error.param).toBe(param);
     expect(inference.requests).toEqual([]);
@@ -102,7 +91,7 @@ describe('what a chat cannot have is refused by name', () => {
     async (json) => {
       const toolCall = { id: 'c', type: 'function', function: { name: 'f', arguments: json } };
       const chat = [{ role: 'assistant', content: null, tool_calls: [toolCall] }];
-      const { status, error } = await post('/v1/chat/completions', { messages: chat });
+      const { status, error } = await service.post('/v1/chat/completions', { messages: chat });
       expect(status).toBe(400);
       expect(error.param).toBe('messages[0].tool_calls');
     },
@@ -110,7 +99,7 @@ describe('what a chat cannot have is refused by name', () => {
 
   test('NaN is no JSON', async () => {
     const body = '{"messages":[{"role":"user","content":"a"}],"temperature":NaN}';
-    expect(await post('/v1/chat/completions', body)).toMatchObject({
+    expect(await service.post('/v1/chat/completions', body)).toMatchObject({
       status: 400,
       error: { code: 'invalid_json' },
     });
@@ -125,7 +114,10 @@ describe('what a chat cannot have is refused by name', () => {
     ];
     const schema = { type: 'object', if: {} };
     const response_format = { type: 'json_schema', json_schema: { name: 'a', schema } };
-    const { status, error } = await post('/v1/chat/completions', { messages, response_format });
+    const { status, error } = await service.post('/v1/chat/completions', {
+      messages,
+      response_format,
+    });
     expect({ status, error }).toEqual({
       status: 400,
       error: {

@@ -1,7 +1,7 @@
 import OpenAI, { BadRequestError } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { describeModel, scriptedEnd, ScriptedInference } from '../inference/testing.ts';
-import { collect, startDialects } from '../ollama/testing.ts';
+import { collect, startDialects } from '../dialects-testing.ts';
 
 const inference = new ScriptedInference([
   describeModel('tiny'),
@@ -27,13 +27,8 @@ beforeEach(() => {
 });
 
 async function refusalOf(path: string, body: object) {
-  const answer = await fetch(`${service.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const { error } = (await answer.json()) as { error: { param: string | null } };
-  return { status: answer.status, param: error.param };
+  const { status, error } = await service.post(path, body);
+  return { status, param: error.param };
 }
 
 describe('text completions', () => {
