@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Baseline, BaselineOf } from '../trace/analysis.ts';
+import { seededRandom } from '../trace/testing.ts';
 import { countBottlenecks, findBottlenecks } from './bottlenecks.ts';
-import { draw, examined, randomTrace, seededRandom } from './testing.ts';
+import { draw, examined, randomTrace } from './testing.ts';
 
 const unknown: BaselineOf = () => undefined;
 

@@ -1,6 +1,7 @@
 import { analyse } from '../trace/analyse.ts';
 import { spanKinds, type Span, type SpanHead } from '../trace/span.ts';
 import { study } from '../trace/study.ts';
+import { seededRandom } from '../trace/testing.ts';
 import type { StoredTrace } from '../reading/view.ts';
 import { pathTimes } from './path-times.ts';
 
@@ -60,17 +61,6 @@ export function storedTrace(spans: readonly Span[]): StoredTrace {
 export function examined(spans: readonly SpanHead[]) {
   const { tree, path } = study(spans);
   return { analysis: analyse(spans), tree, path, onPath: pathTimes(path.sections) };
-}
-
-/** Numbers of [0, 1) that are the same at every run (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 /**

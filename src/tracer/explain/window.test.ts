@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compareWindows, type OperationWindow } from './window.ts';
-import { seededRandom } from './testing.ts';
+import { seededRandom } from '../trace/testing.ts';
 
 function row(given: Partial<OperationWindow> = {}): OperationWindow {
   const count = given.count ?? 1_000;
