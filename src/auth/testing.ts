@@ -56,6 +56,8 @@ export interface RunningAuth extends AsyncDisposable {
     options?: CallOptions,
   ): Promise<Reply>;
   login(username: string, password: string): Promise<Reply>;
+  /** `valid`, or why a token is not. */
+  validity(token: string): Promise<string>;
   /** An access token of the administrator. */
   adminToken(): Promise<string>;
 }
@@ -163,12 +165,17 @@ function running(host: Host<AuthConfig>, lifetime: Lifetime): RunningAuth {
     call('POST', '/api/v1/auth/login', {
       body: { username, password, client_id: 'test', grant_type: 'password' },
     });
+  const validity = async (token: string) => {
+    const { body } = await call('POST', '/api/v1/auth/validate', { body: { token } });
+    return body.valid ? 'valid' : body.error;
+  };
   return {
     app,
     host,
     url: issuerUrl,
     call,
     login,
+    validity,
     adminToken: async () => (await login('admin', adminPassword)).body.access_token,
     [Symbol.asyncDispose]: () => lifetime[Symbol.asyncDispose](),
   };

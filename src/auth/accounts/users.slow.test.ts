@@ -42,11 +42,6 @@ async function createUser(changes: Record<string, unknown> = {}) {
   return { id: user.id as string, user, username: body.username, tokens };
 }
 
-async function validity(token: string): Promise<string> {
-  const { body } = await auth.call('POST', '/api/v1/auth/validate', { body: { token } });
-  return body.valid ? 'valid' : body.error;
-}
-
 async function refreshStatus(refresh_token: string): Promise<number> {
   const body = { refresh_token, grant_type: 'refresh_token' };
   return (await auth.call('POST', '/api/v1/auth/refresh', { body })).status;
@@ -210,7 +205,7 @@ describe('the administration of users', () => {
     const path = `${url}/${decodeJwt(admin).sub}`;
     const reply = await auth.call(method, path, { token: admin, body });
     expect([reply.status, reply.body.error.code]).toEqual([409, 'last_administrator']);
-    expect(await validity(admin)).toBe('valid');
+    expect(await auth.validity(admin)).toBe('valid');
     expect((await auth.login('admin', adminPassword)).status).toBe(200);
   });
 
@@ -271,28 +266,28 @@ describe('a user', () => {
 
   test('who is disabled loses every token at once, and gets new ones only when enabled', async () => {
     const { id, username, tokens } = await createUser();
-    expect(await validity(tokens.access_token)).toBe('valid');
+    expect(await auth.validity(tokens.access_token)).toBe('valid');
     const patch = (disabled: boolean) =>
       auth.call('PATCH', `${url}/${id}`, { token: admin, body: { disabled } });
     expect((await patch(true)).body.disabled).toBe(true);
-    expect(await validity(tokens.access_token)).toBe('token_revoked');
+    expect(await auth.validity(tokens.access_token)).toBe('token_revoked');
     expect(await refreshStatus(tokens.refresh_token)).toBe(400);
     expect((await auth.login(username, password)).status).toBe(401);
     await patch(false);
-    expect(await validity(tokens.access_token)).toBe('token_revoked');
+    expect(await auth.validity(tokens.access_token)).toBe('token_revoked');
     expect(await refreshStatus(tokens.refresh_token)).toBe(400);
     const again = await auth.login(username, password);
-    expect(await validity(again.body.access_token)).toBe('valid');
+    expect(await auth.validity(again.body.access_token)).toBe('valid');
   });
 
   test('who gets a new password loses every session and logs in with the new one', async () => {
     const { id, username, tokens } = await createUser();
     const body = { password: 'a better password' };
     await auth.call('PATCH', `${url}/${id}`, { token: admin, body });
-    expect(await validity(tokens.access_token)).toBe('token_revoked');
+    expect(await auth.validity(tokens.access_token)).toBe('token_revoked');
     expect((await auth.login(username, password)).status).toBe(401);
     const again = await auth.login(username, body.password);
-    expect(await validity(again.body.access_token)).toBe('valid');
+    expect(await auth.validity(again.body.access_token)).toBe('valid');
     expect(JSON.stringify(await lastEvent())).not.toContain(body.password);
   });
 
@@ -308,14 +303,14 @@ describe('a user', () => {
       auth.call('PATCH', `${url}/${id}`, { token: admin, body: { roles } });
     expect(await held(made.body.api_key)).toContain('agent:execute');
     await patch(['developer']);
-    expect(await validity(tokens.access_token)).toBe('token_revoked');
+    expect(await auth.validity(tokens.access_token)).toBe('token_revoked');
     await patch(['user']);
     expect(await held(made.body.api_key)).toEqual(['agent:read', 'workflow:read']);
     const form = { refresh_token: tokens.refresh_token, grant_type: 'refresh_token' };
     const { body } = await auth.call('POST', '/api/v1/auth/refresh', { body: form });
     expect(await held(body.access_token)).toEqual(['agent:read', 'workflow:read']);
     await patch(['user', 'developer']);
-    expect(await validity(body.access_token)).toBe('valid');
+    expect(await auth.validity(body.access_token)).toBe('valid');
   });
 
   test('who is deleted is gone with tokens, sessions and keys', async () => {
@@ -324,7 +319,7 @@ describe('a user', () => {
     const key = await auth.call('POST', '/api/v1/auth/api-keys', { token: admin, body });
     const { status, body: answer } = await auth.call('DELETE', `${url}/${id}`, { token: admin });
     expect([status, answer]).toEqual([200, { id, deleted: true }]);
-    expect(await validity(tokens.access_token)).toBe('token_revoked');
+    expect(await auth.validity(tokens.access_token)).toBe('token_revoked');
     expect(await refreshStatus(tokens.refresh_token)).toBe(400);
     expect((await auth.login(username, password)).status).toBe(401);
     const exchange = await auth.call('POST', '/api/v1/auth/api-key', {

@@ -43,11 +43,6 @@ function exchange(api_key: string, client_id = 'ci') {
   return auth.call('POST', '/api/v1/auth/api-key', { body: { api_key, client_id } });
 }
 
-async function validity(token: string): Promise<string> {
-  const { body } = await auth.call('POST', '/api/v1/auth/validate', { body: { token } });
-  return body.valid ? 'valid' : body.error;
-}
-
 async function expectRefusal(text: string, reason: string): Promise<void> {
   const { status, body, headers } = await exchange(text);
   expect(status).toBe(401);
@@ -110,11 +105,11 @@ describe('a key that is no good', () => {
   test('because it was revoked ends its tokens too', async () => {
     const { id, api_key } = await createKey();
     const token = (await exchange(api_key)).body.access_token;
-    expect(await validity(token)).toBe('valid');
+    expect(await auth.validity(token)).toBe('valid');
     const { status, body } = await auth.call('DELETE', `${url}/${id}`, { token: admin });
     expect([status, body.id]).toEqual([200, id]);
     expect(body.revokedAt).toEqual(expect.any(String));
-    expect(await validity(token)).toBe('token_revoked');
+    expect(await auth.validity(token)).toBe('token_revoked');
     await expectRefusal(api_key, 'api_key_revoked');
     const again = await auth.call('DELETE', `${url}/${id}`, { token: admin });
     expect(again.body).toEqual(body);
@@ -144,7 +139,7 @@ describe('a key that is no good', () => {
       auth.call('PATCH', `/api/v1/auth/users/${userId}`, { token: admin, body: { disabled } });
     const before = (await exchange(api_key)).body.access_token;
     await patch(true);
-    expect(await validity(before)).toBe('token_revoked');
+    expect(await auth.validity(before)).toBe('token_revoked');
     await expectRefusal(api_key, 'user_disabled');
     await patch(false);
     expect((await exchange(api_key)).status).toBe(200);
@@ -160,9 +155,9 @@ describe('a key that is no good', () => {
       await patch(true);
       await patch(false);
       const { status, body } = await exchange(api_key);
-      expect([status, await validity(body.access_token)]).toEqual([200, 'valid']);
+      expect([status, await auth.validity(body.access_token)]).toEqual([200, 'valid']);
       await patch(true);
-      expect(await validity(body.access_token)).toBe('token_revoked');
+      expect(await auth.validity(body.access_token)).toBe('token_revoked');
     } finally {
       vi.useRealTimers();
     }
@@ -250,7 +245,7 @@ describe('a good key', () => {
       scope: 'agent:read workflow:read',
     });
     expect(claims).not.toHaveProperty('user');
-    expect(await validity(access_token)).toBe('valid');
+    expect(await auth.validity(access_token)).toBe('valid');
   });
 
   test('of a user speaks as the user, with what both may', async () => {

@@ -29,11 +29,6 @@ function revoke(by: string, token: string, more: object = {}) {
   return target.auth.call('POST', '/api/v1/auth/revoke', { token: by, body: { token, ...more } });
 }
 
-async function validity(token: string): Promise<string> {
-  const { body } = await target.auth.call('POST', '/api/v1/auth/validate', { body: { token } });
-  return body.valid ? 'valid' : body.error;
-}
-
 /** Moves the last rotation of a session into the past. */
 async function age(token: string, interval: string): Promise<void> {
   await target.ground.database.query(
@@ -79,7 +74,10 @@ const cases: readonly AttackCase[] = [
       const stolen = (await refresh(refreshToken)).body;
       await age(refreshToken, '11 seconds');
       await refresh(refreshToken);
-      return [await validity(stolen.access_token), refusalOf(await refresh(stolen.refresh_token))];
+      return [
+        await target.auth.validity(stolen.access_token),
+        refusalOf(await refresh(stolen.refresh_token)),
+      ];
     },
     expected: ['token_revoked', badGrant],
   },
@@ -163,7 +161,7 @@ const cases: readonly AttackCase[] = [
       const [victim, other] = [await createVictim(target), await createVictim(target)];
       const refusal = refusalOf(await revoke(other.accessToken, victim[which]));
       const [event] = await auditEvents(target, `&userId=${other.id}`);
-      return [refusal, await validity(victim.accessToken), event.eventType];
+      return [refusal, await target.auth.validity(victim.accessToken), event.eventType];
     },
     expected: [
       { status: 403, code: 'insufficient_permissions' },
@@ -265,7 +263,7 @@ const cases: readonly AttackCase[] = [
         refresh(refreshToken),
       ]);
       const tokens = racing.status === 200 ? racing.body : undefined;
-      const isDead = tokens ? (await validity(tokens.access_token)) !== 'valid' : true;
+      const isDead = tokens ? (await target.auth.validity(tokens.access_token)) !== 'valid' : true;
       return [isDead, refusalOf(await refresh(tokens?.refresh_token ?? refreshToken)).code];
     },
     expected: [true, 'invalid_grant'],
@@ -275,7 +273,7 @@ const cases: readonly AttackCase[] = [
     run: async () => {
       const { refreshToken, accessToken } = await createVictim(target);
       await revoke(accessToken, refreshToken, { token_type_hint: 'access_token' });
-      return [await validity(accessToken), refusalOf(await refresh(refreshToken)).code];
+      return [await target.auth.validity(accessToken), refusalOf(await refresh(refreshToken)).code];
     },
     expected: ['token_revoked', 'invalid_grant'],
   },

@@ -56,11 +56,6 @@ test('the token address refreshes for nobody but the client of the login, and co
   expect((await refreshAs('test')).status).toBe(200);
 });
 
-async function validity(token: string): Promise<string> {
-  const { body } = await auth.call('POST', '/api/v1/auth/validate', { body: { token } });
-  return body.valid ? 'valid' : body.error;
-}
-
 function sessionOf(token: string): string {
   return String(decodeJwt(token)['sid']);
 }
@@ -97,8 +92,8 @@ async function expectDead(last: Pair): Promise<void> {
     'invalid_grant',
     'token_revoked',
   ]);
-  expect(await validity(last.access_token)).toBe('token_revoked');
-  expect(await validity(pair.access_token)).toBe('token_revoked');
+  expect(await auth.validity(last.access_token)).toBe('token_revoked');
+  expect(await auth.validity(pair.access_token)).toBe('token_revoked');
 }
 
 /** A token as only the suite itself can sign it. */
@@ -226,7 +221,7 @@ describe('a refresh', () => {
     await age(pair.access_token, '9 seconds');
     const second = await refresh(pair.refresh_token);
     expect(second.body.refresh_token).toBe(first.refresh_token);
-    expect(await validity(second.body.access_token)).toBe('valid');
+    expect(await auth.validity(second.body.access_token)).toBe('valid');
     expect((await refresh(first.refresh_token)).status).toBe(200);
   });
 
@@ -307,7 +302,7 @@ describe('revoking', () => {
       });
     }
     expect(await lastEvents(2)).toEqual(['token_revocation_refused', 'token_revocation_refused']);
-    expect(await validity(pair.access_token)).toBe('valid');
+    expect(await auth.validity(pair.access_token)).toBe('valid');
     expect((await refresh(pair.refresh_token)).status).toBe(200);
   });
 
@@ -317,7 +312,7 @@ describe('revoking', () => {
   });
 
   test('an access token ends it alone, at once, also when it was cached', async () => {
-    expect(await validity(pair.access_token)).toBe('valid');
+    expect(await auth.validity(pair.access_token)).toBe('valid');
     const { status, body, headers } = await revoke(
       pair.access_token,
       pair.access_token,
@@ -330,7 +325,7 @@ describe('revoking', () => {
       revokedAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
     expect(headers['cache-control']).toBe('no-store');
-    expect(await validity(pair.access_token)).toBe('token_revoked');
+    expect(await auth.validity(pair.access_token)).toBe('token_revoked');
     const again = await revoke(pair.access_token, pair.access_token);
     expect([again.status, again.body.error.details.reason]).toEqual([401, 'token_revoked']);
     expect((await refresh(pair.refresh_token)).status).toBe(200);
@@ -349,7 +344,7 @@ describe('revoking', () => {
     const expired = await signSuiteToken({ ...claims, exp: now - 60 });
     const { status, body } = await revoke(expired, pair.access_token);
     expect([status, body.revoked, body.jti]).toEqual([200, false, claims.jti]);
-    expect(await validity(pair.access_token)).toBe('valid');
+    expect(await auth.validity(pair.access_token)).toBe('valid');
   });
 
   test('a refresh token ends the session, whatever the hint says', async () => {
@@ -359,7 +354,7 @@ describe('revoking', () => {
       true,
       decodeJwt(pair.refresh_token).jti,
     ]);
-    expect(await validity(pair.access_token)).toBe('token_revoked');
+    expect(await auth.validity(pair.access_token)).toBe('token_revoked');
     expect((await refresh(pair.refresh_token)).body.error.details.reason).toBe('token_revoked');
   });
 
@@ -389,7 +384,7 @@ describe('revoking', () => {
       expiresAt: now + 9,
     };
     await auth.host.bus.topic('revocations').publish(revocation);
-    expect(await validity(pair.access_token)).toBe('token_revoked');
+    expect(await auth.validity(pair.access_token)).toBe('token_revoked');
   });
 });
 

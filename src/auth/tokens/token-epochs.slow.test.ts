@@ -42,18 +42,13 @@ async function refresh(at: RunningAuth) {
 const logIn = async (at: RunningAuth) =>
   (await at.login(user.username, password)).body.access_token as string;
 
-async function validity(token: string, at: RunningAuth): Promise<string> {
-  const { body } = await at.call('POST', `${base}/validate`, { body: { token } });
-  return body.valid ? 'valid' : body.error;
-}
-
 describe('a token from one replica, of the second in which another', () => {
   /** The new token once both have heard of the change. */
   const expectGood = async (token: string) => {
-    await expect.poll(() => validity(user.access_token, there)).toBe('token_revoked');
+    await expect.poll(() => there.validity(user.access_token)).toBe('token_revoked');
     const tokens = [user.access_token, token];
     for (const replica of [here, there]) {
-      const found = await Promise.all(tokens.map((one) => validity(one, replica)));
+      const found = await Promise.all(tokens.map((one) => replica.validity(one)));
       expect(found).toEqual(['token_revoked', 'valid']);
     }
   };
@@ -74,8 +69,8 @@ describe('a token from one replica, of the second in which another', () => {
     await change({ roles: ['user'] });
     const token = await refresh(there);
     await change({ roles: [] });
-    await expect.poll(() => validity(token, there)).toBe('token_revoked');
-    expect(await validity(token, here)).toBe('token_revoked');
+    await expect.poll(() => there.validity(token)).toBe('token_revoked');
+    expect(await here.validity(token)).toBe('token_revoked');
   });
 });
 
@@ -92,13 +87,13 @@ describe('after the clock was set back', () => {
     ['was disabled and enabled', [{ disabled: true }, { disabled: false }]],
   ])('who %s before gets a token that is good at once', async (_, changes) => {
     // Ten minutes later at a stroke, nothing is trusted until the revocations were read again.
-    await expect.poll(() => validity(user.access_token, here)).toBe('valid');
+    await expect.poll(() => here.validity(user.access_token)).toBe('valid');
     for (const body of changes) await change(body);
     vi.useRealTimers();
     const token = await logIn(here);
-    expect(await validity(token, here)).toBe('valid');
+    expect(await here.validity(token)).toBe('valid');
     const { status } = await here.call('GET', `${base}/userinfo`, { token });
     expect(status).toBe(200);
-    expect(await validity(user.access_token, here)).toBe('token_revoked');
+    expect(await here.validity(user.access_token)).toBe('token_revoked');
   });
 });

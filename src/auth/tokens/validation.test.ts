@@ -11,6 +11,7 @@ import {
   type JWTPayload,
 } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encode } from '../attacks/forge.ts';
 import {
   adminPassword,
   openGround,
@@ -48,11 +49,6 @@ afterAll(async () => {
   await auth[Symbol.asyncDispose]();
   await ground[Symbol.asyncDispose]();
 });
-
-function encode(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return Buffer.from(text).toString('base64url');
-}
 
 function parts(): [string, string, string] {
   return good.split('.') as [string, string, string];
