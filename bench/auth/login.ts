@@ -1,4 +1,4 @@
-import { type Figure } from '../harness/figure.ts';
+import { ratioAtLeast, type Figure } from '../harness/figure.ts';
 import { connections } from '../harness/load.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';
@@ -43,7 +43,7 @@ export async function measureLogin(depth: Depth): Promise<Figure[]> {
           role: 'ours',
           unit,
           samples: samplesOf('ours'),
-          goal: { text: '>= 0.8x limit', isMet: ({ ratio }) => ratio >= 0.8 },
+          goal: ratioAtLeast(0.8),
         },
         {
           name: 'Fastify, a POST that verifies the hash and no more',

@@ -1,4 +1,4 @@
-import { type Figure, type Goal } from '../harness/figure.ts';
+import { ratioAtLeast, type Figure } from '../harness/figure.ts';
 import { connections, type Shot } from '../harness/load.ts';
 import { runRounds } from '../harness/rounds.ts';
 import type { Depth } from '../harness/depth.ts';
@@ -102,10 +102,6 @@ class Crew implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { server } of this.#members) await server[Symbol.asyncDispose]();
   }
-}
-
-function ratioAtLeast(least: number): Goal {
-  return { text: `>= ${least}x limit`, isMet: ({ ratio }) => ratio >= least };
 }
 
 async function validationShots(auth: Server): Promise<Shot[]> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Depth } from '../harness/depth.ts';
-import type { Figure } from '../harness/figure.ts';
+import { ratioAtMost, type Figure } from '../harness/figure.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';
 
@@ -67,7 +67,7 @@ async function measureTokens(ours: PushKind, bare: PushKind, depth: Depth): Prom
           role: 'ours',
           unit: 'us',
           samples: samplesOf(ours, 'cpuMicros'),
-          goal: { text: '<= 1.43x limit', isMet: ({ ratio }) => ratio <= 1 / 0.7 },
+          goal: ratioAtMost(1 / 0.7),
         },
         { name: names[bare], role: 'limit', unit: 'us', samples: samplesOf(bare, 'cpuMicros') },
       ],

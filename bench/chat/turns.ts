@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import type { Depth } from '../harness/depth.ts';
 import { atMost, median, type Figure } from '../harness/figure.ts';
+import { addedTo } from '../harness/latency.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';
 
@@ -45,8 +46,7 @@ export async function measureTurns(depth: Depth): Promise<Figure[]> {
   );
   const cpuOf = (name: string) => (cpu.get(name) ?? []).slice(depth.warmUps);
   const direct = samplesOf('gateway');
-  const added = (name: string) =>
-    samplesOf(name).map((sample, round) => sample - (direct[round] ?? Number.NaN));
+  const added = (name: string) => addedTo(direct, samplesOf(name));
   return [
     {
       title: 'Time to the first token at one connection, median of each round',

@@ -1,5 +1,5 @@
 import type { Depth } from '../harness/depth.ts';
-import { ratioAtMost, type Figure, type Goal } from '../harness/figure.ts';
+import { ratioAtLeast, ratioAtMost, type Figure } from '../harness/figure.ts';
 import { runRounds, type Contestant } from '../harness/rounds.ts';
 import { chunkCount, completion, streamShot, wholeShot } from './exchange.ts';
 import { Door, requireAnswer, requireStream, underLoad } from './doors.ts';
@@ -59,7 +59,7 @@ export async function measureAnswers(depth: Depth): Promise<Figure[]> {
           role: 'peer',
           unit,
           samples: samplesOf('portkey'),
-          goal: ratioAtLeast(peerTimes),
+          goal: ratioAtLeast(peerTimes, 'ours'),
         },
         { name: 'ours, again', role: 'limit', unit, samples: samplesOf('ours') },
       ],
@@ -119,8 +119,4 @@ async function portkeyNote(upstream: Door): Promise<string> {
   }
   const micros = await portkey.cpuMicrosPerRequest(streamShot, 500);
   return `Portkey took ${Math.round(micros)} us for each of 500`;
-}
-
-function ratioAtLeast(least: number): Goal {
-  return { text: `>= ${least}x ours`, isMet: ({ ratio }) => ratio >= least };
 }

@@ -1,5 +1,5 @@
 import type { Depth } from '../harness/depth.ts';
-import type { Figure } from '../harness/figure.ts';
+import { ratioAtLeast, type Figure } from '../harness/figure.ts';
 import { runRounds } from '../harness/rounds.ts';
 import { cachedShot } from './exchange.ts';
 import { Door, requireAnswer, underLoad } from './doors.ts';
@@ -31,7 +31,7 @@ export async function measureCached(depth: Depth): Promise<Figure[]> {
           role: 'ours',
           unit,
           samples: samplesOf('ours'),
-          goal: { text: '>= 0.5x limit', isMet: ({ ratio }) => ratio >= 0.5 },
+          goal: ratioAtLeast(0.5),
         },
         {
           name: 'Fastify, a POST that is read and answered with the same bytes',

@@ -1,5 +1,6 @@
 import type { Depth } from '../harness/depth.ts';
-import { atMost, median, type Figure } from '../harness/figure.ts';
+import { atMost, type Figure } from '../harness/figure.ts';
+import { addedTo, medianMs } from '../harness/latency.ts';
 import { runRounds } from '../harness/rounds.ts';
 import { wholeShot } from './exchange.ts';
 import { Door } from './doors.ts';
@@ -13,13 +14,15 @@ export async function measureLatency(depth: Depth): Promise<Figure[]> {
   const requests = Math.ceil(depth.requests / 4);
   const names = ['upstream', 'bare', 'ours'] as const;
   const samplesOf = await runRounds(
-    names.map((name) => ({ name, measure: () => medianMs(doors[name], requests) })),
+    names.map((name) => ({
+      name,
+      measure: () => medianMs((turn) => doors[name].send(wholeShot, turn), requests),
+    })),
     depth,
   );
   const unit = 'ms';
   const direct = samplesOf('upstream');
-  const added = (name: string) =>
-    samplesOf(name).map((sample, round) => sample - (direct[round] ?? Number.NaN));
+  const added = (name: string) => addedTo(direct, samplesOf(name));
   return [
     {
       title: 'Time of a chat at one connection, median of each round',
@@ -37,14 +40,4 @@ export async function measureLatency(depth: Depth): Promise<Figure[]> {
       note: 'wall time: only worth something on a quiet machine',
     },
   ];
-}
-
-async function medianMs(door: Door, requests: number): Promise<number> {
-  const samples: number[] = [];
-  for (let turn = 0; turn < requests; turn += 1) {
-    const startedAt = performance.now();
-    await door.send(wholeShot, turn);
-    samples.push(performance.now() - startedAt);
-  }
-  return median(samples);
 }

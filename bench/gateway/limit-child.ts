@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { Pool } from 'undici';
 import { serveOrders } from '../harness/measured-child.ts';
 import { completion, path } from './exchange.ts';
-import { listen } from './listen.ts';
+import { listen } from '../harness/listen.ts';
 
 function startBare(upstreamUrl: string): Promise<string> {
   const pool = new Pool(upstreamUrl, { connections: 128 });

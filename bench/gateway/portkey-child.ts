@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { serveOrders } from '../harness/measured-child.ts';
-import { listen } from './listen.ts';
+import { listen } from '../harness/listen.ts';
 
 const waitMs = 20_000;
 

@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { serveOrders } from '../harness/measured-child.ts';
 import { chunks, completion, done, usageChunk } from './exchange.ts';
-import { listen } from './listen.ts';
+import { listen } from '../harness/listen.ts';
 
 const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   const pieces: Buffer[] = [];

@@ -49,6 +49,12 @@ export const ratioAtMost = (most: number): Goal => ({
   isMet: ({ ratio }) => ratio <= most,
 });
 
+/** `of` is what the ratio refers to, as readers are told. */
+export const ratioAtLeast = (least: number, of = 'limit'): Goal => ({
+  text: `>= ${formatNumber(least)}x ${of}`,
+  isMet: ({ ratio }) => ratio >= least,
+});
+
 /** The figures as one table of text; `-` stands where a row has no limit or no goal. */
 export function formatFigures(figures: readonly Figure[]): string {
   const header = [

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Depth } from '../harness/depth.ts';
-import type { Figure } from '../harness/figure.ts';
+import { ratioAtLeast, type Figure } from '../harness/figure.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';
 
@@ -38,7 +38,7 @@ async function measureSockets(socketCount: number, depth: Depth): Promise<Figure
         role: 'ours',
         unit,
         samples: samplesOf('ours'),
-        goal: { text: '>= 0.8x limit', isMet: ({ ratio }) => ratio >= 0.8 },
+        goal: ratioAtLeast(0.8),
       },
       {
         name: 'ws, one frame encoded for all',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Depth } from '../harness/depth.ts';
-import { atMost, median, type Figure } from '../harness/figure.ts';
+import { atMost, type Figure } from '../harness/figure.ts';
+import { addedTo, medianMs } from '../harness/latency.ts';
 import type { Shot } from '../harness/load.ts';
 import { runRounds } from '../harness/rounds.ts';
 import { Contestant, underLoad } from './contestant.ts';
@@ -23,7 +24,11 @@ export async function measureForwarding(depth: Depth): Promise<Figure[]> {
   };
   const names = ['agent', 'bare', 'ours'] as const;
   const timed = await runRounds(
-    names.map((name) => ({ name, measure: () => medianMs(ways[name], depth) })),
+    names.map((name) => {
+      const { at, shot } = ways[name];
+      const step = (turn: number) => at.load.send(shot, turn);
+      return { name, measure: () => medianMs(step, depth.requests / 4) };
+    }),
     depth,
   );
   const cpu = await runRounds(
@@ -39,8 +44,7 @@ export async function measureForwarding(depth: Depth): Promise<Figure[]> {
 function timeFigure(samplesOf: (name: string) => readonly number[]): Figure {
   const unit = 'ms';
   const direct = samplesOf('agent');
-  const added = (name: string) =>
-    samplesOf(name).map((sample, round) => sample - (direct[round] ?? Number.NaN));
+  const added = (name: string) => addedTo(direct, samplesOf(name));
   return {
     title: 'Time of a task that is passed on to a REST agent, median of each round',
     rows: [
@@ -74,19 +78,6 @@ function cpuFigure(samplesOf: (name: string) => readonly number[]): Figure {
     ],
     note: underLoad,
   };
-}
-
-async function medianMs(
-  { at, shot }: { readonly at: Contestant; readonly shot: Shot },
-  depth: Depth,
-): Promise<number> {
-  const samples: number[] = [];
-  for (let turn = 0; turn < depth.requests / 4; turn += 1) {
-    const startedAt = performance.now();
-    await at.load.send(shot, turn);
-    samples.push(performance.now() - startedAt);
-  }
-  return median(samples);
 }
 
 const oursShot: Shot = {

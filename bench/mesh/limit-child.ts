@@ -2,7 +2,7 @@
 // a Fastify that parses it.
 import Fastify from 'fastify';
 import { createServer } from 'node:http';
-import { listen } from '../gateway/listen.ts';
+import { listen } from '../harness/listen.ts';
 import { serveOrders } from '../harness/measured-child.ts';
 
 const keepAliveTimeout = 600_000;

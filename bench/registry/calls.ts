@@ -1,7 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client';
 import assert from 'node:assert/strict';
 import type { Depth } from '../harness/depth.ts';
-import { atMost, median, type Figure } from '../harness/figure.ts';
+import { atMost, type Figure } from '../harness/figure.ts';
+import { addedTo, medianMs } from '../harness/latency.ts';
 import { connections, type Shot } from '../harness/load.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';
@@ -91,8 +92,7 @@ function timeFigure(kind: TargetKind, samplesOf: Samples): Figure {
   const unit = 'ms';
   const direct = samplesOf('direct');
   const goal = atMost(addedMsMax[kind], unit);
-  const added = (name: string) =>
-    samplesOf(name).map((sample, round) => sample - (direct[round] ?? Number.NaN));
+  const added = (name: string) => addedTo(direct, samplesOf(name));
   return {
     title: `Time of a call ${names[kind]}, median of each round`,
     rows: [
@@ -132,16 +132,6 @@ function cpuFigure(kind: TargetKind, samplesOf: Samples): Figure {
     ],
     note: `${connections} calls in flight; ours is a server as well as a client`,
   };
-}
-
-async function medianMs(step: () => Promise<unknown>, times: number): Promise<number> {
-  const samples: number[] = [];
-  for (let turn = 0; turn < times; turn += 1) {
-    const startedAt = performance.now();
-    await step();
-    samples.push(performance.now() - startedAt);
-  }
-  return median(samples);
 }
 
 /** The first call may come before the first check. */

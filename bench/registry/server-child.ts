@@ -2,7 +2,7 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { createServer } from 'node:http';
 import { fromWeb } from '../../src/registry/links/testing.ts';
-import { listen } from '../gateway/listen.ts';
+import { listen } from '../harness/listen.ts';
 import { serveOrders } from '../harness/measured-child.ts';
 import { createEchoServer } from './echo-server.ts';
 

@@ -3,7 +3,7 @@ import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findPort } from './free-port.ts';
+import { findFreePort } from '../../src/kit/testing.ts';
 
 const run = promisify(execFile);
 const packages = '/usr/lib/postgresql';
@@ -35,7 +35,7 @@ export class PostgresServer implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'ennead-bench-postgres-'));
     const owner = await findOwner();
     if (owner) await chown(folder, owner.uid, owner.gid);
-    const port = await findPort();
+    const port = await findFreePort();
     const server = new PostgresServer(version, { folder, port, owner: owner ?? {} });
     await server.#open(port);
     return server;
