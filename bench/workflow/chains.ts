@@ -1,5 +1,5 @@
 import type { Depth } from '../harness/depth.ts';
-import type { Figure } from '../harness/figure.ts';
+import { ratioAtLeast, type Figure } from '../harness/figure.ts';
 import { MeasuredChild } from '../harness/measured-child.ts';
 import { runRounds } from '../harness/rounds.ts';
 
@@ -42,39 +42,37 @@ export async function measureChains(depth: Depth, url: string | undefined): Prom
   );
   const rateOf = (name: string) => (rates.get(name) ?? []).slice(depth.warmUps);
   const database = url === undefined ? 'PGlite' : 'PostgreSQL';
-  const contestants = [
-    ['7 bare statements', 'limit', 'floor'],
-    ['the engine', 'ours', 'ours'],
-    ['DBOS steps', 'peer', 'dbos'],
-    ['Node-RED, volatile', 'peer', 'node-red'],
-  ] as const;
-  const goal = {
-    text: '>= 0.60x limit',
-    isMet: ({ ratio }: { readonly ratio: number }) => ratio >= 0.6,
+  return [rateFigure(database, rateOf), cpuFigure(database, samplesOf)];
+}
+
+type DatabaseName = 'PGlite' | 'PostgreSQL';
+type SamplesOf = (name: string) => readonly number[];
+
+const rows = [
+  ['7 bare statements', 'limit', 'floor'],
+  ['the engine', 'ours', 'ours'],
+  ['DBOS steps', 'peer', 'dbos'],
+  ['Node-RED, volatile', 'peer', 'node-red'],
+] as const;
+
+function rateFigure(database: DatabaseName, samplesOf: SamplesOf): Figure {
+  return {
+    title: `5 durable steps, 20 at a time, on ${database}: executions a second`,
+    rows: rows.map(([name, role, key]) => ({
+      name,
+      role,
+      unit: '1/s',
+      samples: samplesOf(key),
+      ...(role === 'ours' ? { goal: ratioAtLeast(0.6) } : {}),
+    })),
+    note: 'Node-RED stores nothing: a crash loses what it runs.',
   };
-  const volatileNote = 'Node-RED stores nothing: a crash loses what it runs.';
-  const serverNote = 'Without the CPU time of the database server.';
-  return [
-    {
-      title: `5 durable steps, 20 at a time, on ${database}: executions a second`,
-      rows: contestants.map(([name, role, key]) => ({
-        name,
-        role,
-        unit: '1/s',
-        samples: rateOf(key),
-        ...(role === 'ours' ? { goal } : {}),
-      })),
-      note: volatileNote,
-    },
-    {
-      title: `the same on ${database}: CPU time of the process`,
-      rows: contestants.map(([name, role, key]) => ({
-        name,
-        role,
-        unit: 'us',
-        samples: samplesOf(key),
-      })),
-      ...(url === undefined ? {} : { note: serverNote }),
-    },
-  ];
+}
+
+function cpuFigure(database: DatabaseName, samplesOf: SamplesOf): Figure {
+  return {
+    title: `the same on ${database}: CPU time of the process`,
+    rows: rows.map(([name, role, key]) => ({ name, role, unit: 'us', samples: samplesOf(key) })),
+    ...(database === 'PGlite' ? {} : { note: 'Without the CPU time of the database server.' }),
+  };
 }
