@@ -3,6 +3,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   json,
+  openAiAnswer,
   openAiStream,
   startGateway,
   startProvider,
@@ -60,6 +61,25 @@ describe('a provider that says nothing more behind the whole answer', () => {
     expect(text).toContain('"stop_reason":"end_turn"');
     expect(text).toMatch(/event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/);
   });
+});
+
+test('a provider whose choice has no message gives way to the next, and is named as the last', async () => {
+  const baseUrl = `${upstream.url}/v1`;
+  const nonsense = json({ choices: [{ index: 0, message: 'Hello', finish_reason: 'stop' }] });
+  await gateway.put('odd', { dialect: 'openai', baseUrl, models: [{ name: 'odd' }] });
+  upstream.script(nonsense, json(openAiAnswer('Hello')));
+  const ask = (fields: object) =>
+    gateway.call('POST', '/v1/chat/completions', { ...chat, model: 'odd', ...fields });
+  expect(await ask({ fallbacks: ['m'] })).toMatchObject({
+    status: 200,
+    body: { choices: [{ message: { content: 'Hello' } }] },
+  });
+  upstream.script(nonsense, nonsense, nonsense);
+  const { status, body } = await ask({});
+  expect([status, body.error]).toMatchObject([
+    502,
+    { code: 'provider_error', message: 'odd/odd: the provider sent a choice without a message' },
+  ]);
 });
 
 describe('a provider that leaves out the beginning of its stream', () => {

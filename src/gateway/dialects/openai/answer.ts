@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer, Choice, Usage } from '../../conversation/answer.ts';
+import type { Answer, Choice, Finish, Usage } from '../../conversation/answer.ts';
 import type { AssistantPart, Citation, ToolCallPart } from '../../conversation/request.ts';
 import { estimateUsage } from '../../conversation/collect.ts';
 import { citationsIn } from './citations.ts';
@@ -36,7 +36,7 @@ export function readUsage(body: unknown): Usage {
   const choices = listIn(sound['choices']);
   const usage = usageIn(sound);
   if (!usage) return estimateUsage(choices.map(readChoice));
-  for (const choice of choices) checkEnd(recordIn(choice));
+  for (const choice of choices) checkChoice(recordIn(choice));
   return usage;
 }
 
@@ -110,7 +110,7 @@ function soundBody(body: unknown): Json {
 
 function readChoice(value: unknown, position: number): Choice {
   const choice = recordIn(value);
-  checkEnd(choice);
+  checkChoice(choice);
   const message = recordIn(choice['message']);
   const parts = readParts(message);
   const hasCalls = parts.some(({ type }) => type === 'tool-call');
@@ -124,15 +124,21 @@ function readChoice(value: unknown, position: number): Choice {
 }
 
 /** Throws where the choice was cut off, or is none at all. */
-function checkEnd(choice: Json): void {
+function checkChoice(choice: Json): void {
   const reason = textIn(choice['finish_reason']);
   if (reason !== undefined) {
-    finishOf(reason, false);
+    const finish = finishOf(reason, false);
+    if (!hasMessage(choice, finish)) throw broken('the provider sent a choice without a message');
     return;
   }
   const isEmpty = readParts(recordIn(choice['message'])).length === 0;
   if (isEmpty) throw broken('the provider sent an empty answer');
   throw UpstreamError.of('truncated', 'the provider sent an answer without its end');
+}
+
+/** Where a filter let nothing through, there may be no message. */
+function hasMessage({ message }: Json, finish: Finish): boolean {
+  return isRecord(message) || (finish === 'content-filter' && (message ?? null) === null);
 }
 
 function readParts(message: Json): AssistantPart[] {

@@ -286,6 +286,8 @@ describe('a whole answer that is none', () => {
     ['an error that names a status', { error: { message: 'no', code: 429 } }, 'limited'],
     ['a message of nothing', choice({ message: { content: null }, finish_reason: null }), 'broken'],
     ['no message', choice({}), 'broken'],
+    ['an end without a message', choice({ finish_reason: 'stop' }), 'broken'],
+    ['a message that is a text', choice({ message: 'hi', finish_reason: 'stop' }), 'broken'],
     [
       'a text without its end',
       choice({ message: { content: 'x' }, finish_reason: null }),
