@@ -33,6 +33,15 @@ const ask = async (path: string, fields: Readonly<Record<string, unknown>> = {})
   return (await gateway.call('POST', path, body)).text;
 };
 
+const anthropicStream = (usage: object) =>
+  [
+    { type: 'message_start', message: { id: 'a', model: 'm' } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+    { type: 'message_stop' },
+  ].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+
 /** A stream in one piece, with line ends of this kind. */
 const whole = (texts: readonly string[], end: string) =>
   stream([texts.join('').replaceAll('\n', end)]);
@@ -93,6 +102,31 @@ test('an answer whose provider counts nothing is charged by its text, prompt and
   expect(answer.body.usage.prompt_tokens).toBeGreaterThan(3_000);
   expect(answer.body.usage.cost).toBeGreaterThan(0.003);
 });
+
+test.each([
+  [
+    'openai',
+    [openAiChunk({ content: 'a' }), openAiChunk({}, 'stop')].map((text) =>
+      text.replace('"usage":null', '"usage":{"completion_tokens":7}'),
+    ),
+  ],
+  ['anthropic', anthropicStream({ output_tokens: 7 })],
+])(
+  'a stream whose provider counts no prompt is charged it all the same: %s',
+  async (dialect, texts) => {
+    const models = [{ name: 'half', inputCostPerMToken: 1, outputCostPerMToken: 1 }];
+    await gateway.put('half', { dialect, baseUrl: `${upstream.url}/v1`, models });
+    const sums = async () => (await gateway.call('GET', '/api/v1/spend?groupBy=model')).body.totals;
+    const before = await sums();
+    upstream.script(stream(texts));
+    await ask('/v1/chat/completions', {
+      model: 'half',
+      messages: [{ role: 'user', content: 'word '.repeat(4_000) }],
+    });
+    await expect.poll(async () => (await sums()).outputTokens).toBe(before.outputTokens + 7);
+    expect((await sums()).inputTokens - before.inputTokens).toBeGreaterThan(3_000);
+  },
+);
 
 test.each([[['data: [DONE]\n\n']], [[]]])(
   'a stream whose provider counts nothing says our count to who asks for it, ending with %j',

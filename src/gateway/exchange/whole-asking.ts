@@ -8,7 +8,6 @@ import { readHead } from '../dialects/openai/head.ts';
 import { isTokenCount, recordIn } from '../dialects/untrusted.ts';
 import type { Json } from '../dialects/json.ts';
 import type { Target } from '../providers/provider.ts';
-import type { Plan } from '../routing/plan.ts';
 import { parseAnswer, requireSuccess } from '../upstream/failed-answer.ts';
 import { fetchWhole } from '../upstream/whole-answer.ts';
 import type { PreparedAsk } from './ask.ts';
@@ -17,7 +16,7 @@ import type { Won } from './attempts/attempts.ts';
 import type { Closed } from './bill.ts';
 import { startAttemptSpan, withOrigin, type Attempt } from './attempts/attempt-span.ts';
 import { isWhole, toCached } from './cached-answers.ts';
-import { usageOfPrompt } from './attempts/estimated-usage.ts';
+import { usageOfPrompt, withPrompt } from './attempts/estimated-usage.ts';
 import { billLost } from './attempts/lost-attempts.ts';
 import { passesThrough, writeOutgoing } from './outgoing.ts';
 import type { TellHead } from './parts.ts';
@@ -92,12 +91,12 @@ async function receive(asked: PreparedAsk, attempt: Attempt, asking: Asking): Pr
     const parse = passes && !asked.isAnnotated ? JSON.parse : parseExact;
     parsed = parseAnswer(provider.name, whole.bytes, parse);
     if (passes) {
-      const usage = withPrompt(dialect.readUsage(parsed), asking.plan);
+      const usage = withPrompt(dialect.readUsage(parsed), asking.plan.inputTokens);
       return { bytes: whole.bytes, parsed, usage, answer: undefined, said: undefined };
     }
     const read = dialect.readAnswer(parsed);
     const model = read.model || target.model.name;
-    const answer = { ...read, model, usage: withPrompt(read.usage, asking.plan) };
+    const answer = { ...read, model, usage: withPrompt(read.usage, asking.plan.inputTokens) };
     // Here, where somebody else can still be asked when it cannot be worded.
     const said = wordAnswer(asked, answer);
     return { bytes: whole.bytes, parsed, usage: answer.usage, answer, said };
@@ -119,11 +118,6 @@ function countedIn(parsed: unknown, dialect: Dialect): Usage | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Where a provider counts nothing, the prompt was read all the same. */
-function withPrompt(usage: Usage, { inputTokens }: Plan): Usage {
-  return usage.isEstimated && usage.inputTokens === 0 ? { ...usage, inputTokens } : usage;
 }
 
 /** What the caller gets: the provider's bytes as they are, unless the words or the face differ. */

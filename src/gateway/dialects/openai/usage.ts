@@ -15,18 +15,18 @@ export function usageIn(body: Json): Usage | undefined {
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function readCounts(usage: Json): Usage | undefined {
-  const inputTokens = tokensIn(usage['prompt_tokens']);
+  const prompt = tokensIn(usage['prompt_tokens']);
   const written = tokensIn(usage['completion_tokens']);
-  if (inputTokens === undefined && written === undefined) return undefined;
-  const input = inputTokens ?? 0;
+  if (prompt === undefined && written === undefined) return undefined;
+  const inputTokens = prompt || promptOf(usage, written ?? 0);
   const promptDetails = recordIn(usage['prompt_tokens_details']);
   const cached = cachedCount(usage, promptDetails);
   const cacheWrite = tokensIn(promptDetails['cache_write_tokens']);
   const reasoning = reasoningCount(usage);
   const heard = tokensIn(promptDetails['audio_tokens']);
   const spoken = tokensIn(recordIn(usage['completion_tokens_details'])['audio_tokens']);
-  const outputTokens = withHiddenThoughts(usage, input, written ?? 0);
-  const counts: Writable<Usage> = { inputTokens: input, outputTokens };
+  const outputTokens = withHiddenThoughts(usage, inputTokens, written ?? 0);
+  const counts: Writable<Usage> = { inputTokens, outputTokens };
   // One by one: spreads of what may be absent take longer than all else here.
   if (cached !== undefined) counts.cachedInputTokens = cached;
   if (cacheWrite !== undefined) counts.cacheWriteTokens = cacheWrite;
@@ -34,6 +34,11 @@ function readCounts(usage: Json): Usage | undefined {
   if (heard) counts.audioInputTokens = heard;
   if (spoken) counts.audioOutputTokens = spoken;
   return counts;
+}
+
+/** The prompt of a provider that counts only the answer and the whole. */
+function promptOf(usage: Json, written: number): number {
+  return Math.max(0, (tokensIn(usage['total_tokens']) ?? 0) - written);
 }
 
 /** xAI and Gemini leave thoughts out of `completion_tokens`, but not out of `total_tokens`. */

@@ -34,6 +34,11 @@ export function usageOfPrompt(inputTokens: number, known?: Usage): Usage {
   return { inputTokens, outputTokens: known?.outputTokens ?? 0, isEstimated: true };
 }
 
+/** What an answer took; a prompt of which its provider counts no token was read all the same. */
+export function withPrompt(usage: Usage, inputTokens: number): Usage {
+  return usage.inputTokens > 0 ? usage : { ...usage, inputTokens, isEstimated: true };
+}
+
 /**
  * What an answer took that was broken off before its provider could say: its own count of the prompt
  * where that came, else ours, and the text that came: of a long one its beginning is counted, and the
@@ -46,5 +51,10 @@ export function estimateUsage({ pieces, share }: Kept, inputTokens: number, know
     else if (piece.type === 'tool-call') tokens += textTokens((piece.name ?? '') + piece.arguments);
   }
   const outputTokens = Math.max(1, Math.ceil(tokens / share), known?.outputTokens ?? 0);
-  return { inputTokens, ...known, outputTokens, isEstimated: true };
+  return {
+    ...known,
+    inputTokens: known?.inputTokens || inputTokens,
+    outputTokens,
+    isEstimated: true,
+  };
 }

@@ -14,7 +14,7 @@ import type { BillItem } from '../bill.ts';
 import { isWhole, toCached } from '../cached-answers.ts';
 import { conclude } from '../attempts/conclusion.ts';
 import { planContinuation, type Continuation, type Rest } from './continuation.ts';
-import { addUsage, estimateUsage } from '../attempts/estimated-usage.ts';
+import { addUsage, estimateUsage, withPrompt } from '../attempts/estimated-usage.ts';
 import type { TellHead } from '../parts.ts';
 import { Relay, type Note } from './relay.ts';
 import { wordAnswer, writeBody } from '../wording.ts';
@@ -121,10 +121,9 @@ export class Passage {
   #usageOf(stream: AnswerStream): Usage {
     const { inputTokens } = this.#asking.plan;
     const { usage } = stream;
-    const isGuess = usage?.isEstimated === true && usage.inputTokens === 0;
-    if (usage && !isGuess && !this.#rest?.isStopped) return usage;
-    const known = usage && isGuess ? { ...usage, inputTokens } : usage;
-    return estimateUsage(readable(stream), inputTokens, known);
+    const isCounted = usage !== undefined && (!usage.isEstimated || usage.outputTokens > 0);
+    if (isCounted && !this.#rest?.isStopped) return withPrompt(usage, inputTokens);
+    return estimateUsage(readable(stream), inputTokens, usage);
   }
 
   /** What goes on where a stream broke; undefined when that is the end, which is written then. */

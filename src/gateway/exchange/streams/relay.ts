@@ -132,7 +132,7 @@ export class Relay implements StreamConsumer, SlowReader {
     const stream = this.#stream;
     if (!stream) return pieces;
     return pieces.flatMap((piece): readonly AnswerEvent[] => {
-      const isGuess = piece.type === 'usage' && (piece.usage.isEstimated || this.#adapt);
+      const isGuess = piece.type === 'usage' && (isGuessed(piece.usage) || this.#adapt);
       const isUncounted = piece.type === 'end' && stream.usage === undefined;
       if (!isGuess && !isUncounted) return [piece];
       const usage: AnswerEvent = { type: 'usage', usage: this.#options.usageOf(stream) };
@@ -228,6 +228,11 @@ function wordsOf(stream: AnswerStream): readonly AnswerEvent[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether ours has a part in it: a prompt of no tokens was not counted. */
+function isGuessed({ isEstimated, inputTokens }: Usage): boolean {
+  return isEstimated === true || inputTokens === 0;
 }
 
 /** Names who answered and what it cost in the chunks that count tokens. */
