@@ -48,7 +48,7 @@ describe('a request to Ollama', () => {
     ['image_url', user({ type: 'image', source: { kind: 'url', url: 'https://a/b.png' } })],
     ['input_audio', user({ type: 'audio', format: 'wav', base64: '' })],
     ['file', user({ type: 'file', source: { kind: 'url', url: 'https://a/b.pdf' } })],
-    ['name', { messages: [{ role: 'user', parts: [], name: 'ann' }] }],
+    ['messages[0].name', { messages: [{ role: 'user', parts: [], name: 'ann' }] }],
     ['logit_bias', { extras: { logit_bias: { 1: 1 } } }],
     ['logprobs', { extras: { logprobs: true } }],
   ])('refuses %s by its name (%j)', (name, said) => {

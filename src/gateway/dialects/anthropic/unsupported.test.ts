@@ -68,7 +68,11 @@ const unsaid: [name: string, model: string, said: Partial<ChatRequest>][] = [
   ['input_audio', 'claude-sonnet-4-5', user({ type: 'audio', format: 'wav', base64: '' })],
   ['image_url', 'claude-sonnet-4-5', user({ type: 'image', source: bytes('image/bmp') })],
   ['file', 'claude-sonnet-4-5', user({ type: 'file', source: bytes('application/zip') })],
-  ['name', 'claude-sonnet-4-5', { messages: [{ role: 'user', parts: [], name: 'ann' }] }],
+  [
+    'messages[0].name',
+    'claude-sonnet-4-5',
+    { messages: [{ role: 'user', parts: [], name: 'ann' }] },
+  ],
   ['messages', 'claude-opus-4-6', { messages: [ask('a'), { role: 'assistant', parts: [] }] }],
   [
     'messages',

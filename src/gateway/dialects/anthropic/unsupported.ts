@@ -120,8 +120,8 @@ function findInMessages(request: ChatRequest, traits: ModelTraits): string | und
   const { messages } = request;
   const goesOn = messages.at(-1)?.role === 'assistant';
   if (goesOn && (!traits.takesPrefill || asksToThink(request))) return 'messages';
-  for (const message of messages) {
-    if (message.role !== 'tool' && message.name !== undefined) return 'name';
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'tool' && message.name !== undefined) return `messages[${index}].name`;
     const found = findInParts(message);
     if (found !== undefined) return found;
   }

@@ -57,7 +57,7 @@ describe('a request to Gemini', () => {
     ['messages', model, { messages: [{ role: 'user', parts: [{ type: 'text', text: '' }] }] }],
     ['parallel_tool_calls', model, { tools: [weather], allowsParallelCalls: false }],
     ['response_format', model, { tools: [weather], output: { type: 'json' } }],
-    ['name', model, { messages: [{ role: 'user', parts: [], name: 'ann' }] }],
+    ['messages[0].name', model, { messages: [{ role: 'user', parts: [], name: 'ann' }] }],
     ['logit_bias', model, { extras: { logit_bias: { 1: 1 } } }],
     ['logprobs', model, { extras: { logprobs: true } }],
     ['tools[0]', model, { extrasDialect: 'anthropic', extras: { 'tools[0]': { type: 'x' } } }],

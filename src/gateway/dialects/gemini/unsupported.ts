@@ -45,8 +45,8 @@ function findInTools(request: ChatRequest, { isThird }: ModelTraits): string | u
 }
 
 function findInMessages(request: ChatRequest): string | undefined {
-  for (const message of request.messages) {
-    if (message.role !== 'tool' && message.name !== undefined) return 'name';
+  for (const [index, message] of request.messages.entries()) {
+    if (message.role !== 'tool' && message.name !== undefined) return `messages[${index}].name`;
   }
   return undefined;
 }

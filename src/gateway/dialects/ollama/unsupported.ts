@@ -21,8 +21,8 @@ function findUnsaid(request: ChatRequest): string | undefined {
 }
 
 function findInMessages({ messages }: ChatRequest): string | undefined {
-  for (const message of messages) {
-    if (message.role !== 'tool' && message.name !== undefined) return 'name';
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'tool' && message.name !== undefined) return `messages[${index}].name`;
     if (message.role === 'user') {
       const found = firstOf(message.parts);
       if (found !== undefined) return found;
