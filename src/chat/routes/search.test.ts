@@ -68,6 +68,7 @@ describe('a search is refused', () => {
     [{ query: 'x', filters: { date_range: { start: '2026-02-30' } } }],
     [{ query: 'x', filters: { date_range: { end: '2026-13-01T00:00:00Z' } } }],
     [{ query: 'x', filters: { date_range: { end: '' } } }],
+    [{ query: 'x', filters: { date_range: { start: '2026-11-22', end: '2026-11-21' } } }],
     [{ query: 'x'.repeat(16_385) }],
   ])('with what is no search: %j', async (body) => {
     const answer = await post(body);

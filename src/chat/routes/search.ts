@@ -14,16 +14,13 @@ export function searchHandlers({ search }: { readonly search: Search }): SearchH
     search: async ({ body, identity, signal }) => {
       const { query, limit, min_score: minScore, filters = {} } = body;
       const ownerId = whoseMessages(identity, filters.user_id);
-      const { start, end } = filters.date_range ?? {};
-      const from = start === undefined ? undefined : readDate(start, 'start');
-      const to = end === undefined ? undefined : readDate(end, 'end');
+      const range = readRange(filters.date_range ?? {});
       const { hits, total, isTotalExact, queryTimeMs } = await search.find(ownerId, {
         query,
         signal,
         ...(limit !== undefined && { limit }),
         ...(minScore !== undefined && { minScore }),
-        ...(from && { from }),
-        ...(to && { to }),
+        ...range,
       });
       return {
         results: hits.map(toResult),
@@ -40,11 +37,27 @@ function whoseMessages({ subject, permissions }: Identity, userId: string | unde
   return userId ?? subject;
 }
 
+interface DateRange {
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
+}
+
+function readRange({ start, end }: DateRange): { readonly from?: Date; readonly to?: Date } {
+  const from = start === undefined ? undefined : readDate(start, 'start');
+  const to = end === undefined ? undefined : readDate(end, 'end');
+  if (from && to && from > to) throw wrongDate('start', 'is after filters.date_range.end');
+  return { ...(from && { from }), ...(to && { to }) };
+}
+
 function readDate(text: string, which: DayEdge): Date {
   const ms = parseTime(text, which);
   if (ms !== undefined) return new Date(ms);
+  throw wrongDate(which, 'is no date');
+}
+
+function wrongDate(which: DayEdge, what: string): Fault {
   const field = `filters.date_range.${which}`;
-  throw new Fault('invalid', `${field} is no date`, {
+  return new Fault('invalid', `${field} ${what}`, {
     reason: 'validation_error',
     detail: { field },
   });
