@@ -6,6 +6,7 @@ import { auditCommand } from './commands/access/audit.ts';
 import { certsCommand } from './commands/certificates/certs.ts';
 import { connectionsCommand } from './commands/connections/connections.ts';
 import { mappingsCommand } from './commands/access/group-mappings.ts';
+import { refuseUnknownHelp, wordsOf } from './commands/help.ts';
 import { modelsCommand } from './commands/models/models.ts';
 import { providersCommand } from './commands/access/providers.ts';
 import { sessionsCommand } from './commands/access/sessions.ts';
@@ -100,6 +101,8 @@ for (const makeCommand of administration) {
   program.addCommand(group);
 }
 
+refuseUnknownHelp(program);
+
 /** The version of the package, which stands beside the folder of this file. */
 function readVersion(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
@@ -133,7 +136,7 @@ process.stdout.once('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(wordsOf(process.argv.slice(2)), { from: 'user' });
 } catch (error) {
   explain(error);
   process.exit(exitCodeOf(error));

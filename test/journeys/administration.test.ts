@@ -170,6 +170,23 @@ describe.concurrent('at the command line', () => {
     expect(value).toContain('It must be a whole number above 0.');
   });
 
+  test('help for what is no command says so, and what may have been meant', async () => {
+    const lines = [
+      'help user',
+      'user --help',
+      'help users lst',
+      'users help lst',
+      'users lst --help',
+    ];
+    const refusals = await Promise.all(lines.map((line) => refusalOf(line)));
+    for (const [index, refusal] of refusals.entries()) {
+      const [wrong, meant] = index < 2 ? ['user', 'users'] : ['lst', 'list'];
+      expect(refusal).toContain(`error: unknown command '${wrong}'\n(Did you mean ${meant}?)`);
+    }
+    const { code, stdout } = await ask('help users list');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Usage: ennead users list')]);
+  });
+
   test('every help shows examples and the exit codes', async () => {
     const words = ['', 'users ', 'sessions ', 'mappings apply ', 'api-keys create '];
     const helps = await Promise.all(words.map((word) => ask(`${word}--help`)));
