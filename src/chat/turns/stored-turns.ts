@@ -132,13 +132,13 @@ export class StoredTurns implements Turns, AsyncDisposable {
   }
 
   async #beginAlone(turn: NewTurn['turn'], request: TurnRequest): Promise<Turn> {
-    const { caller, messages, model, options = {}, traceparent } = request;
+    const { caller, messages, model = gatewaysChoice, options = {}, traceparent } = request;
     checkMessages(messages);
     const { replica, feeds } = this.#running;
     const order = { turn, model, choice: gatewaysChoice, replica };
     if (!(await insertLoneTurn(this.#sql, order))) throw turnInProgress();
-    const begun: Turn = { ...turn, model: model ?? gatewaysChoice, status: 'running' };
-    const task = { caller, options, traceparent, isPending: false };
+    const begun: Turn = { ...turn, model, status: 'running' };
+    const task = { caller, model, options, traceparent, isPending: false };
     void this.#running.open(begun, feeds.begin(turn.id), task).start(messages);
     return begun;
   }
@@ -148,14 +148,15 @@ export class StoredTurns implements Turns, AsyncDisposable {
     const { instructions, fresh } = checkForConversation(messages);
     const choice = gatewaysChoice;
     const { replica, feeds } = this.#running;
-    const stored: StoredRequest = { options, instructions };
+    const stored: StoredRequest = { model, options, instructions };
     const hasResults = fresh[0]?.role === 'tool';
     const lastPlace = hasResults ? await placeForResults(this.#sql, turn, messages) : undefined;
     const order = { turn, model, choice, request: stored, replica, lastPlace };
     const { ground } = await this.#storeBeginning(order, fresh);
-    const begun: Turn = { ...turn, model: model ?? ground.model ?? choice, status: 'running' };
+    const wanted = wantedModel(stored, ground);
+    const begun: Turn = { ...turn, model: wanted, status: 'running' };
     const openBox = this.#boxOf(caller, ground, options);
-    const task = { caller, options, traceparent, openBox, isPending: true };
+    const task = { caller, model: wanted, options, traceparent, openBox, isPending: true };
     const run = this.#running.open(begun, feeds.begin(turn.id), task);
     const past = [...ground.history, ...fresh.map(toPast)];
     void run.start([...instructions, ...toModelMessages(past)]);
@@ -229,7 +230,9 @@ export class StoredTurns implements Turns, AsyncDisposable {
     const ground = await this.#groundOf(turn);
     const openBox = this.#boxOf(caller, ground, options);
     const feed = await this.#running.feeds.claim(turn.id);
-    const run = this.#running.open(turn, feed, { caller, options, openBox, isPending: false });
+    const model = wantedModel(request, ground);
+    const task = { caller, model, options, openBox, isPending: false };
+    const run = this.#running.open(turn, feed, task);
     const readMessages = async (): Promise<ModelMessage[]> => {
       const { history } = await this.#groundOf(turn);
       return [...(instructions as ModelMessage[]), ...toModelMessages(history)];
@@ -242,6 +245,10 @@ export class StoredTurns implements Turns, AsyncDisposable {
     if (!ground) throw conversationNotFound();
     return ground;
   }
+}
+
+function wantedModel({ model }: StoredRequest, ground: TurnGround): string {
+  return model ?? ground.model ?? gatewaysChoice;
 }
 
 function repeated(turn: Turn): Turn {

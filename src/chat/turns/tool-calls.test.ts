@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { calls, says } from '../gateway-testing.ts';
+import { calls, says, type Script } from '../gateway-testing.ts';
 import type { StoredConversations } from '../conversations/stored-conversations.ts';
 import type { StoredTurns } from './stored-turns.ts';
 import { ask, callerOf, openTwoReplicas, readAll } from './testing.ts';
@@ -120,6 +120,33 @@ describe('calls of tools', () => {
     expect((await readAll(turns, turn.id)).at(-1)).toMatchObject({ finishReason: 'stop' });
     const choices = ground.gateway.asked.slice(before).map(({ body }) => body.tool_choice);
     expect(choices).toEqual([choice, later, later]);
+  });
+
+  it.each([
+    [{}, { model: 'alias' }, 'alias'],
+    [{ model: 'alias' }, {}, 'alias'],
+    [{}, {}, 'auto-route'],
+  ])('are followed by the model that was asked for, whatever it calls itself', async (...given) => {
+    const [kept, request, model] = given;
+    const id = await open({ tools: rules, ...kept });
+    const wanted: string[] = [];
+    const dated =
+      (script: Script): Script =>
+      async (asked, answer) => {
+        wanted.push(asked.body.model);
+        asked.body.model = 'alias-2026-11-22';
+        await script(asked, answer);
+      };
+    ground.gateway.script(
+      dated(calls(['c1', 'read', {}])),
+      dated(calls(['c2', 'write', {}])),
+      dated(says(['Done.'])),
+    );
+    const turn = await turns.begin(ask('go', id, request));
+    await expect.poll(async () => (await turns.find(ada, turn.id)).status).toBe('waiting');
+    await turns.approve(callerOf(ada), turn.id, [{ callId: 'c2', isApproved: true }]);
+    expect((await readAll(turns, turn.id)).at(-1)).toMatchObject({ model: 'alias-2026-11-22' });
+    expect(wanted).toEqual([model, model, model]);
   });
 
   it('may have their arguments as an object', async () => {

@@ -10,6 +10,8 @@ export interface CallState {
 
 /** What goes to the gateway beside the history, kept so that another replica can go on. */
 export interface StoredRequest {
+  /** Absent where the request names none: the conversation's then. */
+  readonly model?: string | undefined;
   readonly options: Readonly<Record<string, unknown>>;
   /** Messages with instructions, which hold for this turn only. */
   readonly instructions: readonly unknown[];

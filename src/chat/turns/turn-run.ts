@@ -23,6 +23,8 @@ import type { CallState } from './turn-row.ts';
 /** What a run is to do, and for whom. */
 export interface RunTask {
   readonly caller: Caller;
+  /** What every answer of the turn is asked for: who answers may call itself by another name. */
+  readonly model: string;
   readonly options: Readonly<Record<string, unknown>>;
   /** What the model may call; absent where the caller brings tools of their own, or there are none. */
   readonly openBox?: (() => Promise<Toolbox | undefined>) | undefined;
@@ -143,13 +145,13 @@ export class TurnRun {
     messages: readonly ModelMessage[],
     options: RunTask['options'],
   ): Promise<readonly ModelMessage[]> {
-    const { caller, traceparent } = this.#task;
+    const { caller, model, traceparent } = this.#task;
     const box = this.#box;
     const { signal } = this.#abort;
     signal.throwIfAborted();
     this.#answer = this.#newAnswer();
     this.#isBegun = false;
-    const { model, conversationId } = this.record.turn;
+    const { conversationId } = this.record.turn;
     const tools = box && box.offers.length > 0 ? { tools: writeOffers(box.offers) } : {};
     const { credential } = caller;
     const ask = (told: readonly ModelMessage[]) => {
