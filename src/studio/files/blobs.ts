@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { close, createReadStream, open as openFile, read } from 'node:fs';
-import { link, mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { constants, copyFile, link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
+import { syncFile, syncFolder, writeAll } from './disk-writes.ts';
+import { groupBy } from './group-by.ts';
 import { KeyLocks } from './key-locks.ts';
+import { sideBySide } from './side-by-side.ts';
 
 /** Content that is kept. */
 export interface Blob {
@@ -13,6 +16,13 @@ export interface Blob {
   readonly hash: string;
   readonly size: number;
 }
+
+/** Content that lies written: `keep` or `forget` ends that. */
+export interface WrittenBlob extends Blob {
+  readonly path: string;
+}
+
+const atOnce = 16;
 
 /** Contents by their hash, in files of their own; what is in here has reached the disk. */
 export class Blobs {
@@ -35,7 +45,7 @@ export class Blobs {
   }
 
   pathOf(hash: string): string {
-    return join(this.#root, hash.slice(0, 2), hash.slice(2));
+    return join(this.#root, folderOf(hash), hash.slice(2));
   }
 
   async sizeOf(hash: string): Promise<number | undefined> {
@@ -52,24 +62,56 @@ export class Blobs {
    * announced, `exhausted` (`disk_full`) when there is no room. Nothing is left of what fails.
    */
   async hold(content: Buffer | Readable, announced?: string): Promise<Blob> {
-    const staged = join(this.#root, 'staging', newId('blb'));
+    const written = await this.write(content, announced);
+    await this.keep([written]);
+    return { hash: written.hash, size: written.size };
+  }
+
+  /** Writes content to be kept, and does not wait for the disk; fails as `hold` does. */
+  async write(content: Buffer | Readable, announced?: string): Promise<WrittenBlob> {
+    const path = join(this.#root, 'staging', newId('blb'));
     try {
-      const blob = await this.#stage(content, staged);
+      const blob = await this.#write(content, path);
       if (announced !== undefined && announced !== blob.hash) throw hashMismatch(blob.hash);
-      await this.#locks.run(blob.hash, async () => {
-        await this.#keep(staged, blob.hash);
-        this.#count(blob.hash, 1);
-      });
-      return blob;
+      return { ...blob, path };
     } catch (error) {
-      await rm(staged, { force: true });
+      await rm(path, { force: true });
       throw diskFault(error);
     }
   }
 
+  /**
+   * Holds what was written, all of it or nothing, once it has reached the disk. The disk is asked for all
+   * together: it has less to do then, and the contents of a folder need it once.
+   */
+  async keep(written: readonly WrittenBlob[]): Promise<void> {
+    const counted: WrittenBlob[] = [];
+    try {
+      await sideBySide(written, atOnce, ({ path }) => syncFile(path));
+      const groups = [...groupBy(written, ({ hash }) => folderOf(hash))];
+      await sideBySide(groups, atOnce, ([folder, group]) =>
+        this.#locks.run(folder, async () => {
+          await this.#link(folder, group);
+          for (const { hash } of group) this.#count(hash, 1);
+          counted.push(...group);
+        }),
+      );
+    } catch (error) {
+      for (const { hash } of counted) this.release(hash);
+      throw diskFault(error);
+    } finally {
+      await this.forget(written);
+    }
+  }
+
+  /** Removes what was written and is not to be kept. */
+  async forget(written: readonly WrittenBlob[]): Promise<void> {
+    await sideBySide(written, atOnce, ({ path }) => rm(path, { force: true }));
+  }
+
   /** Holds what is here already; undefined when it is not. */
   async holdKept(hash: string): Promise<Blob | undefined> {
-    return this.#locks.run(hash, async () => {
+    return this.#locks.run(folderOf(hash), async () => {
       const size = await this.sizeOf(hash);
       if (size === undefined) return undefined;
       this.#count(hash, 1);
@@ -83,7 +125,7 @@ export class Blobs {
 
   /** Removes what nobody holds, unless it is named; nobody can begin to hold it while that is asked. */
   async remove(hash: string, isNamed: () => Promise<boolean>): Promise<void> {
-    await this.#locks.run(hash, async () => {
+    await this.#locks.run(folderOf(hash), async () => {
       if (this.#held.has(hash) || (await isNamed())) return;
       await rm(this.pathOf(hash), { force: true });
     });
@@ -108,19 +150,25 @@ export class Blobs {
     if (size > this.#bytesMax) throw fileTooLarge(this.#bytesMax);
   }
 
-  /** A copy that has reached the disk; nothing is left of one that failed. */
-  async copyTo(hash: string, target: string, mode: number): Promise<void> {
+  /**
+   * Copies what is kept, or lies written, to a new file that its owner alone may read, and does not wait for
+   * the disk; of what fails a part may be left.
+   */
+  async copy(
+    { hash, path = this.pathOf(hash) }: Pick<Blob, 'hash'> & Partial<WrittenBlob>,
+    target: string,
+  ): Promise<void> {
     try {
-      await copy(this.pathOf(hash), target, mode);
+      await copyFile(path, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     } catch (error) {
-      await rm(target, { force: true });
-      throw diskFault(error);
+      const isLost = (await stat(path).catch(() => undefined)) === undefined;
+      throw isLost ? contentLost(error) : diskFault(error);
     }
   }
 
-  async #stage(content: Buffer | Readable, staged: string): Promise<Blob> {
+  async #write(content: Buffer | Readable, path: string): Promise<Blob> {
     const hash = createHash('sha256');
-    const file = await open(staged, 'wx', 0o600);
+    const file = await open(path, 'wx', 0o600);
     let size = 0;
     try {
       for await (const piece of Buffer.isBuffer(content) ? [content] : content) {
@@ -131,7 +179,6 @@ export class Blobs {
         hash.update(bytes);
         await writeAll(file, bytes);
       }
-      await file.sync();
     } finally {
       await file.close();
     }
@@ -144,30 +191,24 @@ export class Blobs {
     else this.#held.delete(hash);
   }
 
-  /** Two writers of the same content may both come here. */
-  async #keep(staged: string, hash: string): Promise<void> {
-    const target = this.pathOf(hash);
-    const folder = join(this.#root, hash.slice(0, 2));
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    try {
-      await link(staged, target);
-      await syncFolder(folder);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  /** Contents that others have linked before are the same. */
+  async #link(folder: string, group: readonly WrittenBlob[]): Promise<void> {
+    const path = join(this.#root, folder);
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    for (const one of group) {
+      try {
+        await link(one.path, this.pathOf(one.hash));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
     }
-    await rm(staged, { force: true });
+    await syncFolder(path);
   }
 }
 
-async function copy(source: string, target: string, mode: number): Promise<void> {
-  const file = await open(target, 'wx', mode);
-  try {
-    for await (const piece of createReadStream(source, { fs: contentFiles }))
-      await writeAll(file, piece as Buffer);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+/** The folder within the root in which a content lies. */
+function folderOf(hash: string): string {
+  return hash.slice(0, 2);
 }
 
 type Opened = (error: Error | null, descriptor?: number) => void;
@@ -181,24 +222,6 @@ const contentFiles = {
   read,
   close,
 };
-
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  let written = 0;
-  while (written < bytes.length) {
-    const { bytesWritten } = await file.write(bytes, written);
-    written += bytesWritten;
-  }
-}
-
-/** A name that was made in a folder survives a power cut only when the folder was synced too. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
 
 /** The SHA-256 of a stream of bytes in hex; rejects when it cannot be read. */
 export async function hashStream(content: Readable): Promise<string> {
@@ -218,7 +241,7 @@ export function diskFault(error: unknown): unknown {
   });
 }
 
-function contentLost(cause: Error): Fault {
+function contentLost(cause: unknown): Fault {
   const message =
     'what the file held is not in the data folder of the studio: it came from elsewhere, or was not restored';
   return new Fault('unavailable', message, { reason: 'content_lost', cause });

@@ -244,6 +244,35 @@ test('of a refused write nothing stays on disk', async () => {
   await expect(stat(join(blobs, hash.slice(0, 2), hash.slice(2)))).rejects.toThrow('ENOENT');
 });
 
+test('a batch of which one content cannot be kept leaves nothing, and is stored whole once it can', async () => {
+  await using ground = await openTestFiles(studio.database);
+  const { id, root, files } = ground;
+  const blobs = join(dirname(root), 'blobs');
+  const texts = Array.from({ length: 30 }, (_, index) => `text ${index % 20}`);
+  const batch = texts.map((text, index) => ({
+    deviceId: 'd',
+    path: `folder-${index % 3}/${index}.txt`,
+    content: Buffer.from(text),
+  }));
+  const inTheWay = join(blobs, createHash('sha256').update('text 7').digest('hex').slice(0, 2));
+  await writeFile(inTheWay, 'no folder');
+  await expect(files.applyAll(id, batch)).rejects.toThrow('EEXIST');
+  expect(await readdir(join(blobs, 'staging'))).toEqual([]);
+  expect(await readdir(root, { recursive: true })).toEqual(['.ennead']);
+  await rm(inTheWay);
+  const outcomes = await files.applyAll(id, batch);
+  expect(outcomes.map((one) => 'outcome' in one && one.outcome)).toEqual(
+    texts.map(() => 'applied'),
+  );
+  expect(await readdir(join(blobs, 'staging'))).toEqual([]);
+  for (const { path, content } of batch) {
+    expect(await readFile(join(root, path))).toEqual(content);
+    expect((await stat(join(root, path))).mode & 0o777).toBe(0o644);
+    const { open } = await files.read(id, path);
+    expect(await buffer(open())).toEqual(content);
+  }
+});
+
 test('a file whose content is not in the data folder is said to be lost, until it is written again', async () => {
   const { root, get, put } = await openWorkspace();
   const text = 'kept nowhere else';

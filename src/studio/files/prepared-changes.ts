@@ -1,5 +1,5 @@
 import { Fault } from '../../kit/errors.ts';
-import { diskFault, type Blob, type Blobs } from './blobs.ts';
+import { diskFault, type Blob, type Blobs, type WrittenBlob } from './blobs.ts';
 import type { ChangeOutcome, PreparedChange } from './commit-plan.ts';
 import type { FilePlace } from './disk-notes.ts';
 import type { KeptContent, WantedChange } from './file.ts';
@@ -24,6 +24,8 @@ export class PreparedChanges implements AsyncDisposable {
   readonly #place: FilePlace;
   /** In the order of what was wanted, with Faults of what is refused as it is. */
   readonly prepared: (PreparedChange | Fault)[] = [];
+  /** Contents that wait to be kept. */
+  readonly #written = new Map<Blob, WrittenBlob>();
   readonly #outcomes = new Map<PreparedChange, ChangeOutcome>();
 
   private constructor(parts: PreparationParts, place: FilePlace) {
@@ -39,12 +41,13 @@ export class PreparedChanges implements AsyncDisposable {
   ): Promise<PreparedChanges> {
     const changes = new PreparedChanges(parts, place);
     try {
-      await changes.#hold(wanted);
+      await changes.#write(wanted);
       await changes.#stage();
+      await changes.#keep();
       return changes;
     } catch (error) {
       await changes[Symbol.asyncDispose]();
-      throw error;
+      throw diskFault(error);
     }
   }
 
@@ -73,7 +76,10 @@ export class PreparedChanges implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const { blobs, kept } = this.#parts;
     const unused = this.#items().filter((item) => !this.#isUsed(item));
-    for (const { blob } of this.#items()) if (blob) blobs.release(blob.hash);
+    await blobs.forget([...this.#written.values()]);
+    for (const { blob } of this.#items()) {
+      if (blob && !this.#written.has(blob)) blobs.release(blob.hash);
+    }
     await this.#place.folder.discard(unused.flatMap(({ staged }) => staged ?? []));
     for (const item of unused) {
       // Where it is not known what came of it, it may be named yet: it goes when it is old.
@@ -91,53 +97,57 @@ export class PreparedChanges implements AsyncDisposable {
     return outcome.outcome === 'applied' || outcome.conflictCopy !== undefined;
   }
 
-  async #hold(wanted: readonly WantedChange[]): Promise<void> {
+  async #write(wanted: readonly WantedChange[]): Promise<void> {
     const asked = wanted.flatMap(({ content }) => (isKept(content) ? [content.kept] : []));
     const { kept } = this.#parts;
     const own = asked.length === 0 ? new Map() : await kept.find(this.#place.workspaceId, asked);
-    const held = await sideBySide(wanted, atOnce, async (one) => {
+    const prepared = await sideBySide(wanted, atOnce, async (one) => {
       try {
         const path = toPath(one.path);
         if (!isWellFormed(one.opId ?? '')) throw flawedOpId();
-        const blob = await this.#blobOf(one, own);
-        return { wanted: { ...one, path }, ...(blob ? { blob } : {}) };
+        return await this.#prepare({ ...one, path }, own);
       } catch (error) {
         return Fault.from(error);
       }
     });
-    this.prepared.push(...held);
+    this.prepared.push(...prepared);
   }
 
-  async #blobOf(
-    { content, hash }: WantedChange,
-    own: ReadonlyMap<string, number>,
-  ): Promise<Blob | undefined> {
+  async #prepare(wanted: WantedChange, own: ReadonlyMap<string, number>): Promise<PreparedChange> {
     const { blobs } = this.#parts;
-    if (content === undefined) return undefined;
-    if (!isKept(content)) return blobs.hold(content, hash);
-    // What others have sent is not to be had by its hash alone.
-    const blob = own.has(content.kept) ? await blobs.holdKept(content.kept) : undefined;
-    if (!blob) throw contentMissing(content.kept);
-    return blob;
-  }
-
-  async #stage(): Promise<void> {
-    const written = this.#items().flatMap((item) => (item.blob ? [item.blob] : []));
-    if (written.length === 0) return;
-    const { blobs } = this.#parts;
-    const { folder } = this.#place;
-    try {
-      const names = await folder.stage(written, ({ hash }, target) =>
-        blobs.copyTo(hash, target, 0o644),
-      );
-      const left = names.values();
-      for (const [index, item] of this.prepared.entries()) {
-        if (item instanceof Fault || !item.blob) continue;
-        this.prepared[index] = { ...item, staged: left.next().value ?? '' };
-      }
-    } catch (error) {
-      throw diskFault(error);
+    const { content, hash } = wanted;
+    if (content === undefined) return { wanted };
+    if (isKept(content)) {
+      // What others have sent is not to be had by its hash alone.
+      const blob = own.has(content.kept) ? await blobs.holdKept(content.kept) : undefined;
+      if (!blob) throw contentMissing(content.kept);
+      return { wanted, blob };
     }
+    const written = await blobs.write(content, hash);
+    const blob = { hash: written.hash, size: written.size };
+    this.#written.set(blob, written);
+    return { wanted, blob };
+  }
+
+  /** Copies are made before anything waits for the disk, so that all of it waits at once. */
+  async #stage(): Promise<void> {
+    const contents = this.#items().flatMap(({ blob }) => (blob ? [blob] : []));
+    if (contents.length === 0) return;
+    const { folder } = this.#place;
+    const names = await folder.stage(contents, (blob, target) =>
+      this.#parts.blobs.copy(this.#written.get(blob) ?? blob, target),
+    );
+    const left = names.values();
+    for (const [index, item] of this.prepared.entries()) {
+      if (item instanceof Fault || !item.blob) continue;
+      this.prepared[index] = { ...item, staged: left.next().value ?? '' };
+    }
+    await folder.settle(names);
+  }
+
+  async #keep(): Promise<void> {
+    await this.#parts.blobs.keep([...this.#written.values()]);
+    this.#written.clear();
   }
 }
 

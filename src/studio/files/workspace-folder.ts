@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Blobs } from './blobs.ts';
+import { settleFile } from './disk-writes.ts';
 import { folderOf, inTheWay, openAnchor, parentOf, type Anchor } from './folder-anchor.ts';
+import { groupBy } from './group-by.ts';
 import { foldersOf, ownFolder } from './paths.ts';
 import { sideBySide } from './side-by-side.ts';
 
@@ -21,7 +23,7 @@ export interface DiskFile {
 export type DiskState = DiskFile | 'nothing' | 'linked' | 'other';
 
 /** Where contents are copied from. */
-export type Contents = Pick<Blobs, 'copyTo'>;
+export type Contents = Pick<Blobs, 'copy'>;
 
 /** Content that waits in the folder's own place, on the disk, to be put at a path. */
 export interface StagedFile {
@@ -31,6 +33,7 @@ export interface StagedFile {
 }
 
 const executableBits = 0o111;
+const plainMode = 0o644;
 const atOnce = 16;
 const foldersAtOnce = 4;
 /** A pipe that took the place of a file does not hold its reader up. */
@@ -58,7 +61,7 @@ export class WorkspaceFolder {
   /** What lies at each of some paths. */
   async look(paths: readonly string[]): Promise<Map<string, DiskState>> {
     const states = new Map<string, DiskState>();
-    const byFolder = groupByFolder(paths, (path) => path);
+    const byFolder = groupBy(paths, folderOf);
     for (const [, inside] of byFolder) {
       const isReached = (await parentOf(this.#root, inside[0] ?? '')) !== undefined;
       await sideBySide(inside, atOnce, async (path) => {
@@ -126,8 +129,9 @@ export class WorkspaceFolder {
   ): Promise<void> {
     await this.makeParents(path);
     await this.requirePlace(path);
-    const [name] = await this.stage([hash], (one, target) => blobs.copyTo(one, target, 0o644));
-    const failures = await this.place([{ name: name ?? '', path, isExecutable }]);
+    const names = await this.stage([hash], (one, target) => blobs.copy({ hash: one }, target));
+    await this.settle(names);
+    const failures = await this.place([{ name: names[0] ?? '', path, isExecutable }]);
     if (failures.has(path)) throw failures.get(path);
   }
 
@@ -154,6 +158,17 @@ export class WorkspaceFolder {
     }
   }
 
+  /** Waits, for all of them together, until what was staged has reached the disk; else nothing is left of it. */
+  async settle(names: readonly string[]): Promise<void> {
+    await using staging = await openAnchor(this.#root, `${ownFolder}/_`);
+    try {
+      await sideBySide(names, atOnce, (name) => settleFile(staging.pathOf(name), plainMode));
+    } catch (error) {
+      await this.discard(names);
+      throw error;
+    }
+  }
+
   /**
    * Puts what was staged in its places, each in one step; answers, once that has reached the disk, which
    * paths it failed for and why.
@@ -162,7 +177,7 @@ export class WorkspaceFolder {
     const failures = new Map<string, unknown>();
     if (files.length === 0) return failures;
     await using staging = await openAnchor(this.#root, `${ownFolder}/_`);
-    const groups = [...groupByFolder(files, ({ path }) => path).values()];
+    const groups = [...groupBy(files, ({ path }) => folderOf(path)).values()];
     await sideBySide(groups, foldersAtOnce, async (group) => {
       try {
         await this.#placeGroup(group, staging);
@@ -269,18 +284,4 @@ async function stateAt(absolute: string): Promise<DiskState> {
     modifiedAtMs: found.mtimeMs,
     stamp: `${found.ino}:${found.size}:${found.mtimeMs}:${found.ctimeMs}`,
   };
-}
-
-function groupByFolder<Item>(
-  items: readonly Item[],
-  pathOf: (item: Item) => string,
-): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const folder = folderOf(pathOf(item));
-    const group = groups.get(folder);
-    if (group) group.push(item);
-    else groups.set(folder, [item]);
-  }
-  return groups;
 }
