@@ -73,7 +73,13 @@ export class Suite implements AsyncDisposable {
     const { suite: config } = this.#config;
     const dataFolder = resolve(config.dataFolder);
     // Before the ports, which a suite that runs on the same folder holds as well.
-    this.#lifetime.own('the data folder', await lockDataFolder(dataFolder));
+    const lock = await lockDataFolder(dataFolder, ({ pid, host }) => {
+      this.#log.warn(
+        { pid, host, dataFolder },
+        'waiting to see whether who had the data folder lives',
+      );
+    });
+    this.#lifetime.own('the data folder', lock);
     await requireFreePorts(config.host, this.addresses.portsHere(hasConsole));
     const opening = openGround({
       dataFolder,

@@ -1,7 +1,13 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Fault } from '../errors.ts';
-import { acquireLockFile, LockedError, releaseLockFile, touchLockFile } from './lock-file.ts';
+import {
+  awaitLockFile,
+  LockedError,
+  releaseLockFile,
+  touchLockFile,
+  type LockHolder,
+} from './lock-file.ts';
 
 const touchEveryMs = 5_000;
 
@@ -13,13 +19,17 @@ export interface DataFolderLock extends AsyncDisposable {
 /**
  * Creates the folder (0700) if it is missing and locks it, until the lock is disposed or the
  * process ends. A folder that a live process holds is a Fault `conflict` that names the process;
- * one that cannot be written to is a Fault `forbidden` or `invalid`.
+ * one that cannot be written to is a Fault `forbidden` or `invalid`. Whether the holder lives takes up to
+ * 5 s to tell where it is of another host or container, and 30 s when it does not.
  */
-export async function lockDataFolder(path: string): Promise<DataFolderLock> {
+export async function lockDataFolder(
+  path: string,
+  onWait?: (holder: LockHolder) => void,
+): Promise<DataFolderLock> {
   const file = join(path, 'lock');
   const token = await explainFailure(path, async () => {
     await makeFolder(path);
-    return acquireLockFile(file);
+    return awaitLockFile(file, onWait);
   });
   // A touch that fails is no reason to stop: the next one may succeed.
   const timer = setInterval(() => void touchLockFile(file).catch(() => {}), touchEveryMs).unref();

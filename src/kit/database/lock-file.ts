@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { link, readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hasErrorCode } from '../errors.ts';
 
-/** How long after its last touch a lock of another host still counts as held. */
+/** How long after its last touch a lock of another host or container still counts as held. */
 const foreignLockMaxAgeMs = 30_000;
+const lookEveryMs = 500;
 
 /** Who holds a lock, as its file says. */
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
+  /** In which numbers of processes are counted: containers may share a host's name. Linux only. */
+  readonly pidNamespace: string | undefined;
   /** When the process started, in the kernel's clock; tells a reused pid. Linux only. */
   readonly processStart: string | undefined;
   readonly lockedAt: string;
@@ -48,6 +52,31 @@ export async function acquireLockFile(path: string): Promise<string> {
   }
 }
 
+/**
+ * As `acquireLockFile`, but waits where the life of the holder can be told by the lock's touches alone, as
+ * that of a container that was killed: throws at the next touch, and has the lock 30 s after the last.
+ * `onWait` is called once, when it begins to wait.
+ */
+export async function awaitLockFile(
+  path: string,
+  onWait: (holder: LockHolder) => void = () => {},
+): Promise<string> {
+  let seen: string | undefined;
+  for (;;) {
+    try {
+      return await acquireLockFile(path);
+    } catch (error) {
+      if (!(error instanceof LockedError) || isNeighbour(error.holder)) throw error;
+      const file = await stat(path).catch(ignoreMissing);
+      const sight = file && `${error.holder.token} ${file.mtimeMs}`;
+      if (seen !== undefined && sight !== undefined && sight !== seen) throw error;
+      if (seen === undefined) onWait(error.holder);
+      seen = sight;
+    }
+    await sleep(lookEveryMs);
+  }
+}
+
 /** Removes the lock file if it is still the one of this token. */
 export async function releaseLockFile(path: string, token: string): Promise<void> {
   const holder = await readHolder(path);
@@ -64,6 +93,7 @@ function describeSelf(): LockHolder {
   return {
     pid: process.pid,
     host: hostname(),
+    pidNamespace: readNamespace(),
     processStart: readProcess(process.pid)?.start,
     lockedAt: new Date().toISOString(),
     token: randomUUID(),
@@ -99,13 +129,17 @@ async function readHolder(path: string): Promise<LockHolder | undefined> {
 const unknownHolder: LockHolder = {
   pid: 0,
   host: '',
+  pidNamespace: undefined,
   processStart: undefined,
   lockedAt: 'an unknown time',
   token: 'unknown',
 };
 
 function parseHolder(value: unknown): LockHolder {
-  const { pid, host, processStart, lockedAt, token } = value as Record<string, unknown>;
+  const { pid, host, pidNamespace, processStart, lockedAt, token } = value as Record<
+    string,
+    unknown
+  >;
   const isWhole =
     Number.isSafeInteger(pid) &&
     typeof host === 'string' &&
@@ -113,14 +147,25 @@ function parseHolder(value: unknown): LockHolder {
     typeof token === 'string' &&
     /^[0-9a-f-]{36}$/.test(token); // it becomes part of a path
   if (!isWhole) throw new Error('not a lock');
-  const start = typeof processStart === 'string' ? processStart : undefined;
-  return { pid: Number(pid), host, processStart: start, lockedAt, token };
+  return {
+    pid: Number(pid),
+    host,
+    pidNamespace: typeof pidNamespace === 'string' ? pidNamespace : undefined,
+    processStart: typeof processStart === 'string' ? processStart : undefined,
+    lockedAt,
+    token,
+  };
 }
 
 async function isHeld(path: string, holder: LockHolder): Promise<boolean> {
-  if (holder.host === hostname()) return isAlive(holder);
+  if (isNeighbour(holder)) return isAlive(holder);
   const file = await stat(path).catch(ignoreMissing);
   return file !== undefined && Date.now() - file.mtimeMs < foreignLockMaxAgeMs;
+}
+
+/** Whether the holder's number means here what it means there. */
+function isNeighbour({ host, pidNamespace }: LockHolder): boolean {
+  return host === hostname() && (pidNamespace === undefined || pidNamespace === readNamespace());
 }
 
 function isAlive(holder: LockHolder): boolean {
@@ -134,6 +179,15 @@ function isAlive(holder: LockHolder): boolean {
   const isDead = running.state === 'Z' || running.state === 'X';
   const isReused = holder.processStart !== undefined && running.start !== holder.processStart;
   return !isDead && !isReused;
+}
+
+/** Such as `pid:[4026531836]`, see pid_namespaces(7). */
+function readNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
 }
 
 /** State and start time from /proc/<pid>/stat, proc(5): fields 3 and 22. */
