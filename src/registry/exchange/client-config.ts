@@ -1,7 +1,7 @@
 import type { Protocol } from '../connections/connection.ts';
 import { inputNeeded, unsupported, type Candidate } from './candidate.ts';
 import { readEndpoint } from './given-endpoint.ts';
-import { recordOf, textOf, type Json } from './json-values.ts';
+import { isRecord, recordOf, textOf, type Json } from './json-values.ts';
 import type { Inputs } from './placeholders.ts';
 import { toSafeName } from './safe-name.ts';
 
@@ -29,6 +29,26 @@ const unknownLengthMax = 100;
 /** The servers of a client's configuration file, by their names. */
 export function readClientServers(servers: Json, inputs: Inputs): readonly Candidate[] {
   return Object.entries(servers).map(([name, server]) => read(name, recordOf(server), inputs));
+}
+
+/**
+ * The same of Zed's settings. Servers of its extensions are not in them; a command may be an object of the
+ * program and its arguments, as Zed wrote it before.
+ */
+export function readZedServers(servers: Json, inputs: Inputs): readonly Candidate[] {
+  const plain = Object.entries(servers).map(([name, server]): [string, Json] => [
+    name,
+    plainServer(server),
+  ]);
+  return readClientServers(Object.fromEntries(plain), inputs);
+}
+
+function plainServer(given: unknown): Json {
+  // `source` says who named the command.
+  const { source: _, command, ...server } = recordOf(given);
+  if (!isRecord(command)) return command === undefined ? server : { command, ...server };
+  const { path, args, env } = command;
+  return { ...server, command: path, args, env };
 }
 
 function read(given: string, server: Json, inputs: Inputs): Candidate {

@@ -1,6 +1,6 @@
 import { Fault } from '../../kit/errors.ts';
 import type { Candidate } from './candidate.ts';
-import { readClientServers } from './client-config.ts';
+import { readClientServers, readZedServers } from './client-config.ts';
 import { parseCommentedJson } from './commented-json.ts';
 import { isRecord, listOf, recordOf, type Json } from './json-values.ts';
 import { readOwnExport } from './own-export.ts';
@@ -13,6 +13,7 @@ export const importFormats = [
   'claude',
   'vscode',
   'cursor',
+  'zed',
   'ennead',
 ] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -23,6 +24,9 @@ export interface ImportDocument {
 }
 
 const entriesMax = 1_000;
+/** By what documents are recognised. */
+const marks =
+  '"mcpServers", "servers", "mcp.servers", "context_servers", "packages", "remotes" and "connections"';
 
 /** Reads a configuration file; `invalid` when it is of no known shape, or not of the one that was named. */
 export function readDocument(
@@ -31,7 +35,9 @@ export function readDocument(
 ): ImportDocument {
   const document = parse(given);
   const found = format ?? recognise(document);
-  if (!found) throw new Fault('invalid', 'the document is of no known format');
+  if (!found) {
+    throw new Fault('invalid', `the document is of no known format: it has none of ${marks}`);
+  }
   const candidates = readers[found](document, inputs);
   if (candidates.length <= entriesMax) return { format: found, candidates };
   throw new Fault('invalid', `a document may list at most ${entriesMax} connections`);
@@ -58,6 +64,7 @@ function recognise(document: unknown): ImportFormat | undefined {
   if (Array.isArray(document['connections'])) return 'ennead';
   if (isRecord(document['mcpServers'])) return 'mcp.json';
   if (isRecord(serversOfVsCode(document))) return 'vscode';
+  if (isRecord(document['context_servers'])) return 'zed';
   const isListing = Array.isArray(document['servers']) || isRecord(document['server']);
   const isServer = 'packages' in document || 'remotes' in document;
   return isListing || isServer ? 'server.json' : undefined;
@@ -74,6 +81,8 @@ const readers: Readonly<Record<ImportFormat, Reader>> = {
   cursor: readClientFile,
   vscode: (document, inputs) =>
     readClientServers(requireObject(serversOfVsCode(recordOf(document)), 'servers'), inputs),
+  zed: (document, inputs) =>
+    readZedServers(requireObject(recordOf(document)['context_servers'], 'context_servers'), inputs),
   'server.json': (document, inputs) =>
     serversOf(document).map((server) => readServerJson(recordOf(server), inputs)),
   ennead: (document, inputs) => {

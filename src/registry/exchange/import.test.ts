@@ -37,6 +37,38 @@ describe('an import', () => {
     });
   });
 
+  test('takes the settings of Zed in both of their forms', async () => {
+    const document = `// Zed settings
+      {"theme": "One Dark", "context_servers": {
+        "files": {"source": "custom", "command": "npx", "args": ["-y", "@scope/files"], "env": {"A": "1"}},
+        "elder": {"command": {"path": "serve", "args": ["--all"], "env": null}, "settings": {}},
+        "remote": {"url": "https://remote.test/mcp", "headers": {"Authorization": "Bearer x"}},
+        "off": {"enabled": false, "command": "serve"},
+        "postgres": {"source": "extension", "settings": {"database_url": "x"}},
+      }}`;
+    expect((await ground.load(document)).body).toMatchObject({
+      format: 'zed',
+      imported: [
+        { name: 'files', protocol: 'stdio' },
+        { name: 'elder', protocol: 'stdio' },
+        { name: 'remote', protocol: 'http' },
+      ],
+      skipped: [
+        { name: 'off', reason: 'disabled' },
+        { name: 'postgres', reason: 'unsupported' },
+      ],
+      errors: [],
+    });
+    const endpoints = [...ground.connections.all()].map(({ endpoint }) => endpoint);
+    expect(endpoints).toContainEqual({ command: 'serve', args: ['--all'] });
+  });
+
+  test('that is of no known format is told what would make it one', async () => {
+    const { status, body } = await ground.load({ mcp: { files: {} } });
+    expect(status).toBe(400);
+    expect(JSON.stringify(body)).toContain('mcpServers');
+  });
+
   test('takes the file of Claude and Cursor, and says what it lacks', async () => {
     const document = {
       mcpServers: {
