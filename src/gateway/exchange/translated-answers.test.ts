@@ -51,6 +51,19 @@ test.each([
   },
 );
 
+test.each(['\u2028', '\u2029', '\u0085', '\f'])(
+  'a piece of an answer keeps %j, which ends a line elsewhere and not in events',
+  async (sign) => {
+    const said = `a${sign}data: [DONE]`;
+    const chunks = [openAiChunk({ content: said }), openAiChunk({}, 'stop'), 'data: [DONE]\n\n'];
+    upstream.script(stream(chunks));
+    const asked = { model: 'openai/openai-m', messages, max_tokens: 9, stream: true };
+    const { text } = await gateway.call('POST', '/v1/messages', asked);
+    expect(text).toContain(`"text":${JSON.stringify(said)}`);
+    expect(text).toContain('"stop_reason":"end_turn"');
+  },
+);
+
 test.each([
   [
     'openai/openai-m',

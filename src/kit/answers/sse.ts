@@ -88,7 +88,7 @@ export function parseEvents(text: string): ServerEvent[] {
 function parseEvent(block: string): ServerEvent | undefined {
   const fields: { data?: string; id?: string; event?: string } = {};
   for (const line of block.split(/\r\n|\n|\r/)) {
-    const [, name, value = ''] = /^(data|id|event): ?(.*)$/.exec(line) ?? [];
+    const [, name, value = ''] = /^(data|id|event): ?(.*)$/s.exec(line) ?? [];
     if (name === 'data')
       fields.data = fields.data === undefined ? value : `${fields.data}\n${value}`;
     else if (name === 'id' || name === 'event') fields[name] = value;

@@ -218,7 +218,7 @@ function withPlainLines(events: Buffer): Buffer {
 }
 
 /** No JSON text has a line that begins so. */
-const lastWord = /^data: ?\[DONE\]/m;
+const lastWord = /(?<![^\r\n])data: ?\[DONE\]/;
 
 /** What a stream said before its end; undefined where that was too much to be kept, or makes no sense. */
 function wordsOf(stream: AnswerStream): readonly AnswerEvent[] | undefined {
