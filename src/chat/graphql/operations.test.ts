@@ -304,6 +304,7 @@ describe('conversations', () => {
     ],
     ['a content of nothing', 'mutation { sendMessage(input: {content: ""}) { id } }'],
     ['U+0000 in an escape', '{ searchConversations(query: "\\u0000") { id } }'],
+    ['a search for nothing', '{ searchConversations(query: "") { id } }'],
     ['a score above 1', '{ searchConversations(query: "x", minScore: 2) { id } }'],
   ])('are not asked for with %s', async (_name, query) => {
     const ask = await askerAs('usr_list');

@@ -65,6 +65,7 @@ const queries = {
       { parts, ownerId, budget, asker },
     ): Promise<readonly ConversationHit[]> => {
       const { query, minScore } = args;
+      if (query === '') throw invalid('query', 'must not be empty');
       notLonger('query', query, queryLengthMax);
       if (minScore != null && !(minScore >= 0 && minScore <= 1))
         throw invalid('minScore', 'must be from 0 to 1');
