@@ -51,45 +51,49 @@ interface RouteContext {
 }
 
 function describeRoute(route: Route, { operationId, contract, components }: RouteContext): Json {
-  const { body, response, stream, lines } = route.schema;
-  const isPublic = route.auth === 'none';
-  const answers = Object.entries(response).map(([status, schema]) => [
-    status,
-    {
-      description: (schema as { description?: string }).description ?? 'Success',
-      content: {
-        [mediaTypeOf(schema)]: { schema: components.refer(schema) },
-        ...(stream ? { 'text/event-stream': { schema: components.refer(stream) } } : {}),
-        ...(lines ? { 'application/x-ndjson': { schema: components.refer(lines) } } : {}),
-      },
-    },
-  ]);
+  const parameters = parametersOf(route);
+  const answers = describeAnswers(route, components);
+  const requestBody = describeBody(route, components);
   return {
     operationId,
     summary: route.summary,
     ...(route.description ? { description: route.description } : {}),
-    ...(isPublic ? { security: [] } : {}),
+    ...(route.auth === 'none' ? { security: [] } : {}),
     ...(route.permission ? { 'x-permission': route.permission } : {}),
-    ...(parametersOf(route).length > 0 ? { parameters: parametersOf(route) } : {}),
-    ...(body
-      ? {
-          requestBody: {
-            required: !isBodyOptional(body),
-            content: {
-              [mediaType]: { schema: components.refer(body) },
-              ...(route.acceptsForm ? { [formMediaType]: { schema: components.refer(body) } } : {}),
-            },
-          },
-        }
-      : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(requestBody ? { requestBody } : {}),
     responses: {
-      ...Object.fromEntries(answers),
+      ...answers,
       default: {
         description: 'Refusal',
         content: { [mediaType]: { schema: components.refer(contract.error) } },
       },
     },
   };
+}
+
+function describeBody({ schema, acceptsForm }: Route, components: Components): Json | undefined {
+  const { body } = schema;
+  if (!body) return undefined;
+  const forms = acceptsForm ? [mediaType, formMediaType] : [mediaType];
+  const content = forms.map((form) => [form, { schema: components.refer(body) }]);
+  return { required: !isBodyOptional(body), content: Object.fromEntries(content) };
+}
+
+function describeAnswers({ schema }: Route, components: Components): Json {
+  const { response, stream, lines } = schema;
+  const answers = Object.entries(response).map(([status, answer]) => [
+    status,
+    {
+      description: (answer as { description?: string }).description ?? 'Success',
+      content: {
+        [mediaTypeOf(answer)]: { schema: components.refer(answer) },
+        ...(stream ? { 'text/event-stream': { schema: components.refer(stream) } } : {}),
+        ...(lines ? { 'application/x-ndjson': { schema: components.refer(lines) } } : {}),
+      },
+    },
+  ]);
+  return Object.fromEntries(answers);
 }
 
 /** A text says itself what it is when it is no JSON. */
