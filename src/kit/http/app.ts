@@ -8,6 +8,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Route } from '../contract.ts';
 import { Fault } from '../errors.ts';
+import { unsupportedMediaType } from './fault-reply.ts';
 import { formMediaType, parseFormBody } from './form-body.ts';
 import { parseJsonBody, withoutByteOrderMark } from './json-body.ts';
 import { compileSerializer } from './serializer.ts';
@@ -149,10 +150,7 @@ export function takingBytes(app: FastifyInstance, addRoutes: (app: FastifyInstan
 /** Forms need no preflight (Fetch, section 3.3), so only routes that ask for them get them. */
 function requireFormRoute({ routeOptions }: FastifyRequest): void {
   if (routeOptions.config.acceptsForm) return;
-  throw new Fault('invalid', 'send the body as application/json', {
-    status: 415,
-    reason: 'unsupported_media_type',
-  });
+  throw unsupportedMediaType('send the body as application/json');
 }
 
 /** JSON between systems is UTF-8 (RFC 8259, section 8.1), and no body is inflated here. */
@@ -161,10 +159,7 @@ function requireUtf8({ headers }: FastifyRequest): void {
   const [, charset = 'utf-8'] = /charset="?([^\s;"]+)/i.exec(headers['content-type'] ?? '') ?? [];
   const encoding = headers['content-encoding'] ?? 'identity';
   if (/^(utf-?8|us-ascii)$/i.test(charset) && encoding === 'identity') return;
-  throw new Fault('invalid', 'send the body as plain UTF-8, neither encoded nor compressed', {
-    status: 415,
-    reason: 'unsupported_media_type',
-  });
+  throw unsupportedMediaType('send the body as plain UTF-8, neither encoded nor compressed');
 }
 
 /** Why a server could not listen, in one sentence that says what to do. */

@@ -25,10 +25,14 @@ export function faultOf(error: unknown, { routeOptions }: FastifyRequest): Fault
     const text = `the body is too large: at most ${routeOptions.bodyLimit} bytes are taken`;
     return new Fault('too_large', text, { cause: error });
   }
-  const reason = statusCode === 415 ? 'unsupported_media_type' : 'invalid_request';
-  const text =
-    statusCode === 415 ? 'send the body as application/json' : (message ?? 'bad request');
-  return new Fault('invalid', text, { cause: error, status: statusCode, reason });
+  if (statusCode === 415) return unsupportedMediaType('send the body as application/json', error);
+  const options = { cause: error, status: statusCode, reason: 'invalid_request' };
+  return new Fault('invalid', message ?? 'bad request', options);
+}
+
+/** The refusal of a body in a form that is not read here. */
+export function unsupportedMediaType(message: string, cause?: unknown): Fault {
+  return new Fault('invalid', message, { status: 415, reason: 'unsupported_media_type', cause });
 }
 
 /** What a refusal needs of its request. */
