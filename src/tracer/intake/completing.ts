@@ -125,7 +125,10 @@ export class Completing {
       const former = this.#findFormer(trace.counted);
       return { analysis, contribution, former, bottlenecks, tags };
     } catch (error) {
-      return { traceId, reason: error instanceof Error ? error.message : String(error) };
+      return {
+        traceId,
+        reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      };
     }
   }
 
