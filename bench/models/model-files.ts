@@ -1,7 +1,10 @@
 import { mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeRandomModel, type RandomModelShape } from '../../src/models/random-gguf.ts';
+import {
+  writeRandomModel,
+  type RandomModelShape,
+} from '../../src/models/random-model/random-gguf.ts';
 
 export interface BenchModel {
   readonly name: string;

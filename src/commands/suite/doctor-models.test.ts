@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listenAnywhere, startService } from '../../kit/testing.ts';
-import { encodeSplitModel, writeRandomModel } from '../../models/random-gguf.ts';
+import { encodeSplitModel, writeRandomModel } from '../../models/random-model/random-gguf.ts';
 import { models } from '../../models/service.ts';
 import { readConfiguration } from '../../settings.ts';
 import { checkModels } from './doctor-models.ts';

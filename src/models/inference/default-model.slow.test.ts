@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog, startService } from '../../kit/testing.ts';
-import { writeRandomModel } from '../random-gguf.ts';
+import { writeRandomModel } from '../random-model/random-gguf.ts';
 import { models } from '../service.ts';
 import { Backends } from './backends.ts';
 import { describeModel, ScriptedInference } from './testing.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../kit/testing.ts';
-import { encodeSplitModel } from '../random-gguf.ts';
+import { encodeSplitModel } from '../random-model/random-gguf.ts';
 import { ChildRuntime } from '../runtime/child-runtime.ts';
 import { parseGgufHeader } from './gguf/gguf-header.ts';
 import { findFlaw } from './gguf/soundness.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEgress } from '../../kit/egress/egress.ts';
 import { silentLog } from '../../kit/testing.ts';
-import { writeRandomModel } from '../random-gguf.ts';
+import { writeRandomModel } from '../random-model/random-gguf.ts';
 import { ModelLibrary } from './library.ts';
 import { createPuller, type PullerOptions } from './pull/download-puller.ts';
 import type { PullProgress } from './pull/puller.ts';

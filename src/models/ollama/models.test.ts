@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Fault } from '../../kit/errors.ts';
 import { describeModel, ScriptedInference } from '../inference/testing.ts';
-import { writeRandomModel } from '../random-gguf.ts';
+import { writeRandomModel } from '../random-model/random-gguf.ts';
 import { collect, startDialects } from '../dialects-testing.ts';
 
 const inference = new ScriptedInference([

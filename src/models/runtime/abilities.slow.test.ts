@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ChatMessage, GenerateRequest, JsonSchema, ToolCall } from '../inference/request.ts';
-import { writeRandomModel } from '../random-gguf.ts';
+import { writeRandomModel } from '../random-model/random-gguf.ts';
 import type { RuntimeRequest } from './request.ts';
 import type { Runtime } from './runtime.ts';
 import { ChildRuntime } from './child-runtime.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '../../kit/testing.ts';
-import { writeRandomModel } from '../random-gguf.ts';
+import { writeRandomModel } from '../random-model/random-gguf.ts';
 import type { Runtime } from './runtime.ts';
 import { ChildRuntime } from './child-runtime.ts';
 

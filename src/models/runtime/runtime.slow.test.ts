@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { randomModelFile, randomModelName, writeRandomModel } from '../random-gguf.ts';
+import { randomModelFile, randomModelName, writeRandomModel } from '../random-model/random-gguf.ts';
 import type { GenerateEnd, SpokenEvent, ToolCall } from '../inference/request.ts';
 import type { RuntimeRequest } from './request.ts';
 import type { Runtime, RuntimeOptions } from './runtime.ts';

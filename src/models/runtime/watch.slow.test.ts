@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../../kit/testing.ts';
 import type { SpokenEvent } from '../inference/request.ts';
-import { randomModelFile, writeRandomModel } from '../random-gguf.ts';
+import { randomModelFile, writeRandomModel } from '../random-model/random-gguf.ts';
 import { readActivity } from './activity.ts';
 import type { Runtime } from './runtime.ts';
 import { ChildRuntime } from './child-runtime.ts';

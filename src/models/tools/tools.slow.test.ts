@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listenAnywhere, startService } from '../../kit/testing.ts';
-import { randomModelFile, writeRandomModel } from '../random-gguf.ts';
+import { randomModelFile, writeRandomModel } from '../random-model/random-gguf.ts';
 import { models } from '../service.ts';
 
 let service: Awaited<ReturnType<typeof startService>>;

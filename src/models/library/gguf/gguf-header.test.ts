@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Fault } from '../../../kit/errors.ts';
-import { randomModelContextTokens, randomModelName } from '../../random-gguf.ts';
+import { randomModelContextTokens, randomModelName } from '../../random-model/random-gguf.ts';
 import { readRandomModel } from '../testing.ts';
 import { OutOfBytes } from './byte-cursor.ts';
 import { capabilitiesOf } from './capabilities.ts';

@@ -1,7 +1,7 @@
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { encodeSplitModel } from '../../random-gguf.ts';
+import { encodeSplitModel } from '../../random-model/random-gguf.ts';
 import { openGround, readRandomModel, sha256, startSource, type Source } from '../testing.ts';
 
 let source: Source;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonSchema } from '../../inference/request.ts';
-import { writeRandomModel } from '../../random-gguf.ts';
+import { writeRandomModel } from '../../random-model/random-gguf.ts';
 import { ChildRuntime } from '../child-runtime.ts';
 
 // The weights are random: what comes out right comes from the grammar, never from the model.

@@ -31,7 +31,7 @@ export const randomModelDescription =
 /** The context that the file declares, in tokens. */
 export const randomModelContextTokens = 2048;
 
-/** Another model than the built-in one, for tests and measurements. */
+/** What is not as usual about it: else it is small, completes texts, and its template knows no tools. */
 export interface RandomModelOptions {
   readonly shape?: RandomModelShape;
   /** Makes it an embedding model: its vectors are means over the tokens. */
@@ -56,7 +56,7 @@ export interface RandomModelShape {
 }
 
 /**
- * Writes the built-in model unless the file is already there. Same bytes on every machine; the file
+ * Writes a model of random weights unless the file is already there. Same bytes on every machine; the file
  * appears whole or not at all, also when two processes write it at once.
  */
 export async function writeRandomModel(
