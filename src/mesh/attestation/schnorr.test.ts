@@ -12,7 +12,7 @@ import {
   plainGenerator,
   scalarOf,
   toHex,
-} from './plain-ristretto.ts';
+} from './plain-ristretto-testing.ts';
 import {
   commit,
   createKeyPair,

@@ -17,7 +17,7 @@ import { attestationHandlers } from '../routes/attestation.ts';
 import { attestationRoutes } from '../schemas/attestation.ts';
 import { openAttestationParts } from './parts.ts';
 import { ProofChecker } from './proof-checker.ts';
-import { scalarOf } from './plain-ristretto.ts';
+import { scalarOf } from './plain-ristretto-testing.ts';
 import { createKeyPair, prove, randomChallenge, type KeyPair, type Proof } from './schnorr.ts';
 
 const contract = {

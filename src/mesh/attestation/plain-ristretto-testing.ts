@@ -67,6 +67,7 @@ export function addPlain(a: PlainPoint, b: PlainPoint): PlainPoint {
   };
 }
 
+/** Doubles and adds, so the time tells the factor. */
 export function multiplyPlain(point: PlainPoint, factor: bigint): PlainPoint {
   let sum = identity;
   for (const bit of factor.toString(2)) {
@@ -93,6 +94,7 @@ export function holdsPlain(values: Readonly<Record<'P' | 'R' | 'c' | 's', string
   return encodePlain(multiplyPlain(plainGenerator, s)) === encodePlain(right);
 }
 
+/** The number of 32 bytes in hex, the lowest first. */
 export function scalarOf(hex: string): bigint {
   return littleEndian(Buffer.from(hex, 'hex'));
 }
