@@ -48,6 +48,7 @@ export async function listUsers(
   return { users, total };
 }
 
+/** The user as it is then; undefined when it is gone. */
 export function updateUser(
   sql: Sql,
   id: string,

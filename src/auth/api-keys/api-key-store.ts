@@ -48,6 +48,7 @@ export async function listApiKeys(
   return { keys, total };
 }
 
+/** The key as it is then; undefined when it is gone. */
 export function updateApiKey(
   sql: Sql,
   id: string,

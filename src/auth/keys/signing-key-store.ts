@@ -74,6 +74,7 @@ export async function insertSigningKey(sql: Sql, key: SigningKeyRow): Promise<vo
   await sql.insertInto('signing_keys').values(key).execute();
 }
 
+/** Lets a key sign; rejects while another one does. */
 export async function activateKey(sql: Sql, kid: string): Promise<void> {
   await sql
     .updateTable('signing_keys')

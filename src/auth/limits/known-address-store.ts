@@ -14,6 +14,7 @@ export async function rememberAddress(
     .execute();
 }
 
+/** Forgets the addresses that nobody has logged in from since. */
 export async function deleteForgottenAddresses(sql: Sql, before: Date): Promise<void> {
   await sql.deleteFrom('known_addresses').where('last_seen_at', '<', before).execute();
 }

@@ -34,6 +34,7 @@ export function endServerSpan(
   span.end();
 }
 
+/** Notes who calls, for the handler and on the span. */
 export function noteIdentity(context: CallContext | undefined, identity: Identity): void {
   if (!context) return;
   context.identity = identity;

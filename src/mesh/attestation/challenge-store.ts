@@ -23,6 +23,7 @@ interface ChallengeRow {
   readonly expires_at: Date;
 }
 
+/** Keeps a challenge until it is answered or expires. */
 export async function insertChallenge(sql: ChallengeSql, challenge: Challenge): Promise<void> {
   const { challengeId, agentId, capability, publicKey, commitment, expiresAt } = challenge;
   await sql.query(
@@ -56,6 +57,7 @@ export async function takeChallenge(
   );
 }
 
+/** Forgets the challenges that nobody answered in time. */
 export async function deleteExpiredChallenges(sql: ChallengeSql, now: Date): Promise<void> {
   await sql.query('delete from mesh.challenges where expires_at < $1::timestamptz', [now]);
 }

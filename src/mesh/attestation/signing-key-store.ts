@@ -35,6 +35,7 @@ export function readSigningKeys(sql: SigningKeySql, now: Date): Promise<SigningK
   );
 }
 
+/** By the database, whatever this process has read of the keys before. */
 export async function isKeyPublished(sql: SigningKeySql, kid: string, now: Date): Promise<boolean> {
   const rows = await sql.query(
     `select kid from mesh.attestation_keys

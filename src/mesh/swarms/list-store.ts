@@ -47,6 +47,7 @@ export async function listSwarms(
   return { swarms: rows.map(toSummary), total: all?.total ?? 0 };
 }
 
+/** Those whose time is over count until somebody has ended them. */
 export async function countActive(sql: SwarmSql): Promise<number> {
   const [row] = await sql.query<{ total: number }>(
     "select count(*) as total from mesh.swarms where status = 'active'",

@@ -146,6 +146,7 @@ export function memberOf({ members }: Swarm, agentId: string): Member | undefine
   return members.find((member) => member.agentId === agentId);
 }
 
+/** The votes that decide: one a member, its first. */
 export function countedVotes({ votes }: Swarm): readonly KeptVote[] {
   return votes.filter(({ kind }) => kind === 'counted');
 }
@@ -157,6 +158,7 @@ export function tallyOf(swarm: Swarm): Readonly<Record<VoteValue, number>> {
   return tally;
 }
 
+/** Of the members as they are now: who joins before the first vote may raise the quorum. */
 export function faultToleranceOf({ members, threshold }: Swarm): FaultTolerance {
   return toleranceOf(members.length, threshold);
 }

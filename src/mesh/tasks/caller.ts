@@ -94,6 +94,7 @@ export function agentErrorOf(body: unknown): string | undefined {
   return shortText(error) ?? shortText(fieldOf(error, 'message'));
 }
 
+/** Whether a value is an object with a member of its own of this name. */
 export function hasField(value: unknown, name: string): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
 }

@@ -145,6 +145,7 @@ export interface EndedRow {
   readonly finished_at: Date;
 }
 
+/** What a statement that ends a task has returned. */
 export function toEnded(row: EndedRow): EndedTask {
   const { id, agent_id, type, status, created_at, finished_at } = row;
   const durationMs = Math.max(0, finished_at.getTime() - created_at.getTime());

@@ -18,6 +18,7 @@ export function toMessages(messages: readonly Message[]): ChatMessage[] {
   });
 }
 
+/** A tool as the runtime knows it, from how Ollama writes it. */
 export function toTool({ function: { name, description, parameters } }: Tool): ModelTool {
   return { name, ...present({ description, parameters }) };
 }

@@ -87,6 +87,7 @@ export function areBriefTags(packed: Uint8Array): boolean {
 
 const writer = new ByteWriter();
 
+/** Attributes as bytes with memory of their own. */
 export function writeBriefTags(attributes: AttributeMap): Uint8Array<ArrayBuffer> {
   writer.clear();
   writer.byte(mark);
@@ -99,6 +100,7 @@ export function writeBriefTags(attributes: AttributeMap): Uint8Array<ArrayBuffer
   return writer.finish();
 }
 
+/** The attributes that `writeBriefTags` wrote; anything else must not be given to it. */
 export function readBriefTags(packed: Uint8Array): AttributeMap {
   const reader = new ByteReader(packed);
   const attributes: Record<string, AttributeValue> = {};

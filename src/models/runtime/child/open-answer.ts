@@ -12,6 +12,7 @@ export async function openAnswer(options: AnswerOptions): Promise<Answer> {
   return new TextAnswer(options, state);
 }
 
+/** An answer of which all is text, up to the first stop text. */
 export class TextAnswer implements Answer {
   readonly hasCalls = false;
   readonly grammar: () => LlamaGrammarEvaluationState | undefined;

@@ -59,6 +59,7 @@ export interface Fractions {
   readonly something: string;
 }
 
+/** With at most so many decimals. */
 export function decimalFractions(decimals: number): Fractions {
   return {
     any: `( "." [0-9]{1,${decimals}} )?`,
