@@ -6,7 +6,7 @@ import { CallFailure, type AgentCall, type AgentCaller } from './caller.ts';
 import type { LocalAgents } from './local-agents.ts';
 import type { TaskJournal } from './task-journal.ts';
 import type { TaskRun } from './task-run.ts';
-import { untilAborted } from './waits.ts';
+import { untilAborted } from './abortable-work.ts';
 
 /** The ways to reach agents. */
 export interface Callers {

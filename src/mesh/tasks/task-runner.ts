@@ -23,7 +23,7 @@ import {
 import { TaskRun } from './task-run.ts';
 import type { AgentGone, TaskSignals } from './task-signals.ts';
 import { startTaskSpan } from './task-span.ts';
-import { untilAborted } from './waits.ts';
+import { untilAborted } from './abortable-work.ts';
 import type { WaitingTask } from './waiting-store.ts';
 import { endOrLate } from '../../kit/time/time-limits.ts';
 
