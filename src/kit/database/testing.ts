@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { openDatabase, type Database } from './database.ts';
-import { TestPool } from './test-pool.ts';
+import { TestPool } from './pool-testing.ts';
 
 /** A database that a suite of tests runs on. */
 export interface TestDatabase {
