@@ -2,11 +2,12 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
 import { AskedIds } from '../links/asked-ids.ts';
-import { LineSplitter } from './frames.ts';
+import { faultAnswer } from '../links/link-faults.ts';
+import { idOfLongLine, lineTooLong, LineSplitter, type LongLine } from './frames.ts';
 import type { RunningProcess } from './running-process.ts';
 
 export interface ChildTransportOptions {
-  /** Of one message of the server; 10 MiB. */
+  /** Of one message of the server, which is taken; 10 MiB. */
   readonly frameMaxBytes: number;
   readonly log: Log;
 }
@@ -174,7 +175,10 @@ export class ChildTransport implements Transport {
   #read(chunk: Buffer): void {
     if (!this.#isOpen && !this.#hasLeft) return;
     try {
-      for (const line of this.#splitter.push(chunk)) this.#readLine(line);
+      for (const line of this.#splitter.push(chunk)) {
+        if (Buffer.isBuffer(line)) this.#readLine(line);
+        else this.#refuse(line);
+      }
     } catch (error) {
       this.fail(Fault.from(error));
     }
@@ -190,6 +194,16 @@ export class ChildTransport implements Transport {
     for (const message of messages) {
       this.#call(() => this.onmessage?.(this.#asked.received(message)));
     }
+  }
+
+  /** An answer that is too large fails its request alone: others use the process too. */
+  #refuse(line: LongLine): void {
+    const fault = lineTooLong(this.#frameMaxBytes);
+    const id = idOfLongLine(line);
+    if (id === undefined) throw fault;
+    this.#hasSpoken = true;
+    if (!this.#isOpen) return;
+    this.#call(() => this.onmessage?.(this.#asked.received(faultAnswer(id, fault))));
   }
 
   #passOver(line: Buffer): void {

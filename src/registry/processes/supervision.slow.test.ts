@@ -176,6 +176,21 @@ test('an answer of 100 MB ends the process before it is whole', async () => {
   expect(await isAlive(server.pid)).toBe(false);
 });
 
+test('an answer that is too large fails its own request, and the process answers others', async () => {
+  const order = await ground.write(answering(`message.id === 1 ? { text: 'x'.repeat(2e6) } : {}`));
+  const server = await ground.supervision.spawn(order);
+  const heard = await listen(server);
+  await server.transport.send(ping);
+  expect(await heard.next()).toMatchObject({
+    id: 1,
+    error: { data: { code: 'upstream', reason: 'answer_too_large' } },
+  });
+  await server.transport.send({ ...ping, id: 2 });
+  expect(await heard.next()).toMatchObject({ id: 2, result: {} });
+  expect(heard.closedCount).toBe(0);
+  await server.transport.close();
+});
+
 test('a process that ends before anybody listens is told of to who listens', async () => {
   const order = await ground.write('', { endpoint: { command: 'sh', args: ['-c', 'exit 7'] } });
   const server = await ground.supervision.spawn(order);
