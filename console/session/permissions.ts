@@ -12,3 +12,8 @@ export function holds(held: readonly string[], needed: string): boolean {
   const enough = [needed, `${area}:*`, '*', ...(impliedBy[needed] ?? [])];
   return enough.some((permission) => held.includes(permission));
 }
+
+/** Why something is off for who holds none of the needed permissions. */
+export function reasonOf(needed: string | readonly string[]): string {
+  return `This needs the permission ${[needed].flat().join(' or ')}`;
+}

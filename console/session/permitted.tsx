@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { reasonOf } from './permissions.ts';
 import { useIsAllowed } from './person.ts';
 
 export interface PermittedProps {
@@ -11,7 +12,7 @@ export interface PermittedProps {
 export function Permitted({ needs, children }: PermittedProps): ReactNode {
   const isAllowed = useIsAllowed(needs);
   if (isAllowed) return children;
-  const reason = `This needs the permission ${[needs].flat().join(' or ')}`;
+  const reason = reasonOf(needs);
   return (
     <fieldset className="permitted" disabled title={reason} aria-label={reason}>
       {children}

@@ -73,6 +73,7 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
       ['/agents', 'Register an agent', 'mesh:communicate'],
       ['/tools', 'Register a server', 'registry:write'],
       ['/workflows/templates', 'Use this: ', 'workflow:create'],
+      ['/workflows/new', 'Condition', 'workflow:create'],
     ] as const) {
       await reading.goto(path);
       const reason = reading.getByRole('group', {
@@ -109,6 +110,18 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     const table = await page.locator('.table-frame').boundingBox();
     const load = await row.getByRole('meter').boundingBox();
     expect(load?.x).toBeLessThan((table?.x ?? 0) + (table?.width ?? 0));
+  });
+
+  test('are no wider than a phone, however wide the table in them is', async () => {
+    const nodes = [{ id: 'say', type: 'LLMNode', data: { prompt: 'Hello' } }];
+    const flow = { name: 'Greeting', flow: { nodes, edges: [] } };
+    await ground.ask(page, 'workflow/api/v1/workflows', flow);
+    const wide = page.viewportSize() ?? { width: 1280, height: 720 };
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto('/workflows');
+    await page.getByRole('link', { name: 'Greeting', exact: true }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await page.setViewportSize(wide);
   });
 
   test('are found again as they were left: which part of a list, and narrowed to what', async () => {

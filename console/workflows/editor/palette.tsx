@@ -1,4 +1,7 @@
 import { useState, type ReactNode } from 'react';
+import { reasonOf } from '../../session/permissions.ts';
+import { Permitted } from '../../session/permitted.tsx';
+import { useIsAllowed } from '../../session/person.ts';
 import { hasWords } from '../../ui/entry-text.ts';
 import type { Component } from '../flow/flow.ts';
 
@@ -15,9 +18,12 @@ export interface PaletteProps {
   readonly onAdd: (component: string) => void;
 }
 
+const needed = 'workflow:create';
+
 /** The components, to be dragged onto the canvas, or added by a double click or the Enter key. */
 export function Palette({ groups, onAdd }: PaletteProps): ReactNode {
   const [sought, setSought] = useState('');
+  const mayAdd = useIsAllowed(needed);
   const found = groups
     .map(({ title, components }) => ({
       title,
@@ -33,17 +39,21 @@ export function Palette({ groups, onAdd }: PaletteProps): ReactNode {
         value={sought}
         onChange={({ target }) => setSought(target.value)}
       />
-      {found.map(({ title, components }) => (
-        <section key={title}>
-          <h2>{title}</h2>
-          {components.map((component) => (
-            <PaletteItem key={component.name} component={component} onAdd={onAdd} />
-          ))}
-        </section>
-      ))}
+      <Permitted needs={needed}>
+        {found.map(({ title, components }) => (
+          <section key={title}>
+            <h2>{title}</h2>
+            {components.map((component) => (
+              <PaletteItem key={component.name} {...{ component, mayAdd, onAdd }} />
+            ))}
+          </section>
+        ))}
+      </Permitted>
       {found.length === 0 ? <p className="faint">No component is called so.</p> : null}
       <p className="faint workflow-hint">
-        Drag onto the canvas. Enter or a double click adds behind the selected step.
+        {mayAdd
+          ? 'Drag onto the canvas. Enter or a double click adds behind the selected step.'
+          : `${reasonOf(needed)}.`}
       </p>
     </aside>
   );
@@ -51,17 +61,18 @@ export function Palette({ groups, onAdd }: PaletteProps): ReactNode {
 
 interface PaletteItemProps {
   readonly component: Component;
+  readonly mayAdd: boolean;
   readonly onAdd: (component: string) => void;
 }
 
-function PaletteItem({ component, onAdd }: PaletteItemProps) {
+function PaletteItem({ component, mayAdd, onAdd }: PaletteItemProps) {
   const { name, title, description, group } = component;
   return (
     <button
       type="button"
       className={`workflow-component ${group}`}
       title={description}
-      draggable
+      draggable={mayAdd}
       onDragStart={(event) => {
         event.dataTransfer.setData(draggedType, name);
         event.dataTransfer.effectAllowed = 'copy';
