@@ -137,7 +137,7 @@ const tail: readonly Column<TraceSummary>[] = [
   {
     title: 'Agents',
     cell: ({ agents }) => (
-      <span className="nowrap" title={agents.join(', ')}>
+      <span className="trace-agents" title={agents.join(', ')}>
         {agents.slice(0, 2).join(', ')}
         {agents.length > 2 ? ` and ${agents.length - 2} more` : ''}
       </span>
