@@ -163,6 +163,9 @@ async function hold(
   } catch (error) {
     if (error instanceof Fault && error.reason === 'hash_mismatch') throw busyFile(path);
     throw error;
+  } finally {
+    // Where the store could not take anything nobody has read from it.
+    await opened.close();
   }
 }
 

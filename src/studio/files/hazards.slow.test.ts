@@ -5,6 +5,7 @@ import {
   mkdir,
   readdir,
   readFile,
+  readlink,
   rename,
   rm,
   stat,
@@ -272,6 +273,22 @@ test('a batch of which one content cannot be kept leaves nothing, and is stored 
     expect(await buffer(open())).toEqual(content);
   }
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a file of the folder that cannot be kept is closed again',
+  async () => {
+    await using ground = await openTestFiles(studio.database);
+    const { id, root, files } = ground;
+    await rm(join(dirname(root), 'blobs', 'staging'), { recursive: true });
+    await writeFile(join(root, 'a.txt'), 'made in the folder');
+    await files.rescan(id);
+    const names = await readdir('/proc/self/fd');
+    const open = await Promise.all(
+      names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')),
+    );
+    expect(open).not.toContain(join(root, 'a.txt'));
+  },
+);
 
 test('a file whose content is not in the data folder is said to be lost, until it is written again', async () => {
   const { root, get, put } = await openWorkspace();
