@@ -171,11 +171,7 @@ describe.skipIf(!browserProgram)(
       const dialog = page.getByRole('dialog');
       await dialog.getByText('apache-2.0').first().waitFor();
       await dialog.getByRole('button', { name: 'Close' }).click();
-      await button('Delete ennead-tiny').click();
-      await dialog.getByRole('button', { name: 'Delete' }).click();
-      await dialog.getByRole('alert').waitFor();
-      await page.keyboard.press('Escape');
-      await row(/ennead-tiny/).waitFor();
+      expect(await button(/^Delete/).count()).toBe(0);
     });
 
     test('says why a model cannot be pulled', async () => {

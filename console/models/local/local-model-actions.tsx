@@ -5,8 +5,14 @@ import { ConfirmButton } from '../../ui/confirm-button.tsx';
 import { ModalButton } from '../../ui/modal-button.tsx';
 import { ModelDetails } from './model-details.tsx';
 
+interface LocalModelActionsProps {
+  readonly name: string;
+  /** Whether it can be deleted. */
+  readonly isRemovable: boolean;
+}
+
 /** Describes a model of this machine, or deletes it. */
-export function LocalModelActions({ name }: { readonly name: string }): ReactNode {
+export function LocalModelActions({ name, isRemovable }: LocalModelActionsProps): ReactNode {
   const deletion = useChange('models', 'DELETE /api/delete');
   return (
     <div className="actions">
@@ -22,15 +28,17 @@ export function LocalModelActions({ name }: { readonly name: string }): ReactNod
           </>
         )}
       </ModalButton>
-      <Permitted needs="models:manage">
-        <ConfirmButton
-          label="Delete"
-          subject={name}
-          onConfirm={() => deletion.mutateAsync({ body: { model: name } })}
-        >
-          Its file is gone from this machine; it can be pulled again.
-        </ConfirmButton>
-      </Permitted>
+      {isRemovable ? (
+        <Permitted needs="models:manage">
+          <ConfirmButton
+            label="Delete"
+            subject={name}
+            onConfirm={() => deletion.mutateAsync({ body: { model: name } })}
+          >
+            Its file is gone from this machine; it can be pulled again.
+          </ConfirmButton>
+        </Permitted>
+      ) : null}
     </div>
   );
 }

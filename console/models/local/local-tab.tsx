@@ -84,5 +84,8 @@ const columns: readonly Column<Row>[] = [
         <Badge state="not loaded" />
       ),
   },
-  { title: '', cell: ({ name }) => <LocalModelActions name={name} /> },
+  {
+    title: '',
+    cell: ({ name, removable }) => <LocalModelActions name={name} isRemovable={removable} />,
+  },
 ];

@@ -40,7 +40,8 @@ async function show(client: Client<typeof modelsContract>, name: string): Promis
   const { models } = await client.ollamaTags({});
   const tag = models.find((one) => isSameName(one.name, name));
   const { details, modified_at } = shown;
-  return toShown(tag ?? { name, model: name, size: 0, digest: '', details, modified_at }, shown);
+  const gone = { name, model: name, size: 0, digest: '', details, modified_at, removable: false };
+  return toShown(tag ?? gone, shown);
 }
 
 /** A pull of a service that may end or be killed meanwhile. */

@@ -214,8 +214,8 @@ export class Backends implements Inference {
 
   /** The default, ours, those of others, and what came with Ennead. */
   #arrange({ local, entries }: Read): readonly ModelInfo[] {
-    const own = local.filter((model) => !isBuiltIn(model));
-    const last = local.filter(isBuiltIn);
+    const own = local.filter(({ isBuiltIn = false }) => !isBuiltIn);
+    const last = local.filter(({ isBuiltIn = false }) => isBuiltIn);
     const models = [...own, ...entries.map(({ model }) => model), ...last];
     const { defaultName } = this.#options;
     if (defaultName === undefined) return models;
@@ -240,10 +240,6 @@ export class Backends implements Inference {
       detail: { param: 'model', installed: models.map((model) => model.name) },
     });
   }
-}
-
-function isBuiltIn(model: ModelInfo): boolean {
-  return 'isBuiltIn' in model && model.isBuiltIn === true;
 }
 
 /** There is no direction in nothing, so a vector of it would be near to nothing or to everything. */

@@ -12,6 +12,8 @@ export interface ModelInfo {
   /** SHA-256 of the content in hex, where it is known. */
   readonly digest: string | undefined;
   readonly modifiedAt: Date;
+  /** It came with Ennead, and stays. */
+  readonly isBuiltIn?: boolean;
   readonly capabilities: readonly Capability[];
   /** `llama`, `bert`, …; as the file or the runtime calls it. */
   readonly family: string;

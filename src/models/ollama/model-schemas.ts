@@ -64,7 +64,16 @@ const modelFields = {
 };
 
 export const TagList = Type.Object({
-  models: Type.Array(Type.Object({ ...modelFields, modified_at: Type.String() })),
+  models: Type.Array(
+    Type.Object({
+      ...modelFields,
+      modified_at: Type.String(),
+      removable: Type.Boolean({
+        description:
+          'whether `/api/delete` takes it: not what came with Ennead, nor another runtime’s',
+      }),
+    }),
+  ),
 });
 
 export const RunningList = Type.Object({

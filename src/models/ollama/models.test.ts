@@ -107,13 +107,14 @@ describe('models', () => {
     const common = { size: 1_234_567, modified_at: modified };
     const elsewhere = { ...details, format: '' };
     expect(models).toEqual([
-      { ...common, name: 'mine', model: 'mine', digest, details },
+      { ...common, name: 'mine', model: 'mine', digest, details, removable: true },
       {
         ...common,
         name: 'far',
         model: 'far',
         digest: '',
         details: { ...elsewhere, parameter_size: '' },
+        removable: false,
       },
       {
         ...common,
@@ -121,6 +122,7 @@ describe('models', () => {
         model: 'ennead-embed',
         digest,
         details: { ...elsewhere, family: '', families: [], parameter_size: '1.2B' },
+        removable: false,
       },
     ]);
   });

@@ -7,7 +7,13 @@ const never = '9999-12-31T23:59:59.000Z';
 
 /** A model as `/api/tags` lists it. */
 export function toTag(model: ModelInfo) {
-  return { ...summaryOf(model), modified_at: model.modifiedAt.toISOString() };
+  const removable = isOwn(model) && !model.isBuiltIn;
+  return { ...summaryOf(model), modified_at: model.modifiedAt.toISOString(), removable };
+}
+
+/** Whether it is a file of this machine and no model of an external runtime. */
+export function isOwn({ runtime }: ModelInfo): boolean {
+  return runtime === 'local';
 }
 
 /** A model in memory as `/api/ps` lists it. */

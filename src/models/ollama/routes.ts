@@ -11,7 +11,7 @@ import type { Asked } from './answers.ts';
 import type { ollamaRoutes } from './contract.ts';
 import { embed } from './embed.ts';
 import { chat, generateText, joinChat, joinTexts } from './generate.ts';
-import { toRunning, toShown, toTag } from './models.ts';
+import { isOwn, toRunning, toShown, toTag } from './models.ts';
 
 type Routes = typeof ollamaRoutes;
 type OllamaHandlers = { readonly [K in keyof Routes]: Handler<Routes[K]> };
@@ -117,10 +117,6 @@ function nameOf({ model, name }: Named): string {
   const given = model ?? name;
   if (!given) throw invalidField('model', 'must be given');
   return given;
-}
-
-function isOwn({ runtime }: ModelInfo): boolean {
-  return runtime === 'local';
 }
 
 function requireOwn(model: ModelInfo): void {
