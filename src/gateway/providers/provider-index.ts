@@ -1,3 +1,4 @@
+import { groupBy } from '../../kit/group-by.ts';
 import { targetId, type Provider, type ProviderList, type Target } from './provider.ts';
 
 /** The providers of one moment; never changes. */
@@ -55,20 +56,6 @@ function otherName({ provider, model: { name } }: Target): string | undefined {
 }
 
 const nobody: readonly Target[] = [];
-
-function groupBy(
-  targets: readonly Target[],
-  nameOf: (target: Target) => string,
-): Map<string, Target[]> {
-  const groups = new Map<string, Target[]>();
-  for (const target of targets) {
-    const name = nameOf(target);
-    const group = groups.get(name);
-    if (group) group.push(target);
-    else groups.set(name, [target]);
-  }
-  return groups;
-}
 
 interface Alias {
   readonly name: string;

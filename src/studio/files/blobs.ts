@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { Fault } from '../../kit/errors.ts';
 import { newId } from '../../kit/ids.ts';
 import { syncFile, syncFolder, writeAll } from './disk-writes.ts';
-import { groupBy } from './group-by.ts';
+import { groupBy } from '../../kit/group-by.ts';
 import { KeyLocks } from './key-locks.ts';
 import { sideBySide } from './side-by-side.ts';
 

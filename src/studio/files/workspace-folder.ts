@@ -6,7 +6,7 @@ import { newId } from '../../kit/ids.ts';
 import type { Blobs } from './blobs.ts';
 import { settleFile } from './disk-writes.ts';
 import { folderOf, inTheWay, openAnchor, parentOf, type Anchor } from './folder-anchor.ts';
-import { groupBy } from './group-by.ts';
+import { groupBy } from '../../kit/group-by.ts';
 import { foldersOf, ownFolder } from './paths.ts';
 import { sideBySide } from './side-by-side.ts';
 

@@ -8,7 +8,7 @@ import { toMs } from '../trace/shares.ts';
 import { study } from '../trace/study.ts';
 import { findBottlenecks, type Bottleneck } from './bottlenecks.ts';
 import type { Finding } from './finding.ts';
-import { operationKey } from './groups.ts';
+import { operationKey } from './operation-key.ts';
 import { inclusivePathTimes, pathTimes } from './path-times.ts';
 import { recommendBottleneck, recommendShape } from './recommendations.ts';
 import { percentOf, twoDecimals } from './rounding.ts';

@@ -7,7 +7,8 @@ import type {
 } from '../trace/analysis.ts';
 import type { SpanHead } from '../trace/span.ts';
 import type { Finding, Shape } from './finding.ts';
-import { groupBy, operationKey } from './groups.ts';
+import { groupBy } from '../../kit/group-by.ts';
+import { operationKey } from './operation-key.ts';
 import type { PathTimes } from './path-times.ts';
 
 export type Severity = 'low' | 'medium' | 'high' | 'critical';

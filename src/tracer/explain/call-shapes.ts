@@ -10,7 +10,8 @@ import {
   type Finding,
   type Scene,
 } from './finding.ts';
-import { groupBy, operationKey } from './groups.ts';
+import { groupBy } from '../../kit/group-by.ts';
+import { operationKey } from './operation-key.ts';
 
 /** A pair of spans of which one caused the other, and the time lost between them. */
 interface Crossing {

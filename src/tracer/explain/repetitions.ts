@@ -1,6 +1,7 @@
 import type { AnalysedSpan } from '../trace/analysis.ts';
 import { byStart, isModelCall } from './finding.ts';
-import { groupBy, operationKey } from './groups.ts';
+import { groupBy } from '../../kit/group-by.ts';
+import { operationKey } from './operation-key.ts';
 
 const repetitionsMin = 5;
 

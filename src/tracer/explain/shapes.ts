@@ -7,7 +7,7 @@ import {
   findSlowDatabases,
 } from './call-shapes.ts';
 import { byStart, type Finding, type Scene } from './finding.ts';
-import { groupBy } from './groups.ts';
+import { groupBy } from '../../kit/group-by.ts';
 import { inclusivePathTimes, type PathTimes } from './path-times.ts';
 import { repetitionsOf } from './repetitions.ts';
 import { findRepetitions, findRetries, findSerialCalls } from './sibling-shapes.ts';

@@ -10,7 +10,8 @@ import {
   type Finding,
   type Scene,
 } from './finding.ts';
-import { groupBy, operationKey } from './groups.ts';
+import { groupBy } from '../../kit/group-by.ts';
+import { operationKey } from './operation-key.ts';
 
 /**
  * At least five spans of one operation in sequence below one parent; over all parents together one
