@@ -3,17 +3,16 @@
  * models service builds, and measures the perplexity: evaluate.ts MODEL EXAMINATION RESULT
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import {
-  getLlama,
-  LlamaLogLevel,
-  resolveChatWrapper,
-  type ChatWrapper,
-  type LlamaContextSequence,
-  type LlamaModel,
-  type Token,
-} from 'node-llama-cpp';
+import { readGgufFileInfo, type ChatWrapper, type Token } from 'node-llama-cpp';
 import type { Prompt } from '../../src/models/inference/request.ts';
+import { Batcher } from '../../src/models/runtime/child/batcher.ts';
+import { readChatFormat } from '../../src/models/runtime/child/chat-format.ts';
 import { preparePrompt } from '../../src/models/runtime/child/prompt.ts';
+import { Sequence } from '../../src/models/runtime/child/sequence.ts';
+import { Context } from '../../src/models/runtime/llama/context.ts';
+import { openLibrary } from '../../src/models/runtime/llama/library.ts';
+import { Model } from '../../src/models/runtime/llama/model.ts';
+import { Sampler } from '../../src/models/runtime/llama/sampler.ts';
 import { resolveRequest } from '../../src/models/runtime/request.ts';
 
 interface Question {
@@ -28,14 +27,12 @@ interface Examination {
 }
 
 interface Subject {
-  readonly model: LlamaModel;
+  readonly model: Model;
+  readonly context: Context;
   readonly wrapper: ChatWrapper;
-  readonly sequence: LlamaContextSequence;
 }
 
 const tokensMax = 120;
-// The defaults would cut the unlikely tokens off.
-const wholeDistribution = { temperature: 1, topK: 0, topP: 1, minP: 0 };
 
 const [modelPath, examinationPath, resultPath] = process.argv.slice(2);
 if (!modelPath || !examinationPath || !resultPath)
@@ -47,14 +44,14 @@ let answerLoss = { nats: 0, tokens: 0 };
 for (const question of examination.questions) {
   const prompt = promptOf(examinee, question);
   answers.push(await answer(examinee, prompt));
-  const end = examinee.model.tokenize('<|end|>', true);
-  const right = [...examinee.model.tokenize(question.answer), ...end];
+  const end = examinee.model.vocabulary.tokenize('<|end|>', { withMarks: true });
+  const right = [...examinee.model.vocabulary.tokenize(question.answer), ...end];
   answerLoss = sum(answerLoss, await measure(examinee, prompt.tokens, right));
 }
 let textLoss = { nats: 0, tokens: 0 };
 for (const text of examination.texts) {
   const begin = prepare(examinee, { text: '' }).tokens;
-  const tokens = examinee.model.tokenize(text);
+  const tokens = examinee.model.vocabulary.tokenize(text);
   textLoss = sum(textLoss, await measure(examinee, begin, tokens));
 }
 const result = {
@@ -64,20 +61,24 @@ const result = {
 await writeFile(resultPath, `${JSON.stringify(result)}\n`);
 
 async function openSubject(path: string): Promise<Subject> {
-  const llama = await getLlama({
-    gpu: false,
-    build: 'never',
-    maxThreads: 1,
-    logLevel: LlamaLogLevel.warn,
+  const library = openLibrary((level, message) => process.stderr.write(`${level}: ${message}\n`));
+  const model = await Model.load(library, path);
+  const contextTokens = model.trainContextTokens;
+  const context = await Context.open(model, {
+    sequences: 1,
+    contextTokens,
+    batchTokens: contextTokens,
+    threads: 1,
+    makesVectors: false,
   });
-  const model = await llama.loadModel({ modelPath: path });
-  const context = await model.createContext({ contextSize: model.trainContextSize });
-  return { model, wrapper: resolveChatWrapper(model), sequence: context.getSequence() };
+  const info = await readGgufFileInfo(path);
+  const wrapper = readChatFormat({ path, info, vocabulary: model.vocabulary });
+  return { model, context, wrapper };
 }
 
 /** As the service does it for a request that says nothing else. */
 function prepare({ model, wrapper }: Subject, prompt: Prompt) {
-  return preparePrompt(model, wrapper, resolveRequest({ prompt }));
+  return preparePrompt(model.vocabulary, wrapper, resolveRequest({ prompt }));
 }
 
 function promptOf(subject: Subject, { system, question }: Question) {
@@ -87,32 +88,47 @@ function promptOf(subject: Subject, { system, question }: Question) {
 }
 
 async function answer(
-  { model, sequence }: Subject,
-  { tokens, stopTokens }: ReturnType<typeof preparePrompt>,
+  { model, context }: Subject,
+  { tokens: prompt, stopTokens }: ReturnType<typeof preparePrompt>,
 ): Promise<string> {
-  await sequence.clearHistory();
+  const { sampling } = resolveRequest({ prompt: { text: '' }, temperature: 0 });
+  using sampler = new Sampler(model, {
+    sampling,
+    penalties: undefined,
+    said: [],
+  });
   const given: Token[] = [];
-  for await (const token of sequence.evaluate(tokens, { temperature: 0 })) {
-    if (stopTokens.has(token) || given.length === tokensMax) break;
-    given.push(token);
-  }
-  return model.detokenize(given);
+  await new Batcher(context).read({
+    sequence: new Sequence(0, model),
+    prompt,
+    sharedTokens: 0,
+    signal: AbortSignal.timeout(60_000),
+    sample: (place) => sampler.sample(context, place, undefined),
+    take: (token) => {
+      if (stopTokens.has(token) || model.vocabulary.endsAnswer(token)) return false;
+      return given.push(token) < tokensMax;
+    },
+  });
+  return model.vocabulary.detokenize(given);
 }
 
 /** How badly the model expects these tokens after those, in nats. */
-async function measure({ sequence }: Subject, before: Token[], tokens: readonly Token[]) {
-  await sequence.clearHistory();
+async function measure({ context }: Subject, before: Token[], tokens: readonly Token[]) {
   const last = before.length - 1;
-  const input = [...before, ...tokens.slice(0, -1)].map((token, i): [Token, object] => [
-    token,
-    i < last ? {} : { generateNext: { probabilities: true, options: wholeDistribution } },
-  ]);
-  const outputs = await sequence.controlledEvaluate(input);
-  const nats = tokens.map((token, i) => {
-    const probabilities = outputs[last + i]?.next?.probabilities;
-    return -Math.log(Math.max(probabilities?.get(token) ?? 0, 1e-12));
-  });
+  context.forget(0, 0);
+  context.batch.clear();
+  for (const [position, token] of [...before, ...tokens.slice(0, -1)].entries())
+    context.batch.add({ token, position, sequence: 0, isWanted: position >= last });
+  await context.decode();
+  const nats = tokens.map((token, i) => lossOf(context.logitsAt(last + i), token));
   return { nats: nats.reduce((total, nat) => total + nat, 0), tokens: tokens.length };
+}
+
+/** The negative logarithm of a token's probability. */
+function lossOf(logits: Float32Array, token: Token): number {
+  const highest = logits.reduce((one, other) => Math.max(one, other));
+  const sumOfAll = logits.reduce((total, logit) => total + Math.exp(logit - highest), 0);
+  return Math.log(sumOfAll) + highest - (logits[token] ?? Number.NaN);
 }
 
 function sum(a: typeof answerLoss, b: typeof answerLoss) {

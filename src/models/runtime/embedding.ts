@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Token } from 'node-llama-cpp';
 import { Fault } from '../../kit/errors.ts';
 import { ofVectorText, toVectorText } from '../embedding/vector-text.ts';
 import type { Embeddings } from '../inference/request.ts';
@@ -16,32 +17,32 @@ export interface EmbeddingOptions {
  * that is empty or longer than the model reads; none is cut. `cancelled` between two texts.
  */
 export async function embed(
-  { model, context, contextTokens }: EmbeddingModel,
+  { model, encoder, contextTokens }: EmbeddingModel,
   texts: readonly string[],
   { signal, loadMs }: EmbeddingOptions,
 ): Promise<EmbedEnd> {
   const startedAt = performance.now();
-  const lengths: number[] = [];
+  const read: (readonly Token[])[] = [];
   for (const [index, text] of texts.entries()) {
     const limit = { tokensMax: contextTokens, signal };
-    const beyond = await countBeyond(model, [text], limit);
-    const length = beyond ?? context.calculateInputLength(text);
-    checkLength({ index, length, contextTokens });
-    lengths.push(length);
+    const beyond = await countBeyond(model.vocabulary, [text], limit);
+    if (beyond !== undefined) checkLength({ index, length: beyond, contextTokens });
+    const tokens = encoder.tokensOf(text);
+    checkLength({ index, length: tokens.length, contextTokens });
+    read.push(tokens);
     // Texts come by the thousand, and nobody else's next token shall wait for all of them.
     await nextTurn();
     signal.throwIfAborted();
   }
   const vectors: string[] = [];
-  for (const text of texts) {
+  for (const tokens of read) {
     signal.throwIfAborted();
-    const { vector } = await context.getEmbeddingFor(text);
-    vectors.push(toVectorText(normalise(vector)));
+    vectors.push(toVectorText(normalise(await encoder.vectorOf(tokens))));
   }
   return {
     type: 'embedded',
     vectors,
-    tokens: lengths.reduce((sum, length) => sum + length, 0),
+    tokens: read.reduce((sum, { length }) => sum + length, 0),
     loadMs,
     evalMs: performance.now() - startedAt,
   };
@@ -68,7 +69,7 @@ function checkLength({ index, length, contextTokens }: Length): void {
 }
 
 /** A vector of zeros stays what it is. */
-function normalise(vector: readonly number[]): Float32Array {
+function normalise(vector: Float32Array): Float32Array {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-  return Float32Array.from(vector, (value) => (length > 0 ? value / length : value));
+  return vector.map((value) => (length > 0 ? value / length : value));
 }

@@ -104,8 +104,7 @@ export class Supervisor {
     const watch = new Watch(
       {
         pid: worker.pid,
-        // While it starts it waits for a process of its own, which tries the native library.
-        isWorking: () => this.#isReady && this.#listener.isWorking(),
+        isWorking: () => this.#listener.isWorking(),
         ping: () => worker.send({ type: 'ping' }),
         hung: (reason) => worker.kill(reason),
       },

@@ -1,10 +1,11 @@
-import type { LlamaGrammarEvaluationState, Token } from 'node-llama-cpp';
+import type { Token } from 'node-llama-cpp';
 import { newId } from '../../../kit/ids.ts';
 import type { Answer, AnswerOptions } from './answer.ts';
 import { CallReader } from './call-reader.ts';
-import { startGrammar } from './grammar-state.ts';
+import type { Grammar } from '../llama/grammar.ts';
 import { literal } from '../grammar/primitives.ts';
 import { toGrammarText } from '../grammar/schema-grammar.ts';
+import { startGrammar } from './start-grammar.ts';
 import { TextStream } from './text-stream.ts';
 import type { ToolFormat } from './tool-format.ts';
 
@@ -19,15 +20,15 @@ export class CallingAnswer implements Answer {
   readonly #calls: CallReader;
   /** Ends the text at stop texts; those within a call do not count. */
   readonly #content: TextStream<string>;
-  #state: LlamaGrammarEvaluationState | undefined;
+  #grammar: Grammar | undefined;
   #hasCalls = false;
 
-  private constructor(options: AnswerOptions, { syntax, marks }: ToolFormat) {
+  constructor(options: AnswerOptions, { syntax, marks }: ToolFormat) {
     const { model, work, prompt } = options;
     this.#options = options;
     this.#tokens = new TextStream<Token>(
       (tokens, before) =>
-        model.detokenize(
+        model.vocabulary.detokenize(
           tokens,
           tokens.some((token) => marks.has(token)),
           before,
@@ -39,12 +40,7 @@ export class CallingAnswer implements Answer {
       (texts) => texts.join(''),
       [...work.stop, ...prompt.stopTexts],
     );
-  }
-
-  static async open(options: AnswerOptions, format: ToolFormat): Promise<Answer> {
-    const answer = new CallingAnswer(options, format);
-    await answer.#guide();
-    return answer;
+    this.#guide();
   }
 
   get isDone(): boolean {
@@ -55,13 +51,13 @@ export class CallingAnswer implements Answer {
     return this.#hasCalls;
   }
 
-  readonly grammar = () => this.#state;
+  readonly grammar = () => this.#grammar;
 
-  push(token: Token): Promise<void> | undefined {
+  push(token: Token): void {
     const text = this.#tokens.push(token);
     if (text !== '') this.#read(text);
-    if (!this.#calls.isInCall) this.#state = undefined;
-    return this.#calls.isInCall && !this.#state ? this.#guide() : undefined;
+    if (!this.#calls.isInCall) this.#release();
+    else if (!this.#grammar) this.#guide();
   }
 
   finish(): void {
@@ -71,12 +67,16 @@ export class CallingAnswer implements Answer {
     this.#give(this.#content.finish());
   }
 
+  [Symbol.dispose](): void {
+    this.#release();
+  }
+
   #read(text: string): void {
     for (let reading = this.#calls.push(text); ; reading = this.#calls.push('')) {
       if (reading.text !== '') this.#give(this.#content.push(reading.text));
       if (!reading.call || this.#content.isStopped) return;
       this.#hasCalls = true;
-      this.#state = undefined;
+      this.#release();
       this.#options.emit({ type: 'tool-call', call: { id: newId('call'), ...reading.call } });
     }
   }
@@ -85,7 +85,7 @@ export class CallingAnswer implements Answer {
     if (text !== '') this.#options.emit({ type: 'text', text });
   }
 
-  async #guide(): Promise<void> {
+  #guide(): void {
     const { tools } = this.#options.work;
     const choices = this.#calls.continuations.flatMap(({ name, text, ending }) => {
       const tool = tools.find((one) => one.name === name);
@@ -99,6 +99,11 @@ export class CallingAnswer implements Answer {
       root,
       choices.map(({ rules }) => rules),
     );
-    this.#state = await startGrammar(this.#options, text);
+    this.#grammar = startGrammar(this.#options.model, text);
+  }
+
+  #release(): void {
+    this.#grammar?.[Symbol.dispose]();
+    this.#grammar = undefined;
   }
 }

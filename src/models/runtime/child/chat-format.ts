@@ -1,4 +1,18 @@
-import { resolveChatWrapper, type ChatWrapper, type LlamaModel } from 'node-llama-cpp';
+import { basename } from 'node:path';
+import {
+  GeneralChatWrapper,
+  resolveChatWrapper,
+  type ChatWrapper,
+  type GgufFileInfo,
+} from 'node-llama-cpp';
+import type { Vocabulary } from '../llama/vocabulary.ts';
+
+/** A model's file, as far as its chat format depends on it. */
+export interface FormattedFile {
+  readonly path: string;
+  readonly info: GgufFileInfo;
+  readonly vocabulary: Vocabulary;
+}
 
 /** One of these stands in every chat of each format that the binding knows by heart. */
 export const knownMarks: readonly string[] = [
@@ -21,11 +35,16 @@ export const knownMarks: readonly string[] = [
  * tools. To find it the template is rendered more than a hundred times; one that has no mark of theirs is spared
  * that. Takes as long as a foreign program likes.
  */
-export function readChatFormat(model: LlamaModel): ChatWrapper {
-  const template = model.fileInfo.metadata.tokenizer?.chat_template ?? '';
+export function readChatFormat({ info, vocabulary, path }: FormattedFile): ChatWrapper {
+  const template = info.metadata.tokenizer?.chat_template ?? '';
   const isForeign = template !== '' && !knownMarks.some((mark) => template.includes(mark));
-  return resolveChatWrapper(model, {
+  const known = resolveChatWrapper({
+    fileInfo: info,
+    filename: basename(path),
+    tokenizer: vocabulary.tokenizer,
+    bosString: vocabulary.bos?.text ?? null,
     warningLogs: false,
     ...(isForeign && { type: 'jinjaTemplate' as const }),
   });
+  return known ?? new GeneralChatWrapper();
 }

@@ -21,14 +21,13 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 // The parent is the only one who writes this argument and these messages.
 const settings = JSON.parse(process.argv[2] ?? '') as ChildSettings;
 const post = createOutbox();
-const engine = Engine.create(settings, (level, message) => {
+const engine = new Engine(settings, (level, message) => {
   post({ type: 'log', level, message: message.slice(0, logLengthMax) });
 });
 const running = new Map<number, AbortController>();
 process.on('message', (messages) => {
   for (const message of messages as ToChild[]) receive(message);
 });
-await engine;
 post({ type: 'ready' });
 
 function receive(message: ToChild): void {
@@ -77,15 +76,14 @@ async function perform(message: RunMessage, signal: AbortSignal): Promise<TaskEn
 }
 
 async function openModel({ key, path, model: kind }: RunMessage): Promise<OpenModel> {
-  const ready = await engine;
-  const isNew = !ready.isOpen(key);
-  const open = await ready.open({ key, path, kind });
+  const isNew = !engine.isOpen(key);
+  const open = await engine.open({ key, path, kind });
   if (isNew) post({ type: 'loaded', key, model: open.described });
   return open;
 }
 
 async function unload(key: string): Promise<void> {
-  await (await engine).close(key);
+  await engine.close(key);
 }
 
 function cancelled(): Fault {

@@ -1,46 +1,36 @@
 import { basename } from 'node:path';
-import {
-  getLlama,
-  InsufficientMemoryError,
-  LlamaLogLevel,
-  type ChatWrapper,
-  type Llama,
-  type LlamaContext,
-  type LlamaContextSequence,
-  type LlamaEmbeddingContext,
-  type LlamaModel,
-  type Token,
-} from 'node-llama-cpp';
+import { readGgufFileInfo, type ChatWrapper, type GgufFileInfo, type Token } from 'node-llama-cpp';
 import { Fault } from '../../../kit/errors.ts';
-import { Beat } from './beat.ts';
-import { beginMarkOf } from './begin-mark.ts';
 import { isOutOfTime, runBounded } from '../bounded.ts';
+import { Context, OutOfMemoryError } from '../llama/context.ts';
+import { openLibrary, type Library, type WriteLog } from '../llama/library.ts';
+import { Model } from '../llama/model.ts';
+import { calculatingCores } from '../llama/processors.ts';
+import type { ChildSettings, LoadedModel, ModelKey, ModelKind } from '../protocol.ts';
+import { Batcher } from './batcher.ts';
 import { readChatFormat } from './chat-format.ts';
-import { Gate } from './gate.ts';
-import type { ChildSettings, LoadedModel, ModelKey } from '../protocol.ts';
+import { Encoder } from './encoder.ts';
 import { SequencePool } from './sequence-pool.ts';
+import { Sequence } from './sequence.ts';
 
 /** A loaded model that writes. */
 export interface GenerativeModel {
   readonly kind: 'generative';
-  readonly llama: Llama;
-  readonly model: LlamaModel;
-  readonly context: LlamaContext;
+  readonly model: Model;
+  readonly context: Context;
   /** Formats chats by the file's own template; a plain format where it has none. */
   readonly wrapper: ChatWrapper;
   readonly pool: SequencePool;
-  /** Every request asks it between two tokens. */
-  readonly gate: Gate;
-  /** Every request takes its steps by it. */
-  readonly beat: Beat;
+  readonly batcher: Batcher;
   readonly described: LoadedModel;
 }
 
 /** A loaded model that makes vectors. */
 export interface EmbeddingModel {
   readonly kind: 'embedding';
-  readonly model: LlamaModel;
-  readonly context: LlamaEmbeddingContext;
+  readonly model: Model;
+  readonly context: Context;
+  readonly encoder: Encoder;
   /** A text must have fewer tokens. */
   readonly contextTokens: number;
   readonly described: LoadedModel;
@@ -51,36 +41,20 @@ export type OpenModel = GenerativeModel | EmbeddingModel;
 export interface ModelRequest {
   readonly key: ModelKey;
   readonly path: string;
-  readonly kind: OpenModel['kind'];
+  readonly kind: ModelKind;
 }
-
-type WriteLog = (level: 'warn' | 'error', message: string) => void;
 
 /** Holds llama.cpp and its models; lives in the child process only. */
 export class Engine {
-  readonly #llama: Llama;
+  readonly #library: Library;
   readonly #settings: ChildSettings;
   readonly #models = new Map<ModelKey, Promise<OpenModel>>();
   /** Those whose chat template does not end: to find that out holds everybody up, so it is done once. */
   readonly #endless = new Set<ModelKey>();
-  /** The memory of a model that leaves is needed by the next one. */
-  readonly #closing = new Set<Promise<unknown>>();
 
-  private constructor(llama: Llama, settings: ChildSettings) {
-    this.#llama = llama;
+  constructor(settings: ChildSettings, log: WriteLog) {
+    this.#library = openLibrary(log);
     this.#settings = settings;
-  }
-
-  /** Loads the native library; never compiles or downloads one. */
-  static async create(settings: ChildSettings, log: WriteLog): Promise<Engine> {
-    const llama = await getLlama({
-      gpu: false,
-      build: 'never',
-      maxThreads: settings.threads,
-      logLevel: LlamaLogLevel.warn,
-      logger: (level, message) => log(level === LlamaLogLevel.warn ? 'warn' : 'error', message),
-    });
-    return new Engine(llama, settings);
   }
 
   isOpen(key: ModelKey): boolean {
@@ -106,98 +80,112 @@ export class Engine {
     const open = this.#models.get(key);
     this.#models.delete(key);
     if (!open) return;
-    const closing = dispose(open);
-    this.#closing.add(closing);
-    await closing.finally(() => this.#closing.delete(closing));
+    const { context, model } = await open;
+    context[Symbol.dispose]();
+    model[Symbol.dispose]();
   }
 
-  async #load(path: string, kind: OpenModel['kind']): Promise<OpenModel> {
-    await Promise.allSettled(this.#closing);
+  async #load(path: string, kind: ModelKind): Promise<OpenModel> {
     const startedAt = performance.now();
-    const model = await this.#llama.loadModel({ modelPath: path });
+    const info = await readGgufFileInfo(path, { sourceType: 'filesystem', ignoreKeys: bulkyKeys });
+    const model = await Model.load(this.#library, path);
     try {
-      if (kind === 'embedding') return await this.#openEmbedding(model, path, startedAt);
-      const wrapper = runBounded(() => readChatFormat(model), this.#settings.templateMs);
-      const context = await this.#createContext(model);
-      const sequences = Array.from({ length: context.totalSequences }, () => context.getSequence());
-      const mark = beginMarkOf(model);
-      if (mark !== undefined) await readBeginMark(sequences, mark);
-      return {
-        kind,
-        llama: this.#llama,
-        model,
-        context,
-        wrapper,
-        pool: new SequencePool(sequences, mark),
-        gate: new Gate(),
-        beat: new Beat(),
-        described: describe(model, { path, contextTokens: context.contextSize, startedAt }),
-      };
+      const opening = { path, info, model, startedAt };
+      return await (kind === 'embedding' ? this.#openEncoder(opening) : this.#openWriter(opening));
     } catch (error) {
-      await model.dispose();
+      model[Symbol.dispose]();
       throw error;
     }
   }
 
-  async #openEmbedding(
-    model: LlamaModel,
-    path: string,
-    startedAt: number,
-  ): Promise<EmbeddingModel> {
-    const contextTokens = Math.min(this.#settings.contextTokensMax, model.trainContextSize);
-    // An encoder reads a whole text in one batch.
-    const context = await model.createEmbeddingContext({
-      contextSize: contextTokens,
-      batchSize: contextTokens,
+  async #openWriter(opening: Opening): Promise<GenerativeModel> {
+    const { model, info, path } = opening;
+    const { parallel, templateMs } = this.#settings;
+    const file = { vocabulary: model.vocabulary, info, path };
+    const wrapper = runBounded(() => readChatFormat(file), templateMs);
+    const contextTokens = this.#contextTokensOf(model);
+    const context = await Context.open(model, {
+      sequences: parallel,
+      contextTokens,
+      batchTokens: Math.min(batchTokensMax, contextTokens * parallel),
       threads: this.#threads,
+      makesVectors: false,
     });
-    const described = describe(model, { path, contextTokens, startedAt });
-    return { kind: 'embedding', model, context, contextTokens, described };
+    const sequences = Array.from({ length: parallel }, (_, i) => new Sequence(i, model));
+    const mark = model.vocabulary.beginMark;
+    if (mark !== undefined && model.canGoBack) await readBeginMark(context, sequences, mark);
+    return {
+      kind: 'generative',
+      model,
+      context,
+      wrapper,
+      pool: new SequencePool(sequences, mark),
+      batcher: new Batcher(context),
+      described: describe(opening, context.sequenceTokens),
+    };
   }
 
-  async #createContext(model: LlamaModel): Promise<LlamaContext> {
-    const { parallel, contextTokensMax } = this.#settings;
-    const max = Math.min(contextTokensMax, model.trainContextSize);
-    return model.createContext({
-      sequences: parallel,
-      contextSize: { max },
+  async #openEncoder(opening: Opening): Promise<EmbeddingModel> {
+    const { model } = opening;
+    const contextTokens = this.#contextTokensOf(model);
+    const context = await Context.open(model, {
+      sequences: 1,
+      contextTokens,
+      // An encoder reads a whole text in one batch.
+      batchTokens: contextTokens,
       threads: this.#threads,
-      // Fewer passes over the keys and values: a fifth of the time of a small model in a full batch.
-      flashAttention: 'auto',
+      makesVectors: true,
     });
+    const encoder = new Encoder(context, model.vocabulary);
+    const described = describe(opening, contextTokens);
+    return { kind: 'embedding', model, context, encoder, contextTokens, described };
+  }
+
+  #contextTokensOf({ trainContextTokens }: Model): number {
+    return Math.min(this.#settings.contextTokensMax, trainContextTokens);
   }
 
   get #threads(): number {
-    return Math.min(this.#settings.threads, Math.max(1, this.#llama.cpuMathCores));
+    return Math.min(this.#settings.threads, calculatingCores());
   }
 }
 
 /** Alone in each sequence, so that every prompt finds the very same, whoever read it first. */
 async function readBeginMark(
-  sequences: readonly LlamaContextSequence[],
+  context: Context,
+  sequences: readonly Sequence[],
   mark: Token,
 ): Promise<void> {
-  for (const sequence of sequences) await sequence.evaluateWithoutGeneratingNewTokens([mark]);
+  for (const { number, tokens } of sequences) {
+    context.batch.clear();
+    context.batch.add({ token: mark, position: 0, sequence: number, isWanted: false });
+    await context.decode();
+    tokens.push(mark);
+  }
 }
 
-async function dispose(open: Promise<OpenModel>): Promise<void> {
-  const { context, model } = await open;
-  await context.dispose();
-  await model.dispose();
-}
+/** As llama.cpp's own programs read a prompt. */
+const batchTokensMax = 512;
 
-interface Described {
+/** What llama.cpp reads itself, and is long. */
+const bulkyKeys = ['tokens', 'merges', 'scores', 'token_type'].map(
+  (key) => `tokenizer.ggml.${key}`,
+);
+
+interface Opening {
   readonly path: string;
-  readonly contextTokens: number;
+  readonly info: GgufFileInfo;
+  readonly model: Model;
   readonly startedAt: number;
 }
 
-function describe(model: LlamaModel, { path, contextTokens, startedAt }: Described): LoadedModel {
+function describe({ path, info, model, startedAt }: Opening, contextTokens: number): LoadedModel {
+  const { name, architecture } = info.metadata.general;
   return {
     path,
-    name: model.fileInfo.metadata.general.name ?? basename(path),
-    architecture: model.architecture,
-    sizeBytes: model.size,
+    name: name ?? basename(path),
+    architecture,
+    sizeBytes: model.sizeBytes,
     contextTokens,
     loadMs: performance.now() - startedAt,
   };
@@ -205,7 +193,7 @@ function describe(model: LlamaModel, { path, contextTokens, startedAt }: Describ
 
 function toLoadFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  if (error instanceof InsufficientMemoryError)
+  if (error instanceof OutOfMemoryError)
     return new Fault('unavailable', 'not enough memory for this model', { cause: error });
   if (isOutOfTime(error)) return endlessFault(error);
   const reason = 'bad_model_file';

@@ -4,14 +4,13 @@ import {
   SpecialTokensText,
   type ChatWrapper,
   type ChatWrapperGenerateContextStateOptions,
-  type LlamaModel,
   type Token,
 } from 'node-llama-cpp';
 import { Fault } from '../../../kit/errors.ts';
 import type { ChatMessage } from '../../inference/request.ts';
-import { beginMarkOf } from './begin-mark.ts';
 import { runBounded, templateMsDefault } from '../bounded.ts';
 import { toHistory } from '../history.ts';
+import type { Vocabulary } from '../llama/vocabulary.ts';
 import type { Work } from '../request.ts';
 import { writeToolsAsText } from './plain-tools.ts';
 import {
@@ -35,15 +34,19 @@ export interface PreparedPrompt {
  * Tokenizes a prompt and puts the begin mark first where the model wants one. Text of the caller
  * never becomes a control token, so nobody can forge a turn.
  */
-export function preparePrompt(model: LlamaModel, wrapper: ChatWrapper, work: Work): PreparedPrompt {
+export function preparePrompt(
+  vocabulary: Vocabulary,
+  wrapper: ChatWrapper,
+  work: Work,
+): PreparedPrompt {
   const { prompt } = work;
-  if ('messages' in prompt) return prepareChat(model, wrapper, { ...work, ...prompt });
-  const tokens = withBegin(model, model.tokenize(prompt.text));
+  if ('messages' in prompt) return prepareChat(vocabulary, wrapper, { ...work, ...prompt });
+  const tokens = withBegin(vocabulary, vocabulary.tokenize(prompt.text));
   return { tokens, stopTokens: new Set(), stopTexts: [], toolFormat: undefined };
 }
 
 function prepareChat(
-  model: LlamaModel,
+  vocabulary: Vocabulary,
   wrapper: ChatWrapper,
   { tools, mustCall, messages }: Work & { readonly messages: readonly ChatMessage[] },
 ): PreparedPrompt {
@@ -54,14 +57,18 @@ function prepareChat(
     chatHistory,
     ...(availableFunctions && { availableFunctions }),
   });
-  const toolFormat = tools.length > 0 ? openToolFormat(model, wrapper, tools) : undefined;
+  const toolFormat = tools.length > 0 ? openToolFormat(vocabulary, wrapper, tools) : undefined;
   const text = toolFormat && mustCall ? LlamaText([contextText, toolFormat.opening]) : contextText;
-  const tokens = withBegin(model, text.tokenize(model.tokenizer));
-  return { tokens, ...readStops(model, stopGenerationTriggers), toolFormat };
+  const tokens = withBegin(vocabulary, text.tokenize(vocabulary.tokenizer));
+  return { tokens, ...readStops(vocabulary, stopGenerationTriggers), toolFormat };
 }
 
-function openToolFormat(model: LlamaModel, wrapper: ChatWrapper, tools: Work['tools']): ToolFormat {
-  return knowsTools(wrapper) ? readToolFormat(model, wrapper, tools) : plainToolFormat(tools);
+function openToolFormat(
+  vocabulary: Vocabulary,
+  wrapper: ChatWrapper,
+  tools: Work['tools'],
+): ToolFormat {
+  return knowsTools(wrapper) ? readToolFormat(vocabulary, wrapper, tools) : plainToolFormat(tools);
 }
 
 /** Some templates refuse chats, for instance those that do not alternate; some do not end. */
@@ -75,17 +82,16 @@ function render(wrapper: ChatWrapper, options: ChatWrapperGenerateContextStateOp
   }
 }
 
-function withBegin(model: LlamaModel, tokens: Token[]): Token[] {
-  const mark = beginMarkOf(model);
+function withBegin({ beginMark: mark }: Vocabulary, tokens: Token[]): Token[] {
   return mark === undefined || tokens[0] === mark ? tokens : [mark, ...tokens];
 }
 
-function readStops(model: LlamaModel, triggers: readonly LlamaText[]) {
+function readStops(vocabulary: Vocabulary, triggers: readonly LlamaText[]) {
   const stopTokens = new Set<Token>();
   const stopTexts: string[] = [];
   for (const trigger of triggers) {
     const isText = trigger.values.every((value) => typeof value === 'string');
-    const [token, ...others] = isText ? [] : readTokens(model, trigger);
+    const [token, ...others] = isText ? [] : readTokens(vocabulary, trigger);
     if (token !== undefined && others.length === 0) stopTokens.add(token);
     else if (!trigger.values.some((value) => value instanceof SpecialToken))
       stopTexts.push(trigger.toString());
@@ -93,10 +99,10 @@ function readStops(model: LlamaModel, triggers: readonly LlamaText[]) {
   return { stopTokens, stopTexts: stopTexts.filter((text) => text !== '') };
 }
 
-function readTokens(model: LlamaModel, trigger: LlamaText): Token[] {
+function readTokens(vocabulary: Vocabulary, trigger: LlamaText): Token[] {
   return trigger.values.flatMap((value) => {
     if (value instanceof SpecialToken || value instanceof SpecialTokensText)
-      return value.tokenize(model.tokenizer);
-    return model.tokenize(value);
+      return value.tokenize(vocabulary.tokenizer);
+    return vocabulary.tokenize(value);
   });
 }

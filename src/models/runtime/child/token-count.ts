@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LlamaModel } from 'node-llama-cpp';
+import type { Vocabulary } from '../llama/vocabulary.ts';
 
 /** Short enough to be read between two tokens of the others. */
 const pieceLength = 8192;
@@ -19,7 +19,7 @@ export interface CountLimit {
  * others get their turn in between.
  */
 export async function countBeyond(
-  model: Pick<LlamaModel, 'tokenize'>,
+  vocabulary: Pick<Vocabulary, 'tokenize'>,
   texts: readonly string[],
   { tokensMax, signal }: CountLimit,
 ): Promise<number | undefined> {
@@ -28,7 +28,7 @@ export async function countBeyond(
     if (text.length <= wholeLength) continue;
     for (let start = 0; start < text.length; start += pieceLength) {
       const piece = text.slice(start, start + pieceLength);
-      tokens += Math.max(0, model.tokenize(piece).length - cutTokens);
+      tokens += Math.max(0, vocabulary.tokenize(piece).length - cutTokens);
       if (tokens > tokensMax) return tokens;
       await nextTurn();
       signal.throwIfAborted();

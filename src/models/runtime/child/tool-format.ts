@@ -4,11 +4,11 @@ import {
   SpecialTokensText,
   type ChatModelFunctions,
   type ChatWrapper,
-  type LlamaModel,
   type Token,
 } from 'node-llama-cpp';
 import type { CallOpening, CallSyntax } from './call-reader.ts';
 import { plainCallSyntax, plainOpening } from './plain-tools.ts';
+import type { Vocabulary } from '../llama/vocabulary.ts';
 import type { CallableTool } from '../request.ts';
 
 /** How a model is told of tools and how it writes calls, by its own chat format. */
@@ -36,7 +36,7 @@ export function plainToolFormat(tools: readonly CallableTool[]): ToolFormat {
 
 /** Reads the format off the chat wrapper, which took it from the model's template. */
 export function readToolFormat(
-  model: LlamaModel,
+  vocabulary: Vocabulary,
   wrapper: ChatWrapper,
   tools: readonly CallableTool[],
 ): ToolFormat {
@@ -46,7 +46,7 @@ export function readToolFormat(
   const parts = [opening, between, call.prefix, call.paramsPrefix, call.suffix];
   return {
     opening,
-    marks: findMarks(model, parts),
+    marks: findMarks(vocabulary, parts),
     syntax: {
       first: readOpening(opening),
       next: parallelism ? readNext(between, LlamaText(call.prefix)) : undefined,
@@ -91,7 +91,8 @@ function readText(part: string | LlamaText, name = ''): string {
   return texts.join('').replaceAll('{{functionName}}', name);
 }
 
-function findMarks(model: LlamaModel, parts: readonly (string | LlamaText)[]): Set<Token> {
-  const tokens = parts.flatMap((part) => LlamaText(part).tokenize(model.tokenizer));
-  return new Set(tokens.filter((token) => model.isSpecialToken(token) && !model.isEogToken(token)));
+function findMarks(vocabulary: Vocabulary, parts: readonly (string | LlamaText)[]): Set<Token> {
+  const tokens = parts.flatMap((part) => LlamaText(part).tokenize(vocabulary.tokenizer));
+  const isMark = (token: Token) => vocabulary.isSpecial(token) && !vocabulary.endsAnswer(token);
+  return new Set(tokens.filter(isMark));
 }
