@@ -9,6 +9,8 @@ const answerTokens = 96;
 const promptWords = 12;
 /** Enough that the first ones write while the last ones wait for their prompt to be read. */
 const firstTokens = 16;
+/** A JIT needs some hundred. */
+const warmUpRequests = 640;
 const nearlyBare: Goal = { text: '>= 0.9x limit', isMet: ({ ratio }) => ratio >= 0.9 };
 const nearlyBareTime = ratioAtMost(1.11);
 
@@ -38,10 +40,13 @@ export async function measureWriting(file: BenchModel, depth: Depth): Promise<Fi
 
 /**
  * Time to the first text of those that ask together, in many short rounds: a single one is too short to
- * tell much on a machine that does other things, too.
+ * tell much on a machine that does other things, too. Of servers that have been asked for a while.
  */
 export async function measureFirstText(file: BenchModel, depth: Depth): Promise<Figure[]> {
   await using field = await Field.start(file);
+  const requests = depth.isBrief ? 1 : warmUpRequests / file.shortening ** 2;
+  const warming = { parallel: 1, requests, promptWords, answerTokens: 1 };
+  await field.compare(warming, { rounds: 1, warmUps: 0 });
   const figures: Figure[] = [];
   for (const parallel of parallels) {
     const order = { parallel, requests: parallel, promptWords, answerTokens: firstTokens };

@@ -33,7 +33,8 @@ export class PiecewiseAnswers {
 
   async #sendEvents({ events, isLive }: EventStream, exit: PiecewiseExit): Promise<void> {
     const opened = isLive ? { iterator: events[Symbol.asyncIterator]() } : await openSource(events);
-    beginAtOnce(exit, 'text/event-stream; charset=utf-8');
+    exit.begin(headOf('text/event-stream; charset=utf-8'));
+    if (isLive) exit.reply.raw.flushHeaders();
     await writeEvents(exit.reply.raw, opened, {
       signal: exit.call.signal,
       eventOf: (error) => ({ data: JSON.stringify(this.#failureOf(error, exit)) }),
@@ -42,7 +43,7 @@ export class PiecewiseAnswers {
 
   async #sendLines({ values }: JsonLines, exit: PiecewiseExit): Promise<void> {
     const opened = await openSource(values);
-    beginAtOnce(exit, 'application/x-ndjson');
+    exit.begin(headOf('application/x-ndjson'));
     await writeSource(exit.reply.raw, opened, {
       signal: exit.call.signal,
       format: formatLine,
@@ -70,11 +71,6 @@ export class PiecewiseAnswers {
     this.#edge.faults.record(fault, context);
     return this.#edge.faults.body(fault, context);
   }
-}
-
-function beginAtOnce({ reply, begin }: PiecewiseExit, mediaType: string): void {
-  begin(headOf(mediaType));
-  reply.raw.flushHeaders();
 }
 
 function headOf(mediaType: string): Readonly<Record<string, string>> {

@@ -1,4 +1,5 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Fault } from '../../kit/errors.ts';
 import type { Log } from '../../kit/log.ts';
@@ -36,6 +37,7 @@ interface Finding {
   /** When the folders last changed, by their own account. */
   readonly stamp: string;
   readonly readAt: number;
+  /** In the order in which they are listed. */
   readonly models: readonly InstalledModel[];
 }
 
@@ -65,16 +67,8 @@ export class ModelLibrary implements AsyncDisposable {
   /** All installed models: the default first, then trained ones, then those that came with Ennead. */
   async list(): Promise<InstalledModel[]> {
     const models = await this.#find();
-    const paths = new Set(models.map(({ path }) => path));
-    this.#headers.keepOnly(paths);
-    this.#manifests.keepOnly(paths);
     for (const model of models) if (model.digest === undefined) this.#digests.want(model);
-    const { defaultName } = this.#options;
-    const isFirst = ({ name }: InstalledModel) =>
-      defaultName !== undefined && isSameName(name, defaultName);
-    return models.toSorted(
-      (a, b) => Number(isFirst(b)) - Number(isFirst(a)) || compareModels(a, b),
-    );
+    return [...models];
   }
 
   /** What the operator chose for callers that name none; it may be missing. */
@@ -194,22 +188,32 @@ export class ModelLibrary implements AsyncDisposable {
 
   /** Reads the folders where they may have changed: requests ask for their model one by one. */
   async #find(): Promise<readonly InstalledModel[]> {
-    const stamp = await this.#stamp();
+    const stamp = this.#stamp();
     const readAt = performance.now();
     const known = this.#finding;
     if (known?.stamp === stamp && readAt - known.readAt < findingMsMax) return known.models;
-    const models = await this.#readFolders();
+    const models = this.#arrange(await this.#readFolders());
     this.#finding = { stamp, readAt, models };
+    const paths = new Set(models.map(({ path }) => path));
+    this.#headers.keepOnly(paths);
+    this.#manifests.keepOnly(paths);
     return models;
   }
 
-  async #stamp(): Promise<string> {
+  #arrange(models: readonly InstalledModel[]): readonly InstalledModel[] {
+    const { defaultName } = this.#options;
+    const isFirst = ({ name }: InstalledModel) =>
+      defaultName !== undefined && isSameName(name, defaultName);
+    return models.toSorted(
+      (a, b) => Number(isFirst(b)) - Number(isFirst(a)) || compareModels(a, b),
+    );
+  }
+
+  /** At once: every request asks, and its first text waits for it. */
+  #stamp(): string {
     const { builtInFolder } = this.#options;
     const folders = builtInFolder === undefined ? [this.folder] : [this.folder, builtInFolder];
-    const stats = await Promise.all(
-      folders.map((one) => stat(one, { bigint: true }).catch(() => undefined)),
-    );
-    return stats.map((found) => String(found?.mtimeNs)).join(' ');
+    return folders.map(changedAt).join(' ');
   }
 
   /** A model of the folder hides the one of the same name that came with Ennead. */
@@ -243,6 +247,15 @@ function builtInFault(name: string): Fault {
   return new Fault('conflict', `${name} is built in and cannot be deleted`, {
     reason: 'model_built_in',
   });
+}
+
+/** In nanoseconds; empty where there is no such folder, or none that can be read. */
+function changedAt(folder: string): string {
+  try {
+    return String(statSync(folder, { bigint: true }).mtimeNs);
+  } catch {
+    return '';
+  }
 }
 
 async function removeFiles({ path }: InstalledModel): Promise<void> {

@@ -18,7 +18,7 @@ export interface ContextOptions {
 }
 
 /** A batch that takes longer than that keeps nobody waiting: it is evaluated on a thread of its own. */
-const inPlaceMsMax = 10;
+const inPlaceMsMax = 50;
 const floatBytes = 4;
 /** llama.cpp rounds contexts up to a multiple of that anyway. */
 const contextStep = 256;
