@@ -1,5 +1,5 @@
-// What the models service costs beside node-llama-cpp alone: tokens a second, the time to the first one,
-// reading of prompts, memory, and what HTTP adds to a request.
+// What the models service costs beside llama.cpp's own server and node-llama-cpp alone: tokens a second, the
+// time to the first one, reading of prompts, memory, and what HTTP adds to a request.
 import { rmSync } from 'node:fs';
 import { chosenDepth } from './harness/depth.ts';
 import { printReport } from './harness/report.ts';

@@ -121,7 +121,7 @@ export class Engine {
       wrapper,
       pool: new SequencePool(sequences, mark),
       batcher: new Batcher(context),
-      described: describe(opening, context.sequenceTokens),
+      described: describe(opening, Math.min(context.sequenceTokens, trainedTokensOf(model))),
     };
   }
 
@@ -141,8 +141,8 @@ export class Engine {
     return { kind: 'embedding', model, context, encoder, contextTokens, described };
   }
 
-  #contextTokensOf({ trainContextTokens }: Model): number {
-    return Math.min(this.#settings.contextTokensMax, trainContextTokens);
+  #contextTokensOf(model: Model): number {
+    return Math.min(this.#settings.contextTokensMax, trainedTokensOf(model));
   }
 
   get #threads(): number {
@@ -171,6 +171,11 @@ const batchTokensMax = 512;
 const bulkyKeys = ['tokens', 'merges', 'scores', 'token_type'].map(
   (key) => `tokenizer.ggml.${key}`,
 );
+
+/** As many tokens as it was trained to take into account; any number where its file does not say. */
+function trainedTokensOf({ trainContextTokens }: Model): number {
+  return trainContextTokens > 0 ? trainContextTokens : Infinity;
+}
 
 interface Opening {
   readonly path: string;

@@ -131,6 +131,7 @@ export function openLibrary(log: WriteLog): Library {
   const ggml = bindAll(koffi.load(files.ggml), ggmlPrototypes);
   const llama = bindAll(koffi.load(files.llama), llamaPrototypes);
   llama.setLog(koffi.register(toLogCallback(log), koffi.pointer(logCallback)), null);
+  llama.initBackend();
   ggml.loadBackends(folder);
   const cpu: unknown = ggml.backendOf('CPU');
   if (cpu === null) throw new Error('llama.cpp has no library for this processor');

@@ -1,6 +1,7 @@
 /** The functions that are used, as llama.h and ggml.h declare them, but for pointers, which are all alike. */
 export const llamaPrototypes = {
   setLog: 'void llama_log_set(void *callback, void *user_data)',
+  initBackend: 'void llama_backend_init()',
 
   modelDefaultParams: 'llama_model_params llama_model_default_params()',
   modelLoad: 'void *llama_model_load_from_file(str path, llama_model_params params)',
