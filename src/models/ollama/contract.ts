@@ -40,6 +40,7 @@ export const ollamaRoutes = {
   ollamaGenerate: {
     method: 'POST',
     url: '/api/generate',
+    isDirect: true,
     summary: 'Answer a prompt, as a stream of lines unless told otherwise',
     bodyBytesMax,
     schema: { body: GenerateBody, response: { 200: GenerateLine }, lines: GenerateLine },
@@ -47,6 +48,7 @@ export const ollamaRoutes = {
   ollamaChat: {
     method: 'POST',
     url: '/api/chat',
+    isDirect: true,
     summary: 'Answer a chat, as a stream of lines unless told otherwise',
     bodyBytesMax,
     schema: { body: ChatBody, response: { 200: ChatLine }, lines: ChatLine },

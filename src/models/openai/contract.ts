@@ -25,6 +25,7 @@ export const openAiRoutes = {
   chatCompletions: {
     method: 'POST',
     url: '/v1/chat/completions',
+    isDirect: true,
     summary: 'Complete a chat with a local model',
     description: 'With `stream` the answer is server-sent events that end with `data: [DONE]`.',
     bodyBytesMax,
@@ -33,6 +34,7 @@ export const openAiRoutes = {
   textCompletions: {
     method: 'POST',
     url: '/v1/completions',
+    isDirect: true,
     summary: 'Continue a text with a local model',
     description: 'With `stream` the answer is server-sent events that end with `data: [DONE]`.',
     bodyBytesMax,

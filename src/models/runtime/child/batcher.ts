@@ -23,6 +23,8 @@ interface Member {
   /** What follows what the sequence holds. */
   unread: readonly Token[];
   isNew: boolean;
+  /** Whether all of its prompt has been read. */
+  isWritten: boolean;
   readonly leave: (error?: unknown) => void;
 }
 
@@ -35,11 +37,13 @@ interface Part {
 }
 
 /**
- * Evaluates the texts of a model together, batch by batch: those that are written get a token with each, and
- * what room is left is shared by those that are still read.
+ * Evaluates the texts of a model together, batch by batch. Those that are still read share a batch, and those
+ * that are written get a token each in the one after: in one batch llama.cpp would evaluate a first token of all,
+ * and then the others, which takes longer (`split_equal` takes as many tokens of each sequence).
  */
 export class Batcher {
   readonly #context: Context;
+  #hasJustRead = false;
   /** By their sequences: llama.cpp takes those of successive numbers together (`split_equal`). */
   #members: readonly Member[] = [];
   #isRunning = false;
@@ -57,7 +61,8 @@ export class Batcher {
         if (error === undefined) resolve();
         else reject(error);
       };
-      const member: Member = { reading, unread: prompt.slice(sharedTokens), isNew: true, leave };
+      const unread = prompt.slice(sharedTokens);
+      const member: Member = { reading, unread, isNew: true, isWritten: false, leave };
       this.#members = [...this.#members, member].toSorted(bySequence);
       if (!this.#isRunning) void this.#run();
     });
@@ -99,8 +104,9 @@ export class Batcher {
   #fill(): readonly Part[] {
     const { batch } = this.#context;
     batch.clear();
-    const counts = shareRoom(this.#members, batch.capacity);
-    return this.#members.map((member) => {
+    const members = this.#nextMembers();
+    const counts = shareRoom(members, batch.capacity);
+    return members.map((member) => {
       const { sequence } = member.reading;
       if (member.isNew) this.#rewind(member);
       const tokens = member.unread.slice(0, counts.get(member));
@@ -112,6 +118,14 @@ export class Batcher {
       }
       return { member, tokens, place };
     });
+  }
+
+  #nextMembers(): readonly Member[] {
+    const written = this.#members.filter(({ isWritten }) => isWritten);
+    const read = this.#members.filter(({ isWritten }) => !isWritten);
+    const isWriting = read.length === 0 || (this.#hasJustRead && written.length > 0);
+    this.#hasJustRead = !isWriting;
+    return isWriting ? written : read;
   }
 
   #rewind(member: Member): void {
@@ -142,6 +156,7 @@ function shareRoom(members: readonly Member[], capacity: number): ReadonlyMap<Me
 
 function goOn(member: Member, place: number): void {
   const { sample, take } = member.reading;
+  member.isWritten = true;
   try {
     const token = sample(place);
     if (take(token)) member.unread = [token];
