@@ -130,12 +130,12 @@ export async function insertBranch(
        from source, counted returning ${columns}
      ), copied as (
        insert into chat.messages (conversation_id, place, id, owner_id, role, content, parts, status,
-         model, usage, tool_calls, tool_call_id, created_at)
+         model, usage, tool_calls, tool_call_id, created_at, words)
        select $4, new_place,
          'msg_' || lpad(to_hex($7::bigint), 12, '0') || '7'
            || substr(replace(gen_random_uuid()::text, '-', ''), 14),
          owner_id, role, content, parts, status, model, usage, answered_calls, tool_call_id,
-         created_at
+         created_at, coalesce(words, chat.all_words_of(content))
        from picked
      )
      select * from made`,

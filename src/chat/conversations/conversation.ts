@@ -170,8 +170,8 @@ export interface Conversations {
   /** Adds messages in one statement, with the conversation's counts; the first user's message names it. */
   append(ownerId: string, id: string, messages: readonly NewMessage[]): Promise<readonly Message[]>;
   /**
-   * The same where they are stored by a larger statement: `store` is it, and answers undefined when
-   * there is no such conversation.
+   * The same where they are stored by a larger statement: `store` is it, begins what they are stored
+   * for, of which their readers hear a little later, and answers undefined when there is no such conversation.
    */
   appendWithin(
     messages: Omit<AppendOrder, 'title'>,

@@ -24,9 +24,10 @@ const conversationColumns = `id, owner_id, title, model, tools, branched_from_co
 const messageColumns = `m.id, m.conversation_id, m.place, m.role, m.content, m.parts, m.status,
   m.turn_id, m.model, m.usage, m.tool_calls, m.tool_call_id, m.created_at`;
 const messageTargets = `conversation_id, place, id, owner_id, role, content, parts, status, turn_id,
-  model, usage, tool_calls, tool_call_id, created_at`;
+  model, usage, tool_calls, tool_call_id, created_at, words`;
 const recordTypes = `ordinal integer, id text, role text, content text, parts text, status text,
   turn_id text, model text, usage text, tool_calls text, tool_call_id text`;
+const wordsOf = (content: string) => `chat.all_words_of(${content})`;
 /** Of the answer of one reading of messages. */
 const contentBytesMax = 16 * 1024 * 1024;
 
@@ -57,6 +58,7 @@ export function appendPart(
     parameters,
     condition = 'true',
     firstModel,
+    makesWords = true,
   }: {
     /** Of the statement; those of the part are added to it. */
     readonly parameters: unknown[];
@@ -64,6 +66,8 @@ export function appendPart(
     readonly condition?: string;
     /** Kept by a conversation that has no message and no model yet. */
     readonly firstModel?: string | undefined;
+    /** False leaves the words by which messages are found to the end of the next pending one. */
+    readonly makesWords?: boolean;
   },
 ): AppendPart {
   const now = new Date();
@@ -83,7 +87,8 @@ export function appendPart(
     ), added as (
       insert into chat.messages (${messageTargets})
       select held.id, held.message_count - ${count}::integer + one.ordinal, one.id, held.owner_id, role,
-        content, parts, status, turn_id, one.model, usage, tool_calls, tool_call_id, ${at}
+        content, parts, status, turn_id, one.model, usage, tool_calls, tool_call_id, ${at},
+        ${makesWords ? wordsOf('content') : 'null'}
       from held, json_to_recordset(${bind(records)}::json) as one(${recordTypes})
     )`;
   return { text, addedOf: (held) => placed(conversationOf(held), messages) };
@@ -113,7 +118,7 @@ export async function insertConversation(
      ), added as (
        insert into chat.messages (${messageTargets})
        select $1, one.ordinal, one.id, $2, role, content, parts, status, turn_id, one.model, usage,
-         tool_calls, tool_call_id, $9
+         tool_calls, tool_call_id, $9, ${wordsOf('content')}
        from made, json_to_recordset($10::json) as one(${recordTypes})
      )
      select ${conversationColumns} from made`,
@@ -137,6 +142,31 @@ export async function insertConversation(
 export type MessageEnd = Pick<Message, 'content' | 'status'> &
   Partial<Pick<Message, 'model' | 'usage' | 'toolCalls'>>;
 
+// The conversation is locked first, as all do that write to it.
+const endStatement = `with held as (
+     select id from chat.conversations
+     where id = (select conversation_id from chat.messages where id = $1) for update
+   ), ended as (
+     update chat.messages m set content = $2, status = $3, model = coalesce($4, m.model),
+       usage = $5, tool_calls = $6, words = ${wordsOf('$2')}
+     from held where m.id = $1 and m.conversation_id = held.id and m.status = 'pending'
+     returning m.*
+   ), asked as (
+     -- What was asked before it may have no words yet.
+     update chat.messages q set words = ${wordsOf('q.content')} from ended
+     where q.conversation_id = ended.conversation_id and q.place < ended.place and q.place > coalesce((
+       select max(w.place) from chat.messages w where w.conversation_id = ended.conversation_id
+         and w.place < ended.place and w.words is not null), 0)
+   ), counted as (
+     update chat.conversations c set total_tokens = total_tokens + $7::bigint,
+       cost = cost + $8::double precision, updated_at = greatest(updated_at, $9)
+     from ended where c.id = ended.conversation_id returning c.*
+   )
+   select counted.*, ended.place as message_place, ended.role as message_role,
+     ended.parts as message_parts, ended.turn_id as message_turn, ended.model as message_model,
+     ended.tool_call_id as message_call, ended.created_at as message_created_at
+   from counted, ended`;
+
 /** Ends a pending message, with the counts of its conversation; undefined when it was not pending. */
 export async function completeMessage(
   sql: Database,
@@ -147,37 +177,17 @@ export async function completeMessage(
     { role: 'assistant', ...end },
     { id: messageId, createdAtMs: 0 },
   );
-  const [row] = await sql.query<EndedRow>(
-    // The conversation is locked first, as all do that write to it.
-    `with held as (
-       select id from chat.conversations
-       where id = (select conversation_id from chat.messages where id = $1) for update
-     ), ended as (
-       update chat.messages m set content = $2, status = $3, model = coalesce($4, m.model),
-         usage = $5, tool_calls = $6
-       from held where m.id = $1 and m.conversation_id = held.id and m.status = 'pending'
-       returning m.*
-     ), counted as (
-       update chat.conversations c set total_tokens = total_tokens + $7::bigint,
-         cost = cost + $8::double precision, updated_at = greatest(updated_at, $9)
-       from ended where c.id = ended.conversation_id returning c.*
-     )
-     select counted.*, ended.place as message_place, ended.role as message_role,
-       ended.parts as message_parts, ended.turn_id as message_turn, ended.model as message_model,
-       ended.tool_call_id as message_call, ended.created_at as message_created_at
-     from counted, ended`,
-    [
-      messageId,
-      content,
-      status,
-      model,
-      columnOf(usage),
-      columnOf(toolCalls),
-      usage?.totalTokens ?? 0,
-      usage?.cost ?? 0,
-      new Date(),
-    ],
-  );
+  const [row] = await sql.query<EndedRow>(endStatement, [
+    messageId,
+    content,
+    status,
+    model,
+    columnOf(usage),
+    columnOf(toolCalls),
+    usage?.totalTokens ?? 0,
+    usage?.cost ?? 0,
+    new Date(),
+  ]);
   if (!row) return undefined;
   const message = messageOf({
     id: messageId,

@@ -170,7 +170,8 @@ export class StoredConversations implements Conversations, AsyncDisposable {
     requireSizes(messages);
     const added = isId(id) ? await store({ ...given, title: titleFrom(messages) }) : undefined;
     if (!added) return unknownConversation(id);
-    this.#tellAdded(added);
+    // What it was stored for goes on first: a user waits for that.
+    setImmediate(() => this.#tellAdded(added));
     return added.messages;
   }
 

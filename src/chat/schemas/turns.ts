@@ -147,6 +147,7 @@ export const turnRoutes = {
   chatCompletions: {
     method: 'POST',
     url: '/api/chat/completions',
+    isDirect: true,
     summary: 'Answer a chat',
     description: `With \`conversation_id\` the question and the answer are stored in it. ${repeated} With \`stream\`: ${streamed}`,
     bodyBytesMax,
@@ -159,6 +160,7 @@ export const turnRoutes = {
   chatStream: {
     method: 'POST',
     url: '/api/chat/stream',
+    isDirect: true,
     summary: 'Answer a chat as it is written',
     description: `${streamed} With that header the body asks for nothing new. ${repeated}`,
     bodyBytesMax,

@@ -24,7 +24,6 @@ export async function findRenewed(sql: SearchSql): Promise<string | undefined> {
  * came; does nothing while another replica does so, or where one has since come further.
  */
 export async function renewWords(sql: SearchSql, portion: RenewalPortion): Promise<void> {
-  // Words are made anew when a text is set, to itself too.
   await sql.query(
     `with renewal as materialized (
        select renewed_to from chat.words_renewal where renewed_to = $4 for update skip locked
@@ -36,7 +35,7 @@ export async function renewWords(sql: SearchSql, portion: RenewalPortion): Promi
      ), portion as materialized (
        select id from sized where before < $2::float8
      ), renewed as (
-       update chat.messages m set content = m.content from portion p
+       update chat.messages m set words = chat.all_words_of(m.content) from portion p
        where m.id = p.id and not $3::boolean
          and octet_length(m.content) > length(m.content) and m.content is not nfkc normalized
      ), moved as (

@@ -6,6 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { openBus } from '../../kit/bus/open-bus.ts';
 import type { Database } from '../../kit/database/database.ts';
 import { openTestDatabase } from '../../kit/database/testing.ts';
+import { newId } from '../../kit/ids.ts';
 import { silentLog } from '../../kit/testing.ts';
 import { chat } from '../service.ts';
 import { createHashModels, startSearch } from './testing.ts';
@@ -27,6 +28,22 @@ async function migrateToEarlier(database: Database): Promise<void> {
   }
 }
 
+/** Says texts in a conversation of `usr_old`, in the tables of then. */
+async function storeEarlier(database: Database, texts: readonly string[]): Promise<void> {
+  const conversationId = newId('cnv');
+  await database.query(
+    `insert into chat.conversations (id, owner_id, title, message_count, created_at, updated_at)
+     values ($1, 'usr_old', 'A talk', $2, now(), now())`,
+    [conversationId, texts.length],
+  );
+  await database.query(
+    `insert into chat.messages (conversation_id, place, id, owner_id, role, content, status, created_at)
+     select $1, place, id, 'usr_old', 'user', content, 'complete', now()
+     from unnest($2::text[], $3::text[]) with ordinality as one(id, content, place)`,
+    [conversationId, texts.map(() => newId('msg')), texts],
+  );
+}
+
 /** From then on no message with this beginning can be changed. */
 async function refuseChanges(database: Database, beginning: string): Promise<void> {
   await database.query(`create function chat.refuse() returns trigger language plpgsql
@@ -40,10 +57,8 @@ describe('messages that were stored before words were those of the normal form',
     await using database = await openTestDatabase();
     await using bus = await openBus({ log: silentLog });
     await migrateToEarlier(database);
-    const before = await startSearch({ database, bus }, { models });
     const offices = Array.from({ length: 130 }, (_, at) => `oﬃce ${at}`);
-    await before.say('usr_old', [...offices, 'REFUSED oﬃce', ...offices, 'CO₂ & ﬁn']);
-    await before[Symbol.asyncDispose]();
+    await storeEarlier(database, [...offices, 'REFUSED oﬃce', ...offices, 'CO₂ & ﬁn']);
     await database.migrate('chat', chat.migrations);
     await refuseChanges(database, 'REFUSED');
     await using replica = await startSearch({ database, bus }, { models });

@@ -1,12 +1,13 @@
 import type { ConversationRow } from '../conversations/conversation-row.ts';
 import type { Added, AppendOrder, ToolRules } from '../conversations/conversation.ts';
 import { appendPart } from '../conversations/message-store.ts';
+import type { KnownHistory } from './known-histories.ts';
 import type { Turn } from './turn.ts';
 import type { PastMessage, StoredRequest, TurnGround } from './turn-row.ts';
 import { leaseSeconds, type TurnSql } from './turns-store.ts';
 
 /** The latest messages a model is told of, and their bytes together: what the largest contexts hold. */
-const historyMessagesMax = 500;
+export const historyMessagesMax = 500;
 const historyBytesMax = 4 * 1024 * 1024;
 
 // Places have no gaps, so that the newest are found without a sort.
@@ -30,6 +31,8 @@ export interface NewTurn {
   readonly replica: string;
   /** Where it is given, the turn begins only while the conversation's last message has this place. */
   readonly lastPlace: number | undefined;
+  /** The history is not read again where this is all of it. */
+  readonly known: KnownHistory | undefined;
 }
 
 /** What results of the caller's tools would be for; nulls where nothing was said yet. */
@@ -44,7 +47,7 @@ export interface LastWord {
 interface GroundRow {
   readonly model: string | null;
   readonly tools: string | null;
-  readonly history: PastMessage[];
+  readonly history: readonly PastMessage[];
 }
 
 /** A turn's beginning: what its conversation was before it, and what was added there. */
@@ -57,7 +60,8 @@ export interface Beginning {
 type BegunRow = ConversationRow & {
   readonly is_begun: boolean;
   readonly model_before: string | null;
-  readonly history: PastMessage[];
+  /** Null where something was known. */
+  readonly history: readonly PastMessage[] | null;
 };
 
 /**
@@ -66,7 +70,7 @@ type BegunRow = ConversationRow & {
  */
 export async function insertTurn(
   sql: TurnSql,
-  { turn, model, choice, request, replica, lastPlace }: NewTurn,
+  { turn, model, choice, request, replica, lastPlace, known }: NewTurn,
   order: AppendOrder,
 ): Promise<Beginning | 'no conversation' | 'in progress'> {
   const parameters: unknown[] = [
@@ -85,11 +89,14 @@ export async function insertTurn(
     parameters,
     condition: 'exists (select from begun)',
     firstModel: model === choice ? undefined : model,
+    makesWords: false,
   });
   const [row] = await sql.query<BegunRow>(
     `with conversation as (
        select id, model from chat.conversations where id = $2 and owner_id = $3
          and message_count = coalesce($10, message_count)
+       -- Who deletes it waits, and deletes the turn too.
+       for no key update
      ), begun as (
        insert into chat.turns (id, owner_id, conversation_id, message_id, status, model, request,
          replica, lease_until, created_at)
@@ -100,21 +107,36 @@ export async function insertTurn(
        returning id
      ), ${text}
      select held.*, held.id is not null as is_begun, conversation.model as model_before,
-       ${asJson(readPast('$2'))} as history
+       ${known ? 'null' : asJson(readPast('$2'))} as history
      from conversation left join held on true`,
     parameters,
   );
   // It was there with its last message: somebody else has added to it.
   if (!row) return lastPlace === undefined ? 'no conversation' : 'in progress';
   if (!row.is_begun) return 'in progress';
-  const { model_before: modelBefore, tools, history } = row;
-  return { ground: toGround({ model: modelBefore, tools, history }), added: addedOf(row) };
+  const { model_before: modelBefore, tools } = row;
+  const added = addedOf(row);
+  const history = row.history ?? (await historyBefore(sql, added, known));
+  return { ground: toGround({ model: modelBefore, tools, history }), added };
+}
+
+/** What was there before messages were added, read where others have said something since it was known. */
+async function historyBefore(
+  sql: TurnSql,
+  { conversation: { id, createdAtMs, messageCount }, messages }: Added,
+  known: KnownHistory | undefined,
+): Promise<readonly PastMessage[]> {
+  const countBefore = messageCount - messages.length;
+  const isWhole = known?.createdAtMs === createdAtMs && known.messages.length === countBefore;
+  if (isWhole) return known.messages;
+  const ground = await readGround(sql, id);
+  return ground?.history.filter(({ place }) => place <= countBefore) ?? [];
 }
 
 /** Begins a turn that belongs to no conversation; false when it was begun already. */
 export async function insertLoneTurn(
   sql: TurnSql,
-  { turn, model, choice, replica }: Omit<NewTurn, 'request' | 'lastPlace'>,
+  { turn, model, choice, replica }: Omit<NewTurn, 'request' | 'lastPlace' | 'known'>,
 ): Promise<boolean> {
   const rows = await sql.query(
     `insert into chat.turns (id, owner_id, message_id, status, model, replica, lease_until, created_at)

@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 import { Fault, type Code } from '../../kit/errors.ts';
 import { ChunkReader, type ChunkListener } from './chunk-reader.ts';
 
@@ -27,29 +27,27 @@ const refusalBytesMax = 64 * 1024;
 
 /** The gateway behind its interface's completions, which say what an answer costs. */
 export class GatewayDoor implements Gateway, AsyncDisposable {
-  readonly #origin: string;
   readonly #path: string;
-  readonly #agent = new Agent({
-    connect: { timeout: 10_000 },
-    keepAliveTimeout: 30_000,
-    headersTimeout: headersTimeoutMs,
-    bodyTimeout: idleTimeoutMs,
-  });
+  readonly #pool: Pool;
 
   /** `url` without a slash at the end. */
   constructor(url: string) {
     const { origin, pathname } = new URL(url);
-    this.#origin = origin;
     this.#path = `${pathname.replace(/\/$/, '')}/api/v1/chat/completions`;
+    this.#pool = new Pool(origin, {
+      connect: { timeout: 10_000 },
+      keepAliveTimeout: 30_000,
+      headersTimeout: headersTimeoutMs,
+      bodyTimeout: idleTimeoutMs,
+    });
   }
 
   ask({ credential, body, traceparent, signal }: Question, listener: ChunkListener): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(asError(signal.reason));
       const exchange = new Exchange(new ChunkReader(listener), { resolve, reject, signal });
-      this.#agent.dispatch(
+      this.#pool.dispatch(
         {
-          origin: this.#origin,
           path: this.#path,
           method: 'POST',
           headers: {
@@ -70,7 +68,7 @@ export class GatewayDoor implements Gateway, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#agent.destroy();
+    await this.#pool.destroy();
   }
 }
 

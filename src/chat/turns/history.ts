@@ -1,4 +1,5 @@
-import type { NewMessage, ToolCall } from '../conversations/conversation.ts';
+import { columnOf } from '../conversations/conversation-row.ts';
+import type { Message, NewMessage, ToolCall } from '../conversations/conversation.ts';
 import type { PastMessage } from './turn-row.ts';
 
 /** A message as the gateway takes it. */
@@ -36,6 +37,20 @@ export function toPast({ role, content, parts, toolCallId }: NewMessage): PastMe
     parts: parts === undefined ? null : JSON.stringify(parts),
     status: 'complete',
     tool_calls: null,
+    tool_call_id: toolCallId ?? null,
+  };
+}
+
+/** A stored message as it is read from the history. */
+export function pastOf(message: Message): PastMessage {
+  const { place, role, content, parts, status, toolCalls, toolCallId } = message;
+  return {
+    place,
+    role,
+    content,
+    parts: columnOf(parts),
+    status,
+    tool_calls: columnOf(toolCalls),
     tool_call_id: toolCallId ?? null,
   };
 }

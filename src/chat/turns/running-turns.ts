@@ -3,6 +3,7 @@ import type { Log } from '../../kit/log.ts';
 import { newId } from '../../kit/ids.ts';
 import type { Conversations } from '../conversations/conversation.ts';
 import type { Gateway } from './gateway.ts';
+import { KnownHistories } from './known-histories.ts';
 import { Leases } from './leases.ts';
 import { endOrphan } from './orphans.ts';
 import type { Turn, TurnEvent, TurnListener } from './turn.ts';
@@ -55,6 +56,7 @@ export interface RunningTurnsOptions {
 export class RunningTurns implements AsyncDisposable {
   readonly replica = newId('rep');
   readonly feeds: TurnFeeds;
+  readonly histories = new KnownHistories();
   readonly #options: RunningTurnsOptions;
   readonly #runs = new Map<string, TurnRun>();
   /** With what to call when something was missed. */
@@ -167,6 +169,7 @@ export class RunningTurns implements AsyncDisposable {
   #recordOf(turn: Turn, feed: TurnFeed, isPending: boolean): TurnRecord {
     return new TurnRecord(turn, feed, {
       conversations: this.#options.conversations,
+      histories: this.histories,
       isPending,
       onEvent: (record, event) => this.#note(record, event),
       save: (record, state, events) => this.#writes.save(record, state, events),

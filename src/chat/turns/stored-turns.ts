@@ -144,42 +144,46 @@ export class StoredTurns implements Turns, AsyncDisposable {
   }
 
   async #beginIn(turn: NewTurn['turn'], request: TurnRequest): Promise<Turn> {
-    const { caller, messages, model, options = {}, traceparent } = request;
+    const { messages, model, options = {} } = request;
     const { instructions, fresh } = checkForConversation(messages);
-    const choice = gatewaysChoice;
-    const { replica, feeds } = this.#running;
-    const stored: StoredRequest = { model, options, instructions };
+    const { replica, histories } = this.#running;
     const hasResults = fresh[0]?.role === 'tool';
     const lastPlace = hasResults ? await placeForResults(this.#sql, turn, messages) : undefined;
-    const order = { turn, model, choice, request: stored, replica, lastPlace };
-    const { ground } = await this.#storeBeginning(order, fresh);
-    const wanted = wantedModel(stored, ground);
-    const begun: Turn = { ...turn, model: wanted, status: 'running' };
-    const openBox = this.#boxOf(caller, ground, options);
-    const task = { caller, model: wanted, options, traceparent, openBox, isPending: true };
-    const run = this.#running.open(begun, feeds.begin(turn.id), task);
-    const past = [...ground.history, ...fresh.map(toPast)];
-    void run.start([...instructions, ...toModelMessages(past)]);
+    const known = histories.find(turn.conversationId ?? '');
+    const stored: StoredRequest = { model, options, instructions };
+    const choice = gatewaysChoice;
+    const order = { turn, model, choice, request: stored, replica, lastPlace, known };
+    let begun: Turn | undefined;
+    await this.#options.conversations.appendWithin(questionOf(turn, fresh), async (append) => {
+      const beginning = await insertTurn(this.#sql, order, append);
+      if (beginning === 'in progress') throw turnInProgress();
+      if (beginning === 'no conversation') return undefined;
+      begun = this.#startIn(beginning, order, { request, fresh });
+      return beginning.added;
+    });
+    // Without one it has rejected.
+    if (!begun) throw conversationNotFound();
     return begun;
   }
 
-  /** Stores the question and the place of its answer together with the turn. */
-  async #storeBeginning(order: NewTurn, fresh: readonly NewMessage[]): Promise<Beginning> {
-    const { id: turnId, ownerId, messageId, conversationId = '' } = order.turn;
-    const asked = fresh.map((message) => ({ ...message, turnId }));
-    const pending = { role: 'assistant', content: '', status: 'pending' } as const;
-    let beginning: Beginning | undefined;
-    const messages = [...asked, { ...pending, id: messageId, turnId }];
-    const question = { ownerId, conversationId, messages };
-    await this.#options.conversations.appendWithin(question, async (append) => {
-      const result = await insertTurn(this.#sql, order, append);
-      if (result === 'in progress') throw turnInProgress();
-      beginning = result === 'no conversation' ? undefined : result;
-      return beginning?.added;
-    });
-    // Without one it has rejected.
-    if (!beginning) throw conversationNotFound();
-    return beginning;
+  /** Asks at once: its user waits. */
+  #startIn(
+    { ground, added }: Beginning,
+    { turn, request: stored }: NewTurn,
+    { request, fresh }: { readonly request: TurnRequest; readonly fresh: readonly NewMessage[] },
+  ): Turn {
+    const { caller, traceparent } = request;
+    const { feeds, histories } = this.#running;
+    const { options } = stored;
+    const model = wantedModel(stored, ground);
+    const begun: Turn = { ...turn, model, status: 'running' };
+    const openBox = this.#boxOf(caller, ground, options);
+    const task = { caller, model, options, traceparent, openBox, isPending: true };
+    const run = this.#running.open(begun, feeds.begin(turn.id), task);
+    const past = [...ground.history, ...fresh.map(toPast)];
+    void run.start([...(stored.instructions as ModelMessage[]), ...toModelMessages(past)]);
+    histories.keep(added, ground.history);
+    return begun;
   }
 
   /** The tools that the conversation allows; a caller who brings their own gets those. */
@@ -257,4 +261,12 @@ function repeated(turn: Turn): Turn {
 
 function isLost({ status }: Turn): boolean {
   return status === 'failed' || status === 'interrupted';
+}
+
+/** The question, with the place of its answer. */
+function questionOf(turn: NewTurn['turn'], fresh: readonly NewMessage[]) {
+  const { id: turnId, ownerId, messageId, conversationId = '' } = turn;
+  const pending = { role: 'assistant', content: '', status: 'pending' } as const;
+  const messages = [...fresh, { ...pending, id: messageId }].map((one) => ({ ...one, turnId }));
+  return { ownerId, conversationId, messages };
 }

@@ -5,6 +5,7 @@ import type {
   ToolCall,
 } from '../conversations/conversation.ts';
 import { newId } from '../../kit/ids.ts';
+import type { KnownHistories } from './known-histories.ts';
 import type { LiveTurn } from './live-turn.ts';
 import type { ModelAnswer } from './model-answer.ts';
 import type { CallResult } from './tool-calls.ts';
@@ -16,6 +17,7 @@ import type { TurnState } from './turns-store.ts';
 
 export interface RecordOptions {
   readonly conversations: Pick<Conversations, 'append' | 'complete'>;
+  readonly histories: Pick<KnownHistories, 'append' | 'complete'>;
   /** Something new is in its log. */
   readonly onEvent: (record: TurnRecord, event: TurnEvent) => void;
   /** Stores its new state with events that come next; false when it is no longer this replica's. */
@@ -112,6 +114,7 @@ export class TurnRecord implements LiveTurn {
     this.#isPending = false;
     // Deleted with its conversation, or ended by somebody who held this replica for dead.
     if (!completed) throw conversationNotFound();
+    this.#options.histories.complete(completed);
   }
 
   /** Stores its state, and tells of the events only then. */
@@ -136,7 +139,8 @@ export class TurnRecord implements LiveTurn {
     const { ownerId, conversationId, id: turnId } = this.turn;
     if (conversationId === undefined) return;
     const added = messages.map((message) => ({ ...message, turnId }));
-    await this.#options.conversations.append(ownerId, conversationId, added);
+    const { conversations, histories } = this.#options;
+    histories.append(conversationId, await conversations.append(ownerId, conversationId, added));
   }
 }
 
