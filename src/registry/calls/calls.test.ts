@@ -155,6 +155,23 @@ describe('a call that fails', () => {
     expect(ground.told.passive).toHaveLength(outcome === 'error' ? 1 : 0);
   });
 
+  test('because the server is too late says for how long it was waited for', async () => {
+    callTool = async (_name, _input, { timeoutMs = 0 }) => {
+      await new Promise((resolve) => setTimeout(resolve, timeoutMs + 2));
+      throw new Fault('deadline', 'the server did not answer in time', { reason: 'timeout' });
+    };
+    const input = { tool: 'read', arguments: { path: 'a' }, timeout: 40 };
+    const { status, body } = await call(files.id, input);
+    expect(status).toBe(504);
+    expect(body).toMatchObject({
+      error: {
+        code: 'TIMEOUT',
+        message: 'the server did not answer within 40 ms',
+        details: { waitedMs: 40 },
+      },
+    });
+  });
+
   test('of the tool itself is an answer', async () => {
     callTool = async () => ({ content: [{ type: 'text', text: 'no disk' }], isError: true });
     const { status, body } = await call(files.id, { tool: 'read', arguments: { path: 'a' } });

@@ -104,11 +104,14 @@ export class Exchanges {
     });
     const awake = notes.noteActive(connection.id);
     const running = traffic.begin(connection.id, capabilityOf(wanted));
+    const { timeoutMs = timeoutMsDefault, signal } = errand;
+    const startedAt = performance.now();
     let outcome: Outcome = 'success';
     try {
       return await this.#ask(connection.id, wanted, { ...errand, span });
-    } catch (error) {
-      const { timeoutMs = timeoutMsDefault, signal } = errand;
+    } catch (thrown) {
+      const waitedMs = Math.min(Math.ceil(performance.now() - startedAt), timeoutMs);
+      const error = withWait(thrown, waitedMs);
       const isHasty = timeoutMs < connection.healthCheck.timeout;
       outcome = endingOf(error, { signal, isHasty });
       failSpan(span, error);
@@ -182,6 +185,16 @@ function endingOf(
   if (isRateLimited(fault)) return 'refused';
   if (fault.reason !== 'server_error') return 'error';
   return fault.detail['code'] === internalError ? 'error' : 'refused';
+}
+
+/** Of a server that was too late the time for which it was waited for, anything else as it is. */
+function withWait(thrown: unknown, waitedMs: number): unknown {
+  if (!(thrown instanceof Fault) || thrown.code !== 'deadline') return thrown;
+  return new Fault('deadline', `the server did not answer within ${waitedMs} ms`, {
+    reason: thrown.reason ?? 'timeout',
+    detail: { ...thrown.detail, waitedMs },
+    cause: thrown,
+  });
 }
 
 function msUntil(endsAt: number): number {
