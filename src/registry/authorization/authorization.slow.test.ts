@@ -171,7 +171,10 @@ test('an answer of another authorization server, a forged code and a refusal are
   await expect(stolen).rejects.toMatchObject({ reason: 'authorization_failed' });
   const { state } = await logIn(await begin(first));
   const refused = first.authorizations.finish({ state, error: 'access_denied' });
-  await expect(refused).rejects.toMatchObject({ reason: 'login_refused' });
+  await expect(refused).rejects.toMatchObject({
+    reason: 'login_refused',
+    message: 'the login was refused: access_denied',
+  });
   await expect(greet(first)).rejects.toMatchObject({ reason: 'authorization_required' });
 });
 
@@ -197,6 +200,18 @@ test('when the login itself has ended, calls say that authorization is required'
   server.expire();
   server.forgetLogins();
   await expect(greet(first)).rejects.toMatchObject({ reason: 'authorization_required' });
+});
+
+test('a refresh token that was refused is not shown again, by any replica, until somebody logs in', async () => {
+  await first.authorizations.finish(await logIn(await begin(first)));
+  server.expire();
+  server.forgetLogins();
+  for (const replica of [first, second, first]) {
+    await expect(greet(replica)).rejects.toMatchObject({ reason: 'authorization_required' });
+  }
+  expect(server.refreshCount).toBe(1);
+  await second.authorizations.finish(await logIn(await begin(second)));
+  expect(await greet(first)).toEqual(welcome);
 });
 
 test('while the authorization server is away calls say so, and go on when it is back', async () => {
@@ -259,6 +274,37 @@ test('nobody is sent to log in where PKCE is not supported for sure, nor registe
   const begun = first.authorizations.begin('con_a', {});
   await expect(begun).rejects.toMatchObject({ code: 'upstream', reason: 'pkce_unsupported' });
   expect(server.registrations).toEqual([]);
+});
+
+test('where no client can be registered it is said that one has to be named, and for which address', async () => {
+  server.closeRegistration();
+  const { origin: issuer } = new URL(server.url);
+  await expect(first.authorizations.begin('con_a', {})).rejects.toMatchObject({
+    code: 'upstream',
+    reason: 'registration_unsupported',
+    detail: { issuer, redirectUri: `${registryUrl}/oauth/callback` },
+  });
+  const begun = await first.authorizations.begin('con_a', { clientId: 'known' });
+  expect(begun).toMatchObject({ authorizationUrl: expect.stringContaining('client_id=known') });
+});
+
+test('nobody is sent to log in for another server than the one that is called', async () => {
+  const resource = new URL('/elsewhere', server.url).href;
+  server.claimResource(resource);
+  await expect(first.authorizations.begin('con_a', {})).rejects.toMatchObject({
+    reason: 'resource_mismatch',
+    detail: { resource },
+  });
+  expect(server.registrations).toEqual([]);
+});
+
+test('what an authorization server refuses is told in its own words', async () => {
+  server.refuseRegistration({ error: 'invalid_redirect_uri', error_description: 'no loopback' });
+  await expect(first.authorizations.begin('con_a', {})).rejects.toMatchObject({
+    reason: 'authorization_failed',
+    message: 'the authorization server refused: invalid_redirect_uri',
+    detail: { error: 'invalid_redirect_uri', description: 'no loopback' },
+  });
 });
 
 test('nothing that opens the server lies readable in the database', async () => {

@@ -1,5 +1,4 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { createHash } from 'node:crypto';
 import type { Subscription, Topic } from '../../kit/bus/bus.ts';
 import { Fault } from '../../kit/errors.ts';
 import { newSecret } from '../../kit/ids.ts';
@@ -28,6 +27,7 @@ import {
   askChallenge,
   authorizationServerAway,
   isAuthorizationServerAway,
+  loginRefused,
   oauthFetch,
   toAuthorizationFault,
   unusable,
@@ -35,8 +35,15 @@ import {
   type OAuthOptions,
 } from './oauth-calls.ts';
 import { RegisteredClients } from './registered-clients.ts';
-import { hasEnded, isEnding, ServerLogin, type Standing } from './server-login.ts';
-import { StandingBox } from './standing-box.ts';
+import {
+  hasEnded,
+  isEnding,
+  isRenewable,
+  ServerLogin,
+  withoutRenewal,
+  type Standing,
+} from './server-login.ts';
+import { flowContext, hashOf, StandingBox } from './standing-box.ts';
 
 interface Held {
   readonly standing: Standing;
@@ -126,9 +133,7 @@ export class Authorizations implements AsyncDisposable {
     }
     const connection = this.#find(flow.connectionId);
     const address = requireAddress(flow.connectionId, connection);
-    if (!connection || !code || error !== undefined) {
-      throw new Fault('invalid', 'the login was refused', { reason: 'login_refused' });
-    }
+    if (!connection || !code || error !== undefined) throw loginRefused(error);
     const standing = this.#box.unseal(flow.sealed, flowContext(state));
     if (standing.resource !== address) throw moved(connection.id);
     const login = new ServerLogin(standing, this.#callbackUrl);
@@ -156,7 +161,7 @@ export class Authorizations implements AsyncDisposable {
       token: async () => {
         const held = await this.#readAt(place);
         const token = held?.standing.tokens?.access_token;
-        if (!held || !isEnding(held.standing)) return token;
+        if (!held || !isEnding(held.standing) || !isRenewable(held.standing)) return token;
         try {
           return (await this.#renew(place, token)) ?? token;
         } catch (error) {
@@ -257,7 +262,8 @@ export class Authorizations implements AsyncDisposable {
       const held = await this.#readAt(place);
       const token = held?.standing.tokens?.access_token;
       if (!held || (token !== undefined && token !== refused)) return token;
-      const { version } = held;
+      const { version, standing } = held;
+      if (!isRenewable(standing)) return undefined;
       if (await claimRenewal(this.#options.sql, connectionId, version)) {
         return this.#refresh(connectionId, held);
       }
@@ -269,27 +275,24 @@ export class Authorizations implements AsyncDisposable {
   async #refresh(connectionId: string, { standing, version }: Held): Promise<string | undefined> {
     const { sql, log } = this.#options;
     const asked = new WatchedFetch(this.#fetch);
-    try {
-      const login = new ServerLogin({ ...standing }, this.#callbackUrl);
-      const result = await this.#authorize(login, { fetchFn: asked.fetch });
-      if (result !== 'AUTHORIZED') throw unusable();
-      const sealed = this.#box.seal(login.standing, connectionId);
+    const login = new ServerLogin({ ...standing }, this.#callbackUrl);
+    const keep = async (kept: Standing) => {
+      const sealed = this.#box.seal(kept, connectionId);
       const isKept = await saveRenewal(sql, connectionId, { sealed, version });
       this.#held.delete(connectionId);
-      return isKept ? login.standing.tokens?.access_token : undefined;
+      return isKept;
+    };
+    try {
+      const result = await this.#authorize(login, { fetchFn: asked.fetch });
+      if (result !== 'AUTHORIZED') throw unusable();
+      return (await keep(login.standing)) ? login.standing.tokens?.access_token : undefined;
     } catch (error) {
       log.warn({ err: error, connectionId }, 'an authorization could not be renewed');
-      await releaseRenewal(sql, connectionId);
+      // Its refresh token was refused for good: who shows it again is taken for a thief.
+      if (login.isRefused) await keep(withoutRenewal(standing));
+      else await releaseRenewal(sql, connectionId);
       if (asked.isUnanswered) throw authorizationServerAway(error);
       return undefined;
     }
   }
-}
-
-function flowContext(state: string): string {
-  return `flow ${hashOf(state)}`;
-}
-
-function hashOf(state: string): string {
-  return createHash('sha256').update(state).digest('base64url');
 }

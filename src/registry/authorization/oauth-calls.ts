@@ -9,6 +9,8 @@ export type OAuthOptions = Omit<
 
 const timeoutMs = 10_000;
 const bytesMax = 256 * 1024;
+const errorName = /^[\w.-]{1,64}$/;
+const descriptionLengthMax = 500;
 const authorizationServerAwayReason = 'authorization_server_away';
 
 /** `fetch` for metadata and tokens: guarded, bounded, and no secret follows a redirect. */
@@ -84,9 +86,10 @@ export async function askChallenge(
 }
 
 /** The answer of an authorization server that leads no further. */
-export function unusable(): Fault {
+export function unusable(cause?: unknown): Fault {
   return new Fault('upstream', 'the authorization server gave no usable answer', {
     reason: 'authorization_failed',
+    cause,
   });
 }
 
@@ -100,8 +103,50 @@ export function toAuthorizationFault(error: unknown): Fault {
     const message = 'the answer came from another authorization server than was asked';
     return new Fault('invalid', message, { reason, cause: error });
   }
-  const message = 'the authorization server refused or gave no usable answer';
-  return new Fault('upstream', message, { reason, cause: error });
+  const refusal = refusalOf(error);
+  if (!refusal) return unusable(error);
+  const message = `the authorization server refused: ${refusal.error}`;
+  return new Fault('upstream', message, { reason, detail: { ...refusal }, cause: error });
+}
+
+/** The answer to who sent somebody to log in, who came back without a code. */
+export function loginRefused(error: string | undefined): Fault {
+  const isNamed = error !== undefined && errorName.test(error);
+  return new Fault('invalid', `the login was refused${isNamed ? `: ${error}` : ''}`, {
+    reason: 'login_refused',
+    detail: isNamed ? { error } : {},
+  });
+}
+
+/** In the words of OAuth (RFC 6749 section 5.2, RFC 7591 section 3.2.2). */
+interface Refusal {
+  readonly error: string;
+  readonly description?: string;
+}
+
+function refusalOf(thrown: unknown): Refusal | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  // Of an answer in other words than OAuth's the SDK makes a server error that quotes all of it.
+  const isOAuth =
+    thrown.name === 'OAuthError' && 'code' in thrown && thrown.code !== 'server_error';
+  if (isOAuth) return toRefusal(thrown.code, thrown.message);
+  const isRegistration = 'submittedMetadata' in thrown && 'body' in thrown;
+  const body = isRegistration ? parseObject(thrown.body) : {};
+  return toRefusal(body['error'], body['error_description']);
+}
+
+function toRefusal(error: unknown, described: unknown): Refusal | undefined {
+  if (typeof error !== 'string' || !errorName.test(error)) return undefined;
+  const isTold = typeof described === 'string' && described !== error;
+  return { error, ...(isTold ? { description: described.slice(0, descriptionLengthMax) } : {}) };
+}
+
+function parseObject(text: unknown): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(String(text)));
+  } catch {
+    return {};
+  }
 }
 
 function textOf(body: unknown): string {

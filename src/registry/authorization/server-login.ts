@@ -38,6 +38,8 @@ export class ServerLogin implements OAuthClientProvider {
   readonly #beginning: LoginBeginning | undefined;
   /** Where somebody has to log in, once the SDK has said so. */
   authorizationUrl: URL | undefined;
+  /** Whether the authorization server said that the refresh token, or its client, is no good. */
+  isRefused = false;
 
   constructor(standing: Standing, callbackUrl: string, beginning?: LoginBeginning) {
     this.standing = standing;
@@ -73,12 +75,19 @@ export class ServerLogin implements OAuthClientProvider {
     return this.#beginning?.state ?? '';
   }
 
-  /** Throws `invalid` (`issuer_mismatch`) when another authorization server is to be asked than knows the client. */
+  /**
+   * Throws `invalid` (`issuer_mismatch`) when another authorization server is to be asked than knows the
+   * client, and `upstream` (`registration_unsupported`) where there is none and none can be registered.
+   */
   async clientInformation(
     context?: OAuthClientInformationContext,
   ): Promise<StoredOAuthClientInformation | undefined> {
     this.standing.client ??= await this.#beginning?.findClient(this.standing);
-    const { client } = this.standing;
+    const { client, discovery } = this.standing;
+    const metadata = discovery?.authorizationServerMetadata;
+    if (!client && metadata && !metadata.registration_endpoint) {
+      throw withoutRegistration(metadata.issuer, this.#callbackUrl);
+    }
     // The SDK would register another client there instead.
     if (client?.issuer && context && !isSameIssuer(client.issuer, context.issuer)) {
       throw otherIssuer(context.issuer);
@@ -119,8 +128,17 @@ export class ServerLogin implements OAuthClientProvider {
     return this.standing.verifier ?? '';
   }
 
-  /** Throws `upstream` (`pkce_unsupported`) where nobody could log in safely, before anything is begun there. */
-  saveDiscoveryState(discovery: OAuthDiscoveryState): void {
+  /**
+   * Throws `upstream` before anything is begun there: `resource_mismatch` where the tokens would be for
+   * another server, `pkce_unsupported` where nobody could log in safely.
+   */
+  async saveDiscoveryState(discovery: OAuthDiscoveryState): Promise<void> {
+    const { checkResourceAllowed } = await import('@modelcontextprotocol/client');
+    const requestedResource = this.standing.resource;
+    const configuredResource = discovery.resourceMetadata?.resource ?? requestedResource;
+    if (!checkResourceAllowed({ requestedResource, configuredResource })) {
+      throw otherResource(configuredResource);
+    }
     const methods = discovery.authorizationServerMetadata?.code_challenge_methods_supported;
     // MCP 2025-11-25, authorization: who does not say so does not support it.
     if (this.#isInteractive && !methods?.includes('S256')) throw withoutPkce();
@@ -133,7 +151,10 @@ export class ServerLogin implements OAuthClientProvider {
 
   invalidateCredentials(what: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
     const { standing } = this;
-    if (what === 'all' || what === 'tokens') standing.tokens = undefined;
+    if (what === 'all' || what === 'tokens') {
+      this.isRefused = standing.tokens?.refresh_token !== undefined;
+      standing.tokens = undefined;
+    }
     if (what === 'all' || what === 'verifier') standing.verifier = undefined;
     if (what === 'all' || what === 'discovery') standing.discovery = undefined;
   }
@@ -160,6 +181,16 @@ export function hasEnded({ expiresAtMs }: Standing): boolean {
   return expiresAtMs !== undefined && expiresAtMs <= Date.now();
 }
 
+/** Whether another token can be asked for without anybody who logs in. */
+export function isRenewable({ grant, tokens }: Standing): boolean {
+  return grant === 'client_credentials' || tokens?.refresh_token !== undefined;
+}
+
+/** The same where only somebody who logs in can renew it. */
+export function withoutRenewal({ tokens, ...standing }: Standing): Standing {
+  return tokens ? { ...standing, tokens: { ...tokens, refresh_token: undefined } } : standing;
+}
+
 /** One slash at the end says nothing: metadata and addresses differ in it (RFC 8414 section 3.3). */
 function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
@@ -168,6 +199,17 @@ function isSameIssuer(one: string, other: string): boolean {
 function otherIssuer(issuer: string): Fault {
   const message = `the server's authorization server is ${issuer}: this client belongs to another`;
   return new Fault('invalid', message, { reason: 'issuer_mismatch', detail: { issuer } });
+}
+
+function otherResource(resource: string): Fault {
+  const message = `the server's metadata is for ${resource}, which is another address than it is called at`;
+  return new Fault('upstream', message, { reason: 'resource_mismatch', detail: { resource } });
+}
+
+function withoutRegistration(issuer: string, redirectUri: string): Fault {
+  const message = 'the authorization server registers no clients: name one of its own as clientId';
+  const detail = { issuer, redirectUri };
+  return new Fault('upstream', message, { reason: 'registration_unsupported', detail });
 }
 
 function withoutPkce(): Fault {

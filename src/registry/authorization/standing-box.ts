@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Sealer } from '../../kit/secrets/sealing.ts';
 import type { Standing } from './server-login.ts';
 
@@ -18,6 +19,16 @@ export class StandingBox {
     // Nothing else is sealed under this context.
     return JSON.parse(plain.toString('utf8')) as Standing;
   }
+}
+
+/** The place of the login that was begun with this state. */
+export function flowContext(state: string): string {
+  return `flow ${hashOf(state)}`;
+}
+
+/** What stands for a state where who reads it must not learn it. */
+export function hashOf(state: string): string {
+  return createHash('sha256').update(state).digest('base64url');
 }
 
 function contextOf(place: string): string {

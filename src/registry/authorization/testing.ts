@@ -24,6 +24,12 @@ export interface GuardedServer extends TestServer {
   onIssuing(happens: () => void): void;
   /** From now on its metadata says nothing of PKCE. */
   hidePkce(): void;
+  /** From now on it knows no clients but those that it knows already. */
+  closeRegistration(): void;
+  /** Whoever registers is answered so. */
+  refuseRegistration(refusal: unknown): void;
+  /** From now on its metadata is for this address. */
+  claimResource(resource: string): void;
   readonly refreshCount: number;
   readonly registrations: readonly unknown[];
 }
@@ -46,6 +52,15 @@ export async function serveGuarded(secondsOfTokens = 3600): Promise<GuardedServe
     hidePkce: () => {
       site.isPkceTold = false;
     },
+    closeRegistration: () => {
+      site.isRegistering = false;
+    },
+    refuseRegistration: (refusal) => {
+      site.refusal = refusal;
+    },
+    claimResource: (resource) => {
+      site.resource = resource;
+    },
     get refreshCount() {
       return site.refreshCount;
     },
@@ -64,6 +79,9 @@ class Site {
   refreshCount = 0;
   isPkceTold = true;
   isIssuing = true;
+  isRegistering = true;
+  refusal: unknown;
+  resource: string | undefined;
   happens: () => void = () => {};
   readonly access = new Set<string>();
   readonly refresh = new Set<string>();
@@ -100,14 +118,14 @@ class Site {
     const { origin } = this;
     return {
       '/.well-known/oauth-protected-resource/mcp': {
-        resource: `${origin}/mcp`,
+        resource: this.resource ?? `${origin}/mcp`,
         authorization_servers: [origin],
       },
       '/.well-known/oauth-authorization-server': {
         issuer: origin,
         authorization_endpoint: `${origin}/authorize`,
         token_endpoint: `${origin}/token`,
-        registration_endpoint: `${origin}/register`,
+        ...(this.isRegistering ? { registration_endpoint: `${origin}/register` } : {}),
         response_types_supported: ['code'],
         ...(this.isPkceTold ? { code_challenge_methods_supported: ['S256'] } : {}),
         authorization_response_iss_parameter_supported: true,
@@ -131,6 +149,7 @@ class Site {
   }
 
   async #register(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.refusal) return send(response, 400, this.refusal);
     const metadata: unknown = JSON.parse(await text(request));
     this.registrations.push(metadata);
     const client = `client-${this.registrations.length}`;
