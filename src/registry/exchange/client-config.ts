@@ -1,6 +1,6 @@
 import type { Protocol } from '../connections/connection.ts';
 import { inputNeeded, unsupported, type Candidate } from './candidate.ts';
-import { readEndpoint } from './given-endpoint.ts';
+import { addressOf, addressParts, readEndpoint } from './given-endpoint.ts';
 import { isRecord, recordOf, textOf, type Json } from './json-values.ts';
 import type { Inputs } from './placeholders.ts';
 import { toSafeName } from './safe-name.ts';
@@ -22,7 +22,7 @@ const surroundings = ['cwd', 'envFile'];
 /** What is taken of an entry, whatever its protocol is. */
 const marks = ['type', 'transport', 'disabled', 'enabled'];
 const partsOfCommand: readonly string[] = [...marks, 'command', 'args', 'env'];
-const partsOfAddress: readonly string[] = [...marks, 'url', 'serverUrl', 'headers'];
+const partsOfAddress: readonly string[] = [...marks, ...addressParts, 'headers'];
 const unknownMax = 20;
 const unknownLengthMax = 100;
 
@@ -75,7 +75,7 @@ function skip(name: string, protocol: Protocol, server: Json): Candidate | undef
   const missed = protocol === 'stdio' ? surroundings.filter(told) : [];
   if (missed.length > 0) return unsupported(name, missed);
   if (toldProtocol(server) !== undefined || !told('command')) return undefined;
-  const unknown = ['command', 'url', 'serverUrl'].filter(told);
+  const unknown = ['command', ...addressParts].filter(told);
   return unknown.length > 1 ? { name, skipped: 'ambiguous', unknown } : undefined;
 }
 
@@ -101,7 +101,7 @@ function protocolOf(server: Json): Protocol | undefined {
   const told = toldProtocol(server);
   if (told !== undefined) return protocolsByTransport.get(told.toLowerCase());
   if (textOf(server['command'])) return 'stdio';
-  const url = textOf(server['url']) ?? textOf(server['serverUrl']);
+  const url = addressOf(server);
   if (url === undefined) return undefined;
   return /^wss?:/i.test(url) ? 'websocket' : 'http';
 }

@@ -8,6 +8,14 @@ export type GivenEndpoint =
   | { readonly missing: readonly string[] }
   | undefined;
 
+/** By what names clients tell an address; `httpUrl` is the one over Streamable HTTP where there are two. */
+export const addressParts = ['httpUrl', 'url', 'serverUrl'] as const;
+
+/** The address of an entry, if it has one. */
+export function addressOf(given: Json): string | undefined {
+  return addressParts.map((part) => textOf(given[part])).find((text) => text !== undefined);
+}
+
 /** Reads `{command, args, env}` or `{url, headers}` and fills its placeholders. */
 export function readEndpoint(protocol: Protocol, given: Json, inputs: Inputs): GivenEndpoint {
   return protocol === 'stdio' ? readCommand(given, inputs) : readRemote(given, inputs);
@@ -29,7 +37,7 @@ function readCommand(given: Json, inputs: Inputs): GivenEndpoint {
 }
 
 function readRemote(given: Json, inputs: Inputs): GivenEndpoint {
-  const address = textOf(given['url']) ?? textOf(given['serverUrl']);
+  const address = addressOf(given);
   if (!address) return undefined;
   const url = fill(address, inputs);
   if (url.missing.length > 0) return { missing: url.missing };

@@ -2,7 +2,9 @@ import { Fault } from '../../kit/errors.ts';
 import type { Candidate } from './candidate.ts';
 import { readClientServers, readZedServers } from './client-config.ts';
 import { parseCommentedJson } from './commented-json.ts';
+import { isGeminiServers, readGeminiServers } from './gemini-config.ts';
 import { isRecord, listOf, recordOf, type Json } from './json-values.ts';
+import { isOpencodeServers, readOpencodeServers } from './opencode-config.ts';
 import { readOwnExport } from './own-export.ts';
 import type { Inputs } from './placeholders.ts';
 import { readServerJson } from './server-json.ts';
@@ -14,6 +16,8 @@ export const importFormats = [
   'vscode',
   'cursor',
   'zed',
+  'gemini',
+  'opencode',
   'ennead',
 ] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -26,7 +30,7 @@ export interface ImportDocument {
 const entriesMax = 1_000;
 /** By what documents are recognised. */
 const marks =
-  '"mcpServers", "servers", "mcp.servers", "context_servers", "packages", "remotes" and "connections"';
+  '"mcpServers", "servers", "mcp.servers", "mcp", "context_servers", "packages", "remotes" and "connections"';
 
 /** Reads a configuration file; `invalid` when it is of no known shape, or not of the one that was named. */
 export function readDocument(
@@ -62,12 +66,17 @@ function recognise(document: unknown): ImportFormat | undefined {
   if (Array.isArray(document)) return 'server.json';
   if (!isRecord(document)) return undefined;
   if (Array.isArray(document['connections'])) return 'ennead';
-  if (isRecord(document['mcpServers'])) return 'mcp.json';
-  if (isRecord(serversOfVsCode(document))) return 'vscode';
-  if (isRecord(document['context_servers'])) return 'zed';
   const isListing = Array.isArray(document['servers']) || isRecord(document['server']);
   const isServer = 'packages' in document || 'remotes' in document;
-  return isListing || isServer ? 'server.json' : undefined;
+  return recogniseClient(document) ?? (isListing || isServer ? 'server.json' : undefined);
+}
+
+function recogniseClient(document: Json): ImportFormat | undefined {
+  const { mcpServers, mcp, context_servers: zedServers } = document;
+  if (isRecord(mcpServers)) return isGeminiServers(mcpServers) ? 'gemini' : 'mcp.json';
+  if (isRecord(serversOfVsCode(document))) return 'vscode';
+  if (isRecord(zedServers)) return 'zed';
+  return isOpencodeServers(mcp) ? 'opencode' : undefined;
 }
 
 type Reader = (document: unknown, inputs: Inputs) => readonly Candidate[];
@@ -79,6 +88,10 @@ const readers: Readonly<Record<ImportFormat, Reader>> = {
   'mcp.json': readClientFile,
   claude: readClientFile,
   cursor: readClientFile,
+  gemini: (document, inputs) =>
+    readGeminiServers(requireObject(recordOf(document)['mcpServers'], 'mcpServers'), inputs),
+  opencode: (document, inputs) =>
+    readOpencodeServers(requireObject(recordOf(document)['mcp'], 'mcp'), inputs),
   vscode: (document, inputs) =>
     readClientServers(requireObject(serversOfVsCode(recordOf(document)), 'servers'), inputs),
   zed: (document, inputs) =>

@@ -63,6 +63,63 @@ describe('an import', () => {
     expect(endpoints).toContainEqual({ command: 'serve', args: ['--all'] });
   });
 
+  test('takes the settings of Gemini CLI, whose variables may stand without braces', async () => {
+    const mcpServers = {
+      remote: {
+        httpUrl: 'https://remote.test/mcp',
+        url: 'https://remote.test/sse',
+        headers: { Authorization: 'Bearer $TOKEN' },
+        trust: true,
+      },
+      files: { command: 'serve', args: ['$ROOT'], env: { API_KEY: '$FILES_KEY', COST: '5$' } },
+    };
+    const inputs = { TOKEN: 't', ROOT: '/srv' };
+    expect((await ground.load({ mcpServers }, { inputs })).body).toMatchObject({
+      format: 'gemini',
+      imported: [
+        { name: 'remote', protocol: 'http', needs: [], unknown: ['trust'] },
+        { name: 'files', protocol: 'stdio', needs: ['FILES_KEY'] },
+      ],
+    });
+    const endpoints = [...ground.connections.all()].map(({ endpoint }) => endpoint);
+    expect(endpoints).toEqual([
+      { url: 'https://remote.test/mcp', headers: { Authorization: 'Bearer t' } },
+      { command: 'serve', args: ['/srv'], env: { COST: '5$' } },
+    ]);
+  });
+
+  test('takes the configuration of opencode', async () => {
+    const mcp = {
+      files: {
+        type: 'local',
+        command: ['serve', '--all'],
+        environment: { A: '1', K: '{env:KEY}' },
+      },
+      remote: {
+        type: 'remote',
+        url: 'https://remote.test/mcp',
+        headers: { Authorization: 'Bearer {env:TOKEN}', 'X-Key': '{file:~/.secrets/key}' },
+        oauth: {},
+        timeout: 5000,
+      },
+      off: { type: 'local', command: ['serve'], enabled: false },
+    };
+    const inputs = { TOKEN: 't' };
+    expect((await ground.load({ theme: 'x', mcp }, { inputs })).body).toMatchObject({
+      format: 'opencode',
+      imported: [
+        { name: 'files', protocol: 'stdio', needs: ['KEY'] },
+        { name: 'remote', protocol: 'http', needs: ['SECRETS_KEY'], unknown: ['timeout'] },
+      ],
+      skipped: [{ name: 'off', reason: 'disabled' }],
+    });
+    const endpoints = [...ground.connections.all()].map(({ endpoint }) => endpoint);
+    expect(endpoints).toEqual([
+      { command: 'serve', args: ['--all'], env: { A: '1' } },
+      { url: 'https://remote.test/mcp', headers: { Authorization: 'Bearer t' } },
+    ]);
+  });
+
   test('that is of no known format is told what would make it one', async () => {
     const { status, body } = await ground.load({ mcp: { files: {} } });
     expect(status).toBe(400);
