@@ -16,6 +16,7 @@ import { faultAnswer, isOfOtherEra, isOverQuestion, notMcp, toLinkFault } from '
 import { LinkFetch, type Credentials } from './link-fetch.ts';
 import type { ServerIdentity } from './link.ts';
 import { McpLink } from './mcp-link.ts';
+import { ProgressReports } from './progress-reports.ts';
 import { ResumingFetch } from './resuming-fetch.ts';
 import { WebSocketTransport } from './websocket-transport.ts';
 
@@ -73,6 +74,11 @@ export function createDial(options: DialOptions): Dial {
       throw toLinkFault(error, request.signal);
     }
   };
+}
+
+interface Conversation {
+  readonly client: Client;
+  readonly progress: ProgressReports;
 }
 
 interface Target {
@@ -138,6 +144,7 @@ class Dialling {
   async #open(prior: PriorDiscovery | undefined): Promise<Dialled> {
     const { connection, request } = this.#target;
     const wire = await this.#wire();
+    const progress = new ProgressReports();
     const client = new this.#sdk.Client(
       { name: 'ennead-registry', version: this.#options.version },
       clientOptions(connection, request.timeoutMs),
@@ -148,7 +155,10 @@ class Dialling {
       if (error instanceof Fault) this.#failure ??= error;
     };
     // oxlint-disable-next-line unicorn/prefer-add-event-listener
-    wire.transport.onmessage = (message) => this.#answerStray(message, wire.transport);
+    wire.transport.onmessage = (message) => {
+      progress.take(message);
+      this.#answerStray(message, wire.transport);
+    };
     const closeWire = () => void wire.transport.close().catch(() => {});
     request.signal.addEventListener('abort', closeWire, { once: true });
     try {
@@ -160,7 +170,7 @@ class Dialling {
     } finally {
       request.signal.removeEventListener('abort', closeWire);
     }
-    return this.#finish(client, wire);
+    return this.#finish({ client, progress }, wire);
   }
 
   /** What answers a request but is no answer comes again as one: the client would pass it over. */
@@ -170,18 +180,21 @@ class Dialling {
     if (!isAnswer) onmessage?.(faultAnswer(message.id, notMcp(message)));
   }
 
-  #finish(client: Client, { pid }: Wire): Dialled {
+  #finish({ client, progress }: Conversation, { pid }: Wire): Dialled {
     const { connection, request } = this.#target;
     // Over HTTP each exchange fails by itself and says why: the link goes on.
     const failure = () => (connection.protocol === 'http' ? undefined : this.#failure);
     const server = identityOf(client, connection);
-    const link = new McpLink({ client, server, pid, tools: connection.offer?.tools, failure });
+    const { tools } = connection.offer ?? {};
+    const link = new McpLink({ client, server, pid, tools, progress, failure });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener
     client.onclose = () => {
       link.markClosed();
       request.onClosed(failure());
     };
     watchLists(client, request.onOfferChanged);
+    // Heard already, before what came after it.
+    client.setNotificationHandler('notifications/progress', () => {});
     if (connection.protocol !== 'http') void listen(client);
     const discover = client.getDiscoverResult();
     return { link, verdict: discover ? { kind: 'modern', discover } : { kind: 'legacy' } };

@@ -18,6 +18,7 @@ import {
   type Offer,
   type ServerIdentity,
 } from './link.ts';
+import type { ProgressReports } from './progress-reports.ts';
 
 export interface McpLinkOptions {
   /** Connected. */
@@ -26,6 +27,8 @@ export interface McpLinkOptions {
   readonly pid?: number | undefined;
   /** What is known of the tools from before: it tells which inputs go into headers (SEP-2243). */
   readonly tools?: readonly Tool[] | undefined;
+  /** Told of all that comes over the transport. */
+  readonly progress: ProgressReports;
   /** Why the transport failed, when it said so. */
   readonly failure: () => Fault | undefined;
 }
@@ -82,18 +85,19 @@ export class McpLink implements Link {
     options?: ExchangeOptions,
   ): Promise<CallToolResult> {
     const { client } = this.#options;
-    const params = { name, arguments: { ...input }, ...metaOf(options) };
     const toolDefinition = this.#tools.get(name);
-    return this.#exchange(options, (request) =>
-      client.callTool(params, toolDefinition ? { ...request, toolDefinition } : request),
+    return this.#exchange(options, (request, meta) =>
+      client.callTool(
+        { name, arguments: { ...input }, ...meta },
+        toolDefinition ? { ...request, toolDefinition } : request,
+      ),
     );
   }
 
   readResource(uri: string, options?: ExchangeOptions): Promise<ReadResourceResult> {
     const { client } = this.#options;
-    const params = { uri, ...metaOf(options) };
-    return this.#exchange(options, (request) =>
-      client.request({ method: 'resources/read', params }, request),
+    return this.#exchange(options, (request, meta) =>
+      client.request({ method: 'resources/read', params: { uri, ...meta } }, request),
     );
   }
 
@@ -103,16 +107,17 @@ export class McpLink implements Link {
     options?: ExchangeOptions,
   ): Promise<GetPromptResult> {
     const { client } = this.#options;
-    const params = { name, arguments: { ...input }, ...metaOf(options) };
-    return this.#exchange(options, (request) =>
-      client.request({ method: 'prompts/get', params }, request),
-    );
+    return this.#exchange(options, (request, meta) => {
+      const params = { name, arguments: { ...input }, ...meta };
+      return client.request({ method: 'prompts/get', params }, request);
+    });
   }
 
   complete(request: CompleteRequestParams, options?: ExchangeOptions): Promise<CompleteResult> {
     const { client } = this.#options;
-    const params = { ...request, ...metaOf(options) };
-    return this.#exchange(options, (settings) => client.complete(params, settings));
+    return this.#exchange(options, (settings, meta) =>
+      client.complete({ ...request, ...meta }, settings),
+    );
   }
 
   /** Resolves when the session or the process is gone. */
@@ -139,12 +144,14 @@ export class McpLink implements Link {
 
   async #exchange<T>(
     options: ExchangeOptions | undefined,
-    exchange: (request: RequestOptions) => Promise<T>,
+    exchange: (request: RequestOptions, meta: Meta) => Promise<T>,
   ): Promise<T> {
     if (this.#isClosed) throw linkClosed(this.#options.failure());
+    const { progress } = this.#options;
+    using reporting = options?.onProgress && progress.begin(options.onProgress);
     this.#activeCount += 1;
     try {
-      return await exchange(toRequestOptions(options));
+      return await exchange(toRequestOptions(options), metaOf(options, reporting?.token));
     } catch (error) {
       throw this.#explain(toLinkFault(error, options?.signal));
     } finally {
@@ -161,28 +168,24 @@ export class McpLink implements Link {
 }
 
 function toRequestOptions(options: ExchangeOptions = {}): RequestOptions {
-  const { signal, timeoutMs = defaultTimeoutMs, onProgress } = options;
+  const { signal, timeoutMs = defaultTimeoutMs } = options;
   const trace = traceOf(options);
   return {
     timeout: timeoutMs,
     ...(signal ? { signal } : {}),
     ...(trace ? { headers: trace } : {}),
-    ...(onProgress
-      ? {
-          onprogress: ({ progress, total, message }) =>
-            onProgress({
-              progress,
-              ...(total === undefined ? {} : { total }),
-              ...(message === undefined ? {} : { message }),
-            }),
-        }
-      : {}),
   };
 }
 
-function metaOf(options: ExchangeOptions = {}) {
+/** What a message says beside its parameters. */
+interface Meta {
+  readonly _meta?: Record<string, unknown>;
+}
+
+function metaOf(options: ExchangeOptions = {}, progressToken?: number): Meta {
   const trace = traceOf(options);
-  return trace ? { _meta: trace } : {};
+  if (!trace && progressToken === undefined) return {};
+  return { _meta: { ...trace, ...(progressToken === undefined ? {} : { progressToken }) } };
 }
 
 /** A trace state that no header can carry stays here. */

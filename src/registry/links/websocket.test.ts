@@ -5,11 +5,15 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { createResolver } from '../../kit/egress/testing.ts';
 import { openLinks, remote } from './testing.ts';
 
+interface Params {
+  readonly _meta?: { readonly progressToken?: unknown };
+}
+
 let server: WebSocketServer;
 let sockets: WebSocket[];
 let links: ReturnType<typeof openLinks>;
 let url: string;
-let answerTool: (socket: WebSocket, id: number) => void;
+let answerTool: (socket: WebSocket, id: number, params?: Params) => void;
 
 beforeEach(async () => {
   sockets = [];
@@ -40,8 +44,11 @@ function reply(socket: WebSocket, id: number, result: unknown): void {
 }
 
 /** A server of the sessions that knows no `server/discover`. */
-function answer(socket: WebSocket, message: { id?: number; method: string }): void {
-  const { id, method } = message;
+function answer(
+  socket: WebSocket,
+  message: { id?: number; method: string; params?: Params },
+): void {
+  const { id, method, params } = message;
   if (id === undefined) return;
   if (method === 'initialize') {
     reply(socket, id, {
@@ -49,13 +56,32 @@ function answer(socket: WebSocket, message: { id?: number; method: string }): vo
       capabilities: { tools: { listChanged: true } },
       serverInfo: { name: 'sockets', version: '1' },
     });
-  } else if (method === 'tools/call') answerTool(socket, id);
+  } else if (method === 'tools/call') answerTool(socket, id, params);
   else if (method === 'ping') reply(socket, id, {});
   else {
     const error = { code: -32_601, message: 'unknown' };
     socket.send(JSON.stringify({ jsonrpc: '2.0', id, error }));
   }
 }
+
+test('progress that comes with the answer is told before it', async () => {
+  answerTool = (socket, id, params) => {
+    const { _meta: { progressToken } = {} } = params ?? {};
+    for (const progress of [1, 2]) {
+      const report = { progressToken, progress, total: 2 };
+      const method = 'notifications/progress';
+      socket.send(JSON.stringify({ jsonrpc: '2.0', method, params: report }));
+    }
+    reply(socket, id, { content: [] });
+  };
+  const link = await links.pool.open('con_ws');
+  const told: unknown[] = [];
+  await link.callTool('any', {}, { onProgress: (progress) => told.push(progress) });
+  expect(told).toEqual([
+    { progress: 1, total: 2 },
+    { progress: 2, total: 2 },
+  ]);
+});
 
 test('a server behind a WebSocket is called like any other', async () => {
   const link = await links.pool.open('con_ws');
