@@ -3,8 +3,7 @@ import { Route, Switch } from 'wouter';
 import { NoSuchPage } from '../ui/no-such-page.tsx';
 import { BatchListPage } from './batches/batch-list-page.tsx';
 import { BatchPage } from './batches/batch-page.tsx';
-import { EditorPage } from './editor/editor-page.tsx';
-import { NewWorkflowPage } from './editor/new-workflow-page.tsx';
+import { AnyEditorPage } from './editor/any-editor-page.tsx';
 import { ExecutionListPage } from './executions/execution-list-page.tsx';
 import { ExecutionPage } from './executions/execution-page.tsx';
 import { TestListPage } from './flow-tests/test-list-page.tsx';
@@ -19,7 +18,6 @@ export function WorkflowsPage(): ReactNode {
   return (
     <Switch>
       <Route path="/" component={WorkflowListPage} />
-      <Route path="/new" component={NewWorkflowPage} />
       <Route path="/templates" component={TemplatesPage} />
       <Route path="/import" component={ImportPage} />
       <Route path="/executions">
@@ -28,7 +26,7 @@ export function WorkflowsPage(): ReactNode {
       <Route path="/batches">
         <BatchListPage />
       </Route>
-      <Route path="/:id">{({ id }) => <EditorPage key={id} id={id} />}</Route>
+      <Route path="/:id">{({ id }) => <AnyEditorPage id={id} />}</Route>
       <Route path="/:id/triggers">{({ id }) => <TriggerListPage workflowId={id} />}</Route>
       <Route path="/:id/tests">{({ id }) => <TestListPage workflowId={id} />}</Route>
       <Route path="/:id/batches">{({ id }) => <BatchListPage workflowId={id} />}</Route>

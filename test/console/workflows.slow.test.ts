@@ -145,6 +145,15 @@ describe.skipIf(!browserProgram)(
       await steps(page, 1);
     });
 
+    test('are saved for the first time beneath the hands of whoever draws on', async () => {
+      const page = await ground.openPage('/workflows/new');
+      await page.getByRole('button', { name: 'Wait', exact: true }).dblclick();
+      await setting(page, 'duration').press('Control+s');
+      await page.waitForURL(/\/workflows\/wfl_/);
+      await page.keyboard.type('20');
+      await expect.poll(() => setting(page, 'duration').inputValue()).toBe('20');
+    });
+
     test('are not lost on the way back without a question', async () => {
       const page = await ground.openPage('/workflows');
       await page.getByRole('link', { name: 'New workflow' }).click();

@@ -1,6 +1,5 @@
 import { ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import { useEffect, useState, type ReactNode } from 'react';
-import { useLocation } from 'wouter';
 import { useAnswer } from '../../api/answers.ts';
 import type { Component } from '../flow/flow.ts';
 import { layOut } from '../flow/layout.ts';
@@ -16,9 +15,9 @@ import { nothingSelected, selectNode, type Selection } from './selection.ts';
 import { SidePanel } from './side-panel.tsx';
 import type { Draft, WorkflowFacts } from './stored-workflow.ts';
 import { Toolbar } from './toolbar.tsx';
-import { useDraft } from './use-draft.ts';
+import { useDraft, type DraftState } from './use-draft.ts';
 import { useFaults } from './use-faults.ts';
-import { useStoring } from './use-storing.ts';
+import { useStoring, type Storing } from './use-storing.ts';
 import { VersionsDialog } from './versions-dialog.tsx';
 
 export interface EditorProps {
@@ -27,6 +26,8 @@ export interface EditorProps {
   readonly facts: WorkflowFacts | undefined;
   /** Reads the workflow anew, and drops what was edited. */
   readonly onReload: () => void;
+  /** Told the id of a workflow that was new, once it is stored. */
+  readonly onMade?: (id: string) => void;
 }
 
 /** Where a workflow is drawn. */
@@ -65,7 +66,8 @@ interface WorkbenchProps extends EditorProps {
 
 type Shown = 'run' | 'versions' | undefined;
 
-function Workbench({ initial, facts, onReload, components: list, groups }: WorkbenchProps) {
+function Workbench(props: WorkbenchProps) {
+  const { initial, facts, onReload, onMade, components: list, groups } = props;
   const [components] = useState(() => new Map(list.map((one) => [one.name, one])));
   const draft = useDraft(initial, facts === undefined);
   const faults = useFaults(draft.flow);
@@ -74,7 +76,7 @@ function Workbench({ initial, facts, onReload, components: list, groups }: Workb
   const [shown, setShown] = useState<Shown>();
   const [refusal, setRefusal] = useState<string>();
   const { fitView } = useReactFlow();
-  useNewAddress(facts, storing.facts);
+  useMade(facts ? undefined : storing.facts?.id, onMade);
   const { flow, changeFlow } = draft;
   const add = (name: string, place?: { readonly x: number; readonly y: number }) => {
     const placed = placeBehind(flow, { component: name, place, selection, components });
@@ -115,22 +117,31 @@ function Workbench({ initial, facts, onReload, components: list, groups }: Workb
         onSelect={setSelection}
       />
       <LeaveGuard isChanged={draft.isChanged && flow.nodes.length > 0} />
-      {storing.hasConflict ? <ConflictDialog storing={storing} onReload={onReload} /> : null}
-      {shown === 'run' ? (
-        <RunDialog {...{ draft, storing }} onClose={() => setShown(undefined)} />
-      ) : null}
-      {shown === 'versions' && storing.facts ? (
-        <VersionsDialog storing={storing} onClose={() => setShown(undefined)} />
-      ) : null}
+      <Dialogs {...{ draft, storing, shown, onReload }} onClose={() => setShown(undefined)} />
     </div>
   );
 }
 
-/** A new workflow has an address of its own once it is stored. */
-function useNewAddress(before: WorkflowFacts | undefined, after: WorkflowFacts | undefined) {
-  const [, navigate] = useLocation();
-  const id = before ? undefined : after?.id;
+interface DialogsProps extends Pick<EditorProps, 'onReload'> {
+  readonly draft: DraftState;
+  readonly storing: Storing;
+  readonly shown: Shown;
+  readonly onClose: () => void;
+}
+
+function Dialogs({ draft, storing, shown, onReload, onClose }: DialogsProps) {
+  return (
+    <>
+      {storing.hasConflict ? <ConflictDialog storing={storing} onReload={onReload} /> : null}
+      {shown === 'run' ? <RunDialog {...{ draft, storing, onClose }} /> : null}
+      {shown === 'versions' && storing.facts ? <VersionsDialog {...{ storing, onClose }} /> : null}
+    </>
+  );
+}
+
+/** Tells the id of a workflow that was new, once it has one. */
+function useMade(id: string | undefined, onMade: EditorProps['onMade']): void {
   useEffect(() => {
-    if (id !== undefined) navigate(`/${id}`, { replace: true });
-  }, [id, navigate]);
+    if (id !== undefined) onMade?.(id);
+  }, [id, onMade]);
 }

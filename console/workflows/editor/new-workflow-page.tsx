@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Editor } from './editor.tsx';
+import { Editor, type EditorProps } from './editor.tsx';
 
 const blank = {
   flow: { nodes: [] },
@@ -7,6 +7,6 @@ const blank = {
 };
 
 /** An empty canvas; it becomes a workflow when it is saved, as a flow has at least one step. */
-export function NewWorkflowPage(): ReactNode {
-  return <Editor initial={blank} facts={undefined} onReload={() => {}} />;
+export function NewWorkflowPage(props: Pick<EditorProps, 'onMade' | 'onReload'>): ReactNode {
+  return <Editor initial={blank} facts={undefined} {...props} />;
 }
