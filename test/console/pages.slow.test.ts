@@ -83,6 +83,14 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
       await page.goto(path);
       expect(await page.getByRole('button', { name: button }).first().isEnabled()).toBe(true);
     }
+    await reading.goto('/workflows/tpl_summarize_text');
+    const step = reading.locator('.workflow-step').first();
+    await step.click();
+    expect(await reading.getByLabel('Label').isDisabled()).toBe(true);
+    await reading.keyboard.press('ArrowRight');
+    await reading.keyboard.press('Delete');
+    expect(await step.count()).toBe(1);
+    expect(await reading.getByText('not saved').count()).toBe(0);
   });
 
   test('begin at once below the bar on a phone, however short they are', async () => {

@@ -1,5 +1,6 @@
 import { useReactFlow, type Connection, type EdgeChange, type NodeChange } from '@xyflow/react';
 import { useMemo, useRef, useState, type DragEvent, type ReactNode } from 'react';
+import { useIsAllowed } from '../../session/person.ts';
 import { FlowCanvas, type ConnectionEnd } from '../canvas/flow-canvas.tsx';
 import { useMeasures } from '../canvas/use-measures.ts';
 import { toCanvas, toFlow, type CanvasEdge, type CanvasNode } from '../flow/canvas-flow.ts';
@@ -28,10 +29,11 @@ export interface EditorCanvasProps {
   readonly onRefuse: (reason: string) => void;
 }
 
-/** The canvas on which a flow is drawn. */
+/** The canvas on which a flow is drawn; who may not store what they draw looks at it. */
 export function EditorCanvas(props: EditorCanvasProps): ReactNode {
   const { flow, components, faults, onChange, onSelect, onDrop, onRefuse } = props;
   const canvas = useCanvas(props);
+  const mayDraw = useIsAllowed('workflow:create');
   // The view would jump at the first step that is dropped on an empty canvas.
   const [hadNodes] = useState(flow.nodes.length > 0);
   const { screenToFlowPosition } = useReactFlow();
@@ -57,7 +59,9 @@ export function EditorCanvas(props: EditorCanvasProps): ReactNode {
       facts={{ flow, components, faults }}
       label="Canvas"
       fitView={hadNodes}
-      deleteKeyCode={['Delete', 'Backspace']}
+      nodesDraggable={mayDraw}
+      nodesConnectable={mayDraw}
+      deleteKeyCode={mayDraw ? ['Delete', 'Backspace'] : null}
       multiSelectionKeyCode={['Shift', 'Meta', 'Control']}
       isValidConnection={isAllowed}
       onConnect={(connection) => onChange(addEdge(flow, toFlowEdge(connection)))}

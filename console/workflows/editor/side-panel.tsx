@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Permitted } from '../../session/permitted.tsx';
 import { edgesOf, type Components, type FlowFault } from '../flow/flow.ts';
 import { EdgePanel } from './edge-panel.tsx';
 import { NodePanel } from './node-panel.tsx';
@@ -40,23 +41,27 @@ function Content({ draft, components, faults, selection, facts, onSelect }: Side
   const node = flow.nodes.find(({ id }) => id === nodeId);
   if (node) {
     return (
-      <NodePanel
-        key={node.id}
-        {...{ flow, node, components, onSelect }}
-        faults={faults.filter((fault) => fault.nodeId === node.id)}
-        onChange={changeFlow}
-      />
+      <Permitted needs="workflow:create">
+        <NodePanel
+          key={node.id}
+          {...{ flow, node, components, onSelect }}
+          faults={faults.filter((fault) => fault.nodeId === node.id)}
+          onChange={changeFlow}
+        />
+      </Permitted>
     );
   }
   const edge = edgeIndex === undefined ? undefined : edgesOf(flow)[edgeIndex];
   if (edge && edgeIndex !== undefined) {
     return (
-      <EdgePanel
-        key={edgeIndex}
-        {...{ flow, edge, index: edgeIndex, components, onSelect }}
-        faults={faults.filter((fault) => fault.edge === edgeIndex)}
-        onChange={changeFlow}
-      />
+      <Permitted needs="workflow:create">
+        <EdgePanel
+          key={edgeIndex}
+          {...{ flow, edge, index: edgeIndex, components, onSelect }}
+          faults={faults.filter((fault) => fault.edge === edgeIndex)}
+          onChange={changeFlow}
+        />
+      </Permitted>
     );
   }
   return <WorkflowPanel draft={draft} facts={facts} />;

@@ -38,33 +38,21 @@ export function Toolbar({ draft, faults, storing, onArrange, onShow }: ToolbarPr
         aria-label="Name"
         value={labels.name}
         maxLength={200}
+        readOnly={!mayStore}
         onChange={({ target }) => changeLabels({ ...labels, name: target.value })}
       />
       <span className="faint">
         <Standing facts={facts} isChanged={isChanged} />
       </span>
       <div className="actions">
-        <Steps draft={draft} onArrange={onArrange} />
+        <Permitted needs="workflow:create">
+          <Steps draft={draft} onArrange={onArrange} />
+        </Permitted>
         <button type="button" onClick={() => void faults.check().catch(() => {})}>
           Validate
         </button>
         <Permitted needs="workflow:create">
-          <button
-            type="button"
-            disabled={isBusy || !isChanged}
-            title="Ctrl+S"
-            onClick={() => void storing.save()}
-          >
-            Save
-          </button>
-          <button
-            type="button"
-            disabled={isBusy || !canPublish(draft, facts)}
-            title="New executions run what is published"
-            onClick={() => void storing.publish()}
-          >
-            Publish
-          </button>
+          <Stores {...{ draft, storing }} />
         </Permitted>
         {facts ? <Kept id={facts.id} onShow={onShow} /> : null}
         <Permitted needs="workflow:execute">
@@ -75,6 +63,32 @@ export function Toolbar({ draft, faults, storing, onArrange, onShow }: ToolbarPr
       </div>
       {problem ? <Problem error={problem} /> : null}
     </header>
+  );
+}
+
+type StoresProps = Pick<ToolbarProps, 'draft' | 'storing'>;
+
+/** Saves a draft, or also makes it what runs. */
+function Stores({ draft, storing: { facts, isBusy, save, publish } }: StoresProps) {
+  return (
+    <>
+      <button
+        type="button"
+        disabled={isBusy || !draft.isChanged}
+        title="Ctrl+S"
+        onClick={() => void save()}
+      >
+        Save
+      </button>
+      <button
+        type="button"
+        disabled={isBusy || !canPublish(draft, facts)}
+        title="New executions run what is published"
+        onClick={() => void publish()}
+      >
+        Publish
+      </button>
+    </>
   );
 }
 

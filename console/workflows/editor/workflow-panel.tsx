@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react';
+import { Permitted } from '../../session/permitted.tsx';
 import { Field } from '../../ui/field.tsx';
 import { formatAge } from '../../ui/text.ts';
 import type { Flow } from '../flow/flow.ts';
@@ -19,29 +20,31 @@ export function WorkflowPanel({ draft, facts }: WorkflowPanelProps): ReactNode {
   return (
     <div className="stack">
       <h2>Workflow</h2>
-      <Field label="Description">
-        <textarea
-          value={labels.description}
-          onChange={({ target }) => changeLabels({ ...labels, description: target.value })}
-        />
-      </Field>
-      <Field label="Category">
-        <input
-          value={labels.category}
-          maxLength={64}
-          onChange={({ target }) => changeLabels({ ...labels, category: target.value })}
-        />
-      </Field>
-      <Field label="Tags" hint="with commas">
-        <input
-          value={tags}
-          onChange={({ target }) => {
-            setTags(target.value);
-            changeLabels({ ...labels, tags: readTags(target.value) });
-          }}
-        />
-      </Field>
-      <Bounds draft={draft} />
+      <Permitted needs="workflow:create">
+        <Field label="Description">
+          <textarea
+            value={labels.description}
+            onChange={({ target }) => changeLabels({ ...labels, description: target.value })}
+          />
+        </Field>
+        <Field label="Category">
+          <input
+            value={labels.category}
+            maxLength={64}
+            onChange={({ target }) => changeLabels({ ...labels, category: target.value })}
+          />
+        </Field>
+        <Field label="Tags" hint="with commas">
+          <input
+            value={tags}
+            onChange={({ target }) => {
+              setTags(target.value);
+              changeLabels({ ...labels, tags: readTags(target.value) });
+            }}
+          />
+        </Field>
+        <Bounds draft={draft} />
+      </Permitted>
       {facts ? (
         <>
           <ExportButton id={facts.id} name={facts.name} />
