@@ -233,7 +233,7 @@ describe('the services below the console', () => {
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({
       success: false,
-      error: { code: 'unavailable', message: 'the service does not answer' },
+      error: { code: 'unavailable', message: 'chat does not answer' },
     });
   });
 });

@@ -131,7 +131,5 @@ function refuse(reply: FastifyReply, error: Error & { readonly statusCode?: numb
 function toFault(error: Error & { readonly statusCode?: number }): Fault {
   const { statusCode, message } = error;
   if (error instanceof Fault || statusCode === undefined) return Fault.from(error);
-  if (statusCode >= 500)
-    return new Fault('unavailable', 'the service does not answer', { cause: error });
   return new Fault(Fault.codeOf(statusCode), message, { cause: error });
 }

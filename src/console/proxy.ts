@@ -3,6 +3,7 @@ import proxy from '@fastify/http-proxy';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ClientOptions } from 'ws';
+import { Fault } from '../kit/errors.ts';
 import { readCredential } from '../kit/http/credential.ts';
 
 /** Where a service is reached from the console's own origin. */
@@ -41,10 +42,18 @@ export async function serveProxy(
           ...credentialOf(request),
         }),
         rewriteHeaders: (headers) => ({ ...headers, ...harmless }),
+        onError: (reply, { error }) => void reply.send(silenceOf(name, error)),
       },
       wsClientOptions: socketOptions,
     });
   }
+}
+
+/** Of several services behind one page, which it is that is away. */
+function silenceOf(service: string, error: Error & { readonly statusCode?: number }): Error {
+  const { statusCode = 500 } = error;
+  if (statusCode < 500) return error;
+  return new Fault('unavailable', `${service} does not answer`, { cause: error });
 }
 
 interface SocketOptions extends ClientOptions {
