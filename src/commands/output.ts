@@ -53,6 +53,11 @@ export function printRemark(line: string): void {
   process.stderr.write(`${plain(line)}\n`);
 }
 
+/** A number of things, `1 span`, `2 spans`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** A number of bytes with three digits and a decimal unit, `808 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

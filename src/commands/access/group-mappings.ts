@@ -5,7 +5,7 @@ import { Fault } from '../../kit/errors.ts';
 import { addCommand, administer, show } from '../operator/administration.ts';
 import type { AdministrationOptions } from '../operator/work.ts';
 import type { AuthClient } from '../operator/auth-session.ts';
-import { printLine, printTable, type Column } from '../output.ts';
+import { countOf, printLine, printTable, type Column } from '../output.ts';
 
 type Answer = AnswerOf<typeof authContract.routes.replaceGroupMappings>;
 type Preview = Extract<Answer, { readonly dryRun: true }>;
@@ -62,7 +62,7 @@ function printDifference({ added, removed, changed, ...affected }: Preview): voi
   for (const { username, before, after } of affected.affectedUsers) {
     printLine(`  ${username}: ${before.join(',') || 'nothing'} -> ${after.join(',') || 'nothing'}`);
   }
-  printLine(`${affected.affectedTotal} users may do something else`);
+  printLine(`${countOf(affected.affectedTotal, 'user')} may do something else`);
 }
 
 function textOf({ idpGroup, platformRole, permissions }: Mapping): string {

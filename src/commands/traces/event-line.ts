@@ -1,4 +1,4 @@
-import { plain } from '../output.ts';
+import { countOf, plain } from '../output.ts';
 
 /** What the stream sends: of a trace, or that something was missed or refused. */
 export interface StreamEvent {
@@ -21,9 +21,4 @@ export function eventLine({ traceId = '', timestamp = '', data }: StreamEvent): 
   const figures = [`${duration} ms`.padStart(9), countOf(spans, 'span').padStart(10)];
   const found = bottlenecks > 0 ? `, ${countOf(bottlenecks, 'bottleneck')}` : '';
   return `${timestamp}  ${traceId}  ${status.padEnd(7)} ${figures.join(' ')}  ${plain(name)}${found}`;
-}
-
-/** `1 span`, `2 spans`. */
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addCommand, show } from '../operator/administration.ts';
 import type { AdministrationOptions } from '../operator/work.ts';
 import {
+  countOf,
   printFacts,
   printJsonLine,
   printLine,
@@ -144,7 +145,8 @@ function addExchangeCommands(group: Command): void {
       work(options, async ({ exportText }) => {
         const { text, unsupportedCount } = await exportText(id, options.format);
         process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
-        if (unsupportedCount > 0) printRemark(`${unsupportedCount} nodes cannot be said in it`);
+        if (unsupportedCount > 0)
+          printRemark(`${countOf(unsupportedCount, 'node')} cannot be said in it`);
       }),
     );
 }
