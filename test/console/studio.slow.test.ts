@@ -150,7 +150,7 @@ describe.skipIf(!browserProgram)('the studio (skipped when there is no Chromium)
     await expect.poll(() => readText(id, 'a.txt')).toBe('first');
 
     await page.goto(`/studio/${id}?file=a.txt`);
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete …' }).click();
     await page.getByRole('button', { name: 'Delete it' }).click();
     await page.getByText('There is no such file').waitFor();
     expect(await treeItem(page, 'a.txt').count()).toBe(0);

@@ -118,8 +118,13 @@ function FileBar({ place, hash, mayEdit, isHistory, onHistory, onMove }: FileBar
               <button type="button" onClick={() => setAsked('move')}>
                 Rename
               </button>
-              <button type="button" className="danger" onClick={() => setAsked('delete')}>
-                Delete
+              <button
+                type="button"
+                className="danger"
+                aria-haspopup="dialog"
+                onClick={() => setAsked('delete')}
+              >
+                Delete …
               </button>
             </>
           ) : null}
