@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { freePortBase } from '../../src/kit/testing.ts';
 import { startEnnead, temporaryFolder, type Ennead } from '../ennead.ts';
 
@@ -58,8 +58,8 @@ export class ConsoleGround implements AsyncDisposable {
   }
 
   /** A page of a browser that knows nothing of the others. */
-  async newPage(): Promise<Page> {
-    const context = await this.#browser.newContext({ baseURL: this.url });
+  async newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.#browser.newContext({ baseURL: this.url, ...options });
     const page = await context.newPage();
     page.setDefaultTimeout(patienceMs);
     return page;

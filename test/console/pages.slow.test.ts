@@ -132,6 +132,15 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     await page.setViewportSize(wide);
   });
 
+  test('take a tap on a component of a workflow for what a mouse does twice', async () => {
+    const storageState = await page.context().storageState();
+    const phone = await ground.newPage({ hasTouch: true, storageState });
+    await phone.goto('/workflows/new');
+    await phone.getByRole('button', { name: 'Merge', exact: true }).tap();
+    await phone.locator('.workflow-step').waitFor();
+    await phone.context().close();
+  });
+
   test('are found again as they were left: which part of a list, and narrowed to what', async () => {
     for (let index = 10; index < 35; index += 1) {
       await ground.ask(page, 'mesh/api/v1/agents/register', {

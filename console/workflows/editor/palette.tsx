@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { reasonOf } from '../../session/permissions.ts';
 import { Permitted } from '../../session/permitted.tsx';
 import { useIsAllowed } from '../../session/person.ts';
@@ -20,7 +20,7 @@ export interface PaletteProps {
 
 const needed = 'workflow:create';
 
-/** The components, to be dragged onto the canvas, or added by a double click or the Enter key. */
+/** The components, to be dragged onto the canvas, or added by a double click, a tap or the Enter key. */
 export function Palette({ groups, onAdd }: PaletteProps): ReactNode {
   const [sought, setSought] = useState('');
   const mayAdd = useIsAllowed(needed);
@@ -52,7 +52,7 @@ export function Palette({ groups, onAdd }: PaletteProps): ReactNode {
       {found.length === 0 ? <p className="faint">No component is called so.</p> : null}
       <p className="faint workflow-hint">
         {mayAdd
-          ? 'Drag onto the canvas. Enter or a double click adds behind the selected step.'
+          ? 'Drag onto the canvas. Enter, a double click or a tap adds behind the selected step.'
           : `${reasonOf(needed)}.`}
       </p>
     </aside>
@@ -67,6 +67,8 @@ interface PaletteItemProps {
 
 function PaletteItem({ component, mayAdd, onAdd }: PaletteItemProps) {
   const { name, title, description, group } = component;
+  // Fingers cannot drag it.
+  const isTouched = useRef(false);
   return (
     <button
       type="button"
@@ -77,9 +79,10 @@ function PaletteItem({ component, mayAdd, onAdd }: PaletteItemProps) {
         event.dataTransfer.setData(draggedType, name);
         event.dataTransfer.effectAllowed = 'copy';
       }}
-      onDoubleClick={() => onAdd(name)}
+      onPointerDown={({ pointerType }) => (isTouched.current = pointerType === 'touch')}
+      onDoubleClick={() => isTouched.current || onAdd(name)}
       // Keys and screen readers click without a mouse.
-      onClick={(event) => event.detail === 0 && onAdd(name)}
+      onClick={({ detail }) => (detail === 0 || isTouched.current) && onAdd(name)}
     >
       {title}
     </button>
