@@ -23,7 +23,7 @@ export async function send(request: Request): Promise<Response> {
   renewing ??= renew().finally(() => (renewing = undefined));
   if (await renewing) return sendOnce(request);
   ends.dispatchEvent(new Event(ended));
-  return accept(first);
+  throw new Refusal(401, 'your session had ended, so this was not done: try again');
 }
 
 /** Sends a request as it is, with the session or without one. Rejects as `send` does. */

@@ -90,7 +90,7 @@ describe.skipIf(!browserProgram)('the console (skipped when there is no Chromium
     const form = page.getByRole('dialog', { name: 'New workspace' });
     await form.getByLabel('Name').fill('Half done');
     await page.context().clearCookies();
-    await form.getByRole('button', { name: 'Create' }).click();
+    await page.keyboard.press('Enter');
     const login = page.getByRole('dialog', { name: 'Your session has ended' });
     await login.waitFor();
     expect(await form.isVisible()).toBe(false);
@@ -102,7 +102,9 @@ describe.skipIf(!browserProgram)('the console (skipped when there is no Chromium
     await login.getByRole('button', { name: 'Log in' }).click();
     await login.waitFor({ state: 'detached' });
     expect(await form.getByLabel('Name').inputValue()).toBe('Half done');
-    await form.getByRole('button', { name: 'Create' }).click();
+    await form.getByText('your session had ended, so this was not done').waitFor();
+    await expect.poll(() => form.locator('input:focus').count()).toBe(1);
+    await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Half done' }).waitFor();
     await expect.poll(() => page.title()).toBe('Files · Studio / Half done · Ennead');
     await page.getByRole('link', { name: 'Tasks', exact: true }).click();
