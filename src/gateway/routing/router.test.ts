@@ -303,6 +303,19 @@ test('a dialect without words for the request is left out, unless the request ca
   );
 });
 
+test('each model that may answer is judged by its own name, not by the name that was asked for', () => {
+  const models = [fakeModel('new', { quality: 0.9 }), fakeModel('old')];
+  const providers = [fakeProvider('claude', models, { dialect: 'anthropic' })];
+  const isNew = (_: ChatRequest, model?: string) => (model === 'new' ? 'seed' : undefined);
+  const picky = { ...dialects, anthropic: { unsupported: isNew } };
+  const router = routerOf({ providers, options: { dialects: picky } });
+  const chosen = router.plan(ask(fakeRequest('hi'), 'quality'));
+  expect(order(chosen)).toEqual(['claude/old']);
+  expect(rules(chosen)).toEqual({ new: 'dialect' });
+  const named = fakeRequest('hi', { model: 'old' });
+  expect(order(router.plan(ask(named, 'cost', ['new'])))).toEqual(['claude/old']);
+});
+
 test('priority goes before what the strategy wants', () => {
   const providers = [
     fakeProvider('first', [dear], { priority: -1 }),

@@ -41,12 +41,12 @@ const estimateSlack = 0.7;
 /** Room for an answer where the request does not say. */
 const leastOutput = 256;
 
-/** Judges targets by one request; each rule of a dialect is asked for once. */
+/** Judges targets by one request. */
 export class Screen {
   readonly #options: ScreenOptions;
   /** The capabilities that the request cannot do without. */
   readonly needs: readonly Need[];
-  #unsupported: Map<DialectName | 'local', string | undefined> | undefined;
+  #lost: { readonly field: string | undefined } | undefined;
   readonly #isThoughtful: boolean;
 
   constructor(options: ScreenOptions) {
@@ -156,28 +156,19 @@ export class Screen {
     return this.#isThoughtful && !capabilities.has('reasoning');
   }
 
-  /** The first field that the target's provider would not understand. */
-  #unsaid({ provider: { dialect, origin, limits } }: Target): string | undefined {
-    const { stop } = this.#options.request;
+  /** The first field that the target's provider, or its model, would not understand. */
+  #unsaid({ provider: { dialect, origin, limits }, model }: Target): string | undefined {
+    const { request, dialects, dialect: spoken } = this.#options;
+    const { stop } = request;
     if (stop && limits?.stopsMax !== undefined && stop.length > limits.stopsMax) return 'stop';
-    const said = dialect === this.#options.dialect ? undefined : this.#unsupportedBy(dialect);
+    const isAsItCame = dialect === spoken;
+    const said = isAsItCame ? undefined : dialects[dialect].unsupported(request, model.name);
     return said ?? (origin === 'local' ? this.#lostLocally() : undefined);
   }
 
-  #unsupportedBy(dialect: DialectName): string | undefined {
-    const { dialects, request } = this.#options;
-    return this.#once(dialect, () => dialects[dialect].unsupported(request));
-  }
-
   #lostLocally(): string | undefined {
-    return this.#once('local', () => findLostLocally(this.#options.request));
-  }
-
-  /** What was found out before, else what `find` says. */
-  #once(of: DialectName | 'local', find: () => string | undefined): string | undefined {
-    this.#unsupported ??= new Map();
-    if (!this.#unsupported.has(of)) this.#unsupported.set(of, find());
-    return this.#unsupported.get(of);
+    this.#lost ??= { field: findLostLocally(this.#options.request) };
+    return this.#lost.field;
   }
 }
 
