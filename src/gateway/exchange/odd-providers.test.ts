@@ -154,3 +154,18 @@ test("OpenAI's client is told of a limit that lasts for hours, and does not slee
     type: 'rate_limit_exceeded',
   });
 });
+
+test('a model that is limited rests by itself: the others of the same key are asked', async () => {
+  const two = [{ name: 'busy' }, { name: 'calm' }];
+  await gateway.put('two', { dialect: 'openai', baseUrl: `${upstream.url}/v1`, models: two });
+  upstream.script(
+    json({ error: { message: 'slow down' } }, 429, { 'retry-after': '120' }),
+    json(openAiAnswer('at once')),
+  );
+  const ask = (model: string) =>
+    gateway.call('POST', '/v1/chat/completions', { ...chat, model: `two/${model}` });
+  expect((await ask('busy')).status).toBe(429);
+  expect((await ask('calm')).status).toBe(200);
+  const again = await ask('busy');
+  expect(again.body.error.message).toContain('its limit is used up');
+});

@@ -1,16 +1,18 @@
 import type { Provider, ProviderKey } from '../providers/provider.ts';
 import { RateLimiter } from '../../kit/rate-limit.ts';
 
+type ClosedBecause = 'circuit' | 'rate-limit';
+
 interface KeyState {
   inFlight: number;
-  /** Not to be used before, milliseconds of the clock. */
-  closedUntil: number;
-  closedBecause: 'circuit' | 'rate-limit';
+  /** Not accepted before, milliseconds of the clock. */
+  refusedUntil: number;
+  /** By the names of models: not to be used for them before. */
+  readonly limitedUntil: Map<string, number>;
 }
 
 const bucket = 'requests';
 const refusedMs = 60_000;
-const limitedMsDefault = 1_000;
 
 /** What a key may be used with; undefined for providers that take none. */
 export interface Lane {
@@ -28,51 +30,52 @@ export class ProviderLane {
     const keysOrNone = keys.length === 0 ? [undefined] : keys;
     this.#keys = keysOrNone.map((key) => ({
       key,
-      state: { inFlight: 0, closedUntil: 0, closedBecause: 'rate-limit' },
+      state: { inFlight: 0, refusedUntil: 0, limitedUntil: new Map() },
     }));
     this.#random = random;
     if (requestsPerMinute !== undefined)
       this.#limiter = new RateLimiter({ perMinute: requestsPerMinute, burst: requestsPerMinute });
   }
 
-  /** Milliseconds until some key may be used and the limit has room; 0: now. */
-  waitMs(now: number): number {
+  /** Milliseconds until some key may be used for the model and the limit has room; 0: now. */
+  waitMs(model: string, now: number): number {
     let keyMs = Number.POSITIVE_INFINITY;
-    for (const { state } of this.#keys) keyMs = Math.min(keyMs, state.closedUntil - now);
+    for (const { state } of this.#keys) keyMs = Math.min(keyMs, closedUntil(state, model) - now);
     if (keyMs > 0) return keyMs;
     return this.#limiter?.waitMs(bucket) ?? 0;
   }
 
-  /** Why it is not open: every key was refused, or some limit is used up. */
-  closedBecause(now: number): KeyState['closedBecause'] {
-    const soonest = this.#keys.reduce((best, lane) =>
-      lane.state.closedUntil < best.state.closedUntil ? lane : best,
+  /** Why it is not open for the model: every key was refused, or some limit is used up. */
+  closedBecause(model: string, now: number): ClosedBecause {
+    const { state } = this.#keys.reduce((best, lane) =>
+      closedUntil(lane.state, model) < closedUntil(best.state, model) ? lane : best,
     );
-    return soonest.state.closedUntil > now ? soonest.state.closedBecause : 'rate-limit';
+    const until = closedUntil(state, model);
+    return until > now && until === state.refusedUntil ? 'circuit' : 'rate-limit';
   }
 
-  /** Takes one request of the limit and a key: the less busy one of two that are open. */
-  take(now: number): Lane {
+  /** Takes one request of the limit and a key: the less busy one of two that are open for the model. */
+  take(model: string, now: number): Lane {
     this.#limiter?.take(bucket);
-    const lane = this.#choose(now);
+    const lane = this.#choose(model, now);
     lane.state.inFlight += 1;
     return lane;
   }
 
-  #choose(now: number): Lane {
+  #choose(model: string, now: number): Lane {
     const [only] = this.#keys;
     if (!only) throw new RangeError('a lane has at least one way');
     if (this.#keys.length === 1) return only;
-    const open = this.#keys.filter(({ state }) => state.closedUntil <= now);
+    const open = this.#keys.filter(({ state }) => closedUntil(state, model) <= now);
     const first = this.#pick(open) ?? only;
     const second = this.#pick(open) ?? only;
     return second.state.inFlight < first.state.inFlight ? second : first;
   }
 
-  /** The provider limits a key. */
-  limit({ state }: Lane, now: number, retryAfterMs = limitedMsDefault): void {
-    state.closedUntil = Math.max(state.closedUntil, now + retryAfterMs);
-    state.closedBecause = 'rate-limit';
+  /** The provider limits what a key may ask of a model; most count each model by itself. */
+  limit({ state }: Lane, model: string, until: number): void {
+    const before = state.limitedUntil.get(model) ?? 0;
+    state.limitedUntil.set(model, Math.max(before, until));
   }
 
   /** The provider did not accept a key. */
@@ -80,11 +83,14 @@ export class ProviderLane {
     key?.refused?.();
     // A key that can be renewed is tried again at once, with its new value.
     if (key?.refused) return;
-    state.closedUntil = now + refusedMs;
-    state.closedBecause = 'circuit';
+    state.refusedUntil = now + refusedMs;
   }
 
   #pick(lanes: readonly Lane[]): Lane | undefined {
     return lanes.length <= 1 ? lanes[0] : lanes[Math.floor(this.#random() * lanes.length)];
   }
+}
+
+function closedUntil({ refusedUntil, limitedUntil }: KeyState, model: string): number {
+  return Math.max(refusedUntil, limitedUntil.get(model) ?? 0);
 }

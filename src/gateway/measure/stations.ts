@@ -37,6 +37,7 @@ export interface StationOptions {
 const minute = { steps: 60, stepMs: 1_000 };
 const fiveMinutes = { steps: 60, stepMs: 5_000 };
 const halfLifeMs = 30_000;
+const limitedMsDefault = 1_000;
 
 class Station {
   circuit = new Circuit();
@@ -77,7 +78,7 @@ export class Stations implements Standings {
     const station = this.#station(target);
     const lane = this.#lane(target.provider);
     const circuitMs = station.circuit.waitMs(now);
-    const waitMs = Math.max(circuitMs, lane.waitMs(now));
+    const waitMs = Math.max(circuitMs, lane.waitMs(target.model.name, now));
     const outcomes = station.outcomes.total(now);
     return {
       inFlight: station.inFlight,
@@ -89,7 +90,8 @@ export class Stations implements Standings {
       requestsPerMinute: station.requests.total(now),
       circuit: station.circuit.state(now),
       waitMs,
-      closedBecause: waitMs === 0 ? undefined : reasonOf(circuitMs, lane.closedBecause(now)),
+      closedBecause:
+        waitMs === 0 ? undefined : reasonOf(circuitMs, lane.closedBecause(target.model.name, now)),
       lastFailure: station.lastFailure,
     };
   }
@@ -106,11 +108,11 @@ export class Stations implements Standings {
     const station = this.#station(target);
     const lane = this.#lane(target.provider);
     this.#requireOpen(target, { station, lane, now });
-    const taken = lane.take(now);
+    const taken = lane.take(target.model.name, now);
     station.circuit.begin(now);
     station.inFlight += 1;
     station.requests.add(now);
-    return new OpenTrip({ station, lane, taken, now: this.#now });
+    return new OpenTrip({ station, lane, taken, model: target.model.name, now: this.#now });
   }
 
   #requireOpen(
@@ -122,14 +124,15 @@ export class Stations implements Standings {
       const message = `${targetId(target)} failed too often and is left alone for a while`;
       throw new UpstreamError({ kind: 'broken', message, retryAfterMs: circuitMs });
     }
-    const waitMs = at.lane.waitMs(at.now);
+    const { provider, model } = target;
+    const waitMs = at.lane.waitMs(model.name, at.now);
     if (waitMs === 0) return;
-    const isLimited = at.lane.closedBecause(at.now) === 'rate-limit';
+    const isLimited = at.lane.closedBecause(model.name, at.now) === 'rate-limit';
     throw new UpstreamError({
       kind: isLimited ? 'limited' : 'refused',
       message: isLimited
-        ? `the limit of ${target.provider.name} is used up`
-        : `${target.provider.name} accepts none of the gateway's keys`,
+        ? `the limit of ${provider.name} is used up`
+        : `${provider.name} accepts none of the gateway's keys`,
       retryAfterMs: waitMs,
     });
   }
@@ -163,6 +166,7 @@ interface TripParts {
   readonly station: Station;
   readonly lane: ProviderLane;
   readonly taken: Lane;
+  readonly model: string;
   readonly now: () => number;
 }
 
@@ -198,11 +202,11 @@ class OpenTrip implements Trip {
   }
 
   failed(failure: UpstreamFailure): void {
-    const { station, lane, taken, now } = this.#parts;
+    const { station, lane, taken, model, now } = this.#parts;
     const at = now();
     if (!this.#end()) return;
     if (failure.kind === 'limited') {
-      lane.limit(taken, at, failure.retryAfterMs);
+      lane.limit(taken, model, at + (failure.retryAfterMs ?? limitedMsDefault));
       station.circuit.forget();
       return;
     }
