@@ -163,8 +163,8 @@ describe('a chat completion request', () => {
     expect(paramOf({ messages: [user], [field]: value })).toBe(param);
   });
 
-  it('is refused for options of a stream that are none', () => {
-    const body = { messages: [user], stream: true };
+  it.each([true, false])('is refused for options of a stream that are none: %s', (stream) => {
+    const body = { messages: [user], stream };
     expect(paramOf({ ...body, stream_options: 'x' })).toBe('stream_options');
     expect(paramOf({ ...body, stream_options: { include_usage: 1 } })).toBe(
       'stream_options.include_usage',
@@ -186,6 +186,7 @@ describe('a chat completion request', () => {
     const nulls = { temperature: null, tools: null, logprobs: null, stop: null, stream: null };
     const request = openAiFace.read({ messages: [user], ...nulls, logit_bias: { 1: 2 } });
     expect(request.extras).toEqual({ logit_bias: { 1: 2 } });
+    expect(openAiFace.read({ messages: [user], logit_bias: {} }).extras).toEqual({});
   });
 
   it('reads every form of a prompt', () => {

@@ -1,4 +1,5 @@
 import type { ChatRequest, Reasoning } from '../../conversation/request.ts';
+import { isRecord } from '../../dialects/untrusted.ts';
 import {
   requireFieldName,
   booleanOrNone,
@@ -39,7 +40,11 @@ export function readChat(body: Json): ChatRequest {
   };
   readSampling(body, request);
   readCalling(body, request, extras);
-  if (request.isStream) request.wantsUsage = readStreamOptions(body['stream_options'], extras);
+  const { wantsUsage, isPadded } = readStreamOptions(body['stream_options']);
+  if (request.isStream) {
+    request.wantsUsage = wantsUsage;
+    if (!isPadded) extras['stream_options.include_obfuscation'] = false;
+  }
   return request;
 }
 
@@ -85,6 +90,7 @@ function keepRest(body: Json, extras: Extras): void {
 
 function isDefault(name: string, value: unknown): boolean {
   if (name === 'logprobs') return value === false;
+  if (name === 'logit_bias') return isRecord(value) && Object.keys(value).length === 0;
   return name === 'modalities' && Array.isArray(value) && value.every((item) => item === 'text');
 }
 
@@ -138,11 +144,12 @@ export function readEffort(value: unknown, at: string, extras: Extras): Reasonin
   return undefined;
 }
 
-function readStreamOptions(value: unknown, extras: Extras): boolean {
-  if (isAbsent(value)) return false;
-  const options = objectAt(value, 'stream_options');
-  const { include_obfuscation: padding } = options;
-  const isPadded = booleanOrNone(padding, 'stream_options.include_obfuscation') ?? true;
-  if (!isPadded) extras['stream_options.include_obfuscation'] = false;
-  return booleanOrNone(options['include_usage'], 'stream_options.include_usage') ?? false;
+/** What is asked of a stream; that of a whole answer is looked at too, and of no meaning. */
+export function readStreamOptions(value: unknown): { wantsUsage: boolean; isPadded: boolean } {
+  const options = isAbsent(value) ? {} : objectAt(value, 'stream_options');
+  const at = (name: string) => booleanOrNone(options[name], `stream_options.${name}`);
+  return {
+    wantsUsage: at('include_usage') ?? false,
+    isPadded: at('include_obfuscation') ?? true,
+  };
 }

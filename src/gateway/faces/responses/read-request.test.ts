@@ -67,6 +67,8 @@ describe('a response request', () => {
     ['truncation', 'auto'],
     ['store', 'yes'],
     ['stream', 1],
+    ['stream_options', 'x'],
+    ['stream_options.include_obfuscation', { include_obfuscation: 5 }],
     ['tools', {}],
     ['tools[0].type', [{ type: 'web_search' }]],
     ['tools[0].type', [{ type: 'mcp', server_label: 'x' }]],

@@ -20,7 +20,7 @@ import {
   wrong,
   type Json,
 } from '../openai/fields.ts';
-import { anyModel, readEffort } from '../openai/read-chat.ts';
+import { anyModel, readEffort, readStreamOptions } from '../openai/read-chat.ts';
 import type { Extras } from '../openai/read-messages.ts';
 import { readFunction, readSchema } from '../openai/read-tools.ts';
 import { readItems } from './read-items.ts';
@@ -31,6 +31,7 @@ import { readItems } from './read-items.ts';
  */
 export function readRequest(body: Json): ChatRequest {
   refuseStateful(body);
+  readStreamOptions(body['stream_options']);
   const extras: Extras = {};
   keepRest(body, extras);
   const { model, reasoning, text } = body;
