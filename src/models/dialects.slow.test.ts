@@ -39,7 +39,8 @@ test('a prompt beyond the context is refused by both, and names the limit', asyn
 
 test('a model that only embeds writes nothing', async () => {
   const chat = { model: 'ennead-embed', messages };
-  await expect(openai.chat.completions.create(chat)).rejects.toMatchObject({ status: 400 });
+  const refusal = { status: 400, param: 'model' };
+  await expect(openai.chat.completions.create(chat)).rejects.toMatchObject(refusal);
   await expect(ollama.chat(chat)).rejects.toMatchObject({ status_code: 400 });
 });
 

@@ -20,7 +20,8 @@ function checkCapability({ kind }: Task, file: ModelFile): void {
   const able = { generate: 'generative', embed: 'embedding', load: file.kind }[kind];
   if (able === file.kind) return;
   const message = kind === 'embed' ? 'this model makes no embeddings' : 'this model only embeds';
-  throw new Fault('invalid', message, { reason: 'unsupported_capability' });
+  const detail = { param: 'model' };
+  throw new Fault('invalid', message, { reason: 'unsupported_capability', detail });
 }
 
 /** To tokenize such a text would take the model process seconds, in which everybody else waits. */
