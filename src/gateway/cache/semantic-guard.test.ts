@@ -46,6 +46,9 @@ test.each([
   ['Tell me why they fear us', 'Tell me why we fear them'],
   ['Warum hat sie ihn verlassen?', 'Warum hat er sie verlassen?'],
   ['Pourquoi elle le quitte pour moi ?', 'Pourquoi il la quitte pour moi ?'],
+  ['Is chicken safe to eat?', 'Is raw chicken safe to eat?'],
+  ['How do I stop a container?', 'How can I force stop a container?'],
+  ['How long do I boil eggs?', 'Can you tell me how long I boil very fresh ostrich eggs?'],
 ])('%j and %j are different questions', (one, other) => {
   expect(maySame(one, other)).toBe(false);
   expect(maySame(other, one)).toBe(false);
@@ -55,6 +58,7 @@ test.each([
   ['What is the capital of France?', 'Please tell me the capital of France.'],
   ['How is bread baked?', 'how do you bake bread'],
   ['Can you tell me who wrote Emma?', 'Who wrote Emma?'],
+  ['How do I really stop a container?', 'How can I stop a container?'],
   ['How do I reverse a list?', 'how can I reverse a list'],
   ['how do i grow a tomato', 'How do I grow tomatoes?'],
   ['Who wrote "Emma"?', 'Tell me who the author of "Emma" is.'],

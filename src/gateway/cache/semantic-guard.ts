@@ -42,7 +42,8 @@ export function mayAskTheSame(one: readonly string[], other: readonly string[]):
   const inOther = new Set(other);
   const sharedOfOne = one.filter((token) => inOther.has(token));
   const sharedOfOther = other.filter((token) => inOne.has(token));
-  return areEqual(sharedOfOne, sharedOfOther) && !isOneWordSwapped(one, other);
+  if (!areEqual(sharedOfOne, sharedOfOther) || isOneWordSwapped(one, other)) return false;
+  return !isNarrower(one, other) && !isNarrower(other, one);
 }
 
 /** All words and signs of a question in their order, but for those that say nothing. */
@@ -75,6 +76,22 @@ function isOneWordSwapped(one: readonly string[], other: readonly string[]): boo
   // `How do I` and `how can I` ask the same.
   return !(one[at - 1] === 'how' && askingWords.has(token) && askingWords.has(there));
 }
+
+/** Whether the first says all that the second does, and more closely of what: `raw chicken`. */
+function isNarrower(one: readonly string[], other: readonly string[]): boolean {
+  const [long, short] = [one, other].map((words) => words.filter((word) => !idleWords.has(word)));
+  if (!long || !short || long.length <= short.length) return false;
+  let shared = 0;
+  for (const word of long) if (word === short[shared]) shared += 1;
+  return shared === short.length;
+}
+
+/** Words that only make a question longer. */
+const idleWords: ReadonlySet<string> = new Set(
+  `what which how i me us you we one can could would will do does is are may it that there tell show give help
+  explain want need know wonder wondering ask question just really actually simply exactly ok okay
+  so well also then thanks thank`.split(/\s+/),
+);
 
 const askingWords: ReadonlySet<string> = new Set(['do', 'can', 'could', 'would']);
 
