@@ -148,9 +148,9 @@ async function fill(database: Database, count: number, pick: (words: number) => 
     const places = Array.from({ length: Math.min(1_000, count - from) }, (_, at) => from + at + 1);
     await database.query(
       `insert into chat.messages
-         (conversation_id, place, id, owner_id, role, content, status, created_at)
+         (conversation_id, place, id, owner_id, role, content, status, created_at, words)
        select 'cnv_bench', place, 'msg_' || lpad(place::text, 32, '0'), $1, 'user', content,
-         'complete', now() - interval '1 day' + place * interval '1 second'
+         'complete', now() - interval '1 day' + place * interval '1 second', chat.all_words_of(content)
        from unnest($2::integer[], $3::text[]) as m (place, content)`,
       [owner, places, places.map((place) => `${pick(wordsOfMessage)} ${place}`)],
     );
