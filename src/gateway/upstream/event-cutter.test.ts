@@ -12,16 +12,19 @@ function cut(framing: Framing, text: string, size: number) {
   return { pieces, rest: cutter.rest()?.toString() ?? '' };
 }
 
-test.each(['\n\n', '\r\n\r\n', '\r\r'])('events that end with %j are never cut within', (end) => {
-  const events = ['data: {"a":1}', ': comment', 'event: x\ndata: größe', 'data: [DONE]'];
-  const text = events.map((event) => event + end).join('');
-  for (let size = 1; size <= text.length + 4; size += 1) {
-    const { pieces, rest } = cut('events', `${text}data: half`, size);
-    expect(pieces.join('')).toBe(text);
-    expect(rest).toBe('data: half');
-    for (const piece of pieces) expect(piece.endsWith(end)).toBe(true);
-  }
-});
+test.each(['\n\n', '\r\n\r\n', '\r\r', '\n\r\n', '\r\n\n'])(
+  'events that end with %j are never cut within',
+  (end) => {
+    const events = ['data: {"a":1}', ': comment', 'event: x\ndata: größe', 'data: [DONE]'];
+    const text = events.map((event) => event + end).join('');
+    for (let size = 1; size <= text.length + 4; size += 1) {
+      const { pieces, rest } = cut('events', `${text}data: half`, size);
+      expect(pieces.join('')).toBe(text);
+      expect(rest).toBe('data: half');
+      for (const piece of pieces) expect(piece.endsWith(end)).toBe(true);
+    }
+  },
+);
 
 test('a chunk of whole events is passed on as it is', () => {
   const chunk = Buffer.from('data: 1\n\ndata: 2\n\n');

@@ -78,7 +78,7 @@ export async function* readEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenera
 /** The events of a text that ends with a whole one. */
 export function parseEvents(text: string): ServerEvent[] {
   const events: ServerEvent[] = [];
-  for (const block of text.split(/\r\n\r\n|\n\n|\r\r/)) {
+  for (const block of text.split(/(?:\r\n|\n|\r(?!\n)){2}/)) {
     const event = parseEvent(block);
     if (event) events.push(event);
   }
