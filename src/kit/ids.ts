@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 
 /**
  * A new identifier: prefix, underscore, UUIDv7 (RFC 9562, section 5.7) as 32 hex digits.
@@ -6,9 +6,9 @@ import { randomBytes, randomFillSync } from 'node:crypto';
  */
 export function newId(prefix: string): string {
   const time = Date.now().toString(16).padStart(12, '0');
-  const random = idPool.next(10);
-  const variant = 8 + (Number.parseInt(random.charAt(3), 16) & 3);
-  return `${prefix}_${time}7${random.slice(0, 3)}${variant.toString(16)}${random.slice(4, 19)}`;
+  // Of version 4: its random digits and its variant are those of version 7 too.
+  const uuid = randomUUID();
+  return `${prefix}_${time}7${uuid.slice(15, 18)}${uuid.slice(19, 23)}${uuid.slice(24)}`;
 }
 
 /** Random bytes as base64url text, for secrets. 32 bytes unless told otherwise. */
@@ -42,5 +42,3 @@ export class HexPool {
 function isZero(hex: string): boolean {
   return hex.startsWith('0') && /^0*$/.test(hex);
 }
-
-const idPool = new HexPool();

@@ -1,13 +1,13 @@
 import type { ConversationRow } from '../conversations/conversation-row.ts';
 import type { Added, AppendOrder, ToolRules } from '../conversations/conversation.ts';
 import { appendPart } from '../conversations/message-store.ts';
+import { historyMessagesMax } from './history.ts';
 import type { KnownHistory } from './known-histories.ts';
 import type { Turn } from './turn.ts';
 import type { PastMessage, StoredRequest, TurnGround } from './turn-row.ts';
 import { leaseSeconds, type TurnSql } from './turns-store.ts';
 
-/** The latest messages a model is told of, and their bytes together: what the largest contexts hold. */
-export const historyMessagesMax = 500;
+/** Of the messages that a model is told of, together: what the largest contexts hold. */
 const historyBytesMax = 4 * 1024 * 1024;
 
 // Places have no gaps, so that the newest are found without a sort.

@@ -5,6 +5,9 @@ import type { PastMessage } from './turn-row.ts';
 /** A message as the gateway takes it. */
 export type ModelMessage = Readonly<Record<string, unknown>>;
 
+/** So many of the latest messages a model is told of. */
+export const historyMessagesMax = 500;
+
 /** What the model is told of a call whose end nobody knows: the service died while it ran. */
 export const unknownOutcome =
   'The outcome of this call is unknown: it was interrupted while it ran, and may or may not have taken effect.';

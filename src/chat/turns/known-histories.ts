@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Added, Message } from '../conversations/conversation.ts';
-import { historyMessagesMax } from './beginnings-store.ts';
-import { pastOf } from './history.ts';
+import { historyMessagesMax, pastOf } from './history.ts';
 import type { PastMessage } from './turn-row.ts';
 
 /** All messages of a conversation, from the first on. */
