@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../kit/ids.ts';
-import { calls, says } from '../gateway-testing.ts';
-import { ask, openTwoReplicas, readAll } from './testing.ts';
+import { calls, says, saysThen } from '../gateway-testing.ts';
+import { ask, openReplica, openTwoReplicas, readAll } from './testing.ts';
 
 let scene: Awaited<ReturnType<typeof openTwoReplicas>>;
 
@@ -72,6 +72,27 @@ test('it is told of calls of tools and their results', async () => {
   scene.ground.gateway.script(says(['Hello.']));
   await say('two', id);
   expect(told()).toEqual(['one', null, 'read {}', 'Hello.', 'two']);
+});
+
+test('it is told what a process had answered that died, by the one that ended that turn', async () => {
+  const { ground } = scene;
+  const never = { sweepMs: 1_000_000, renewMs: 1_000_000 };
+  await using heir = await openReplica(ground, { timing: { sweepMs: 50, pollMs: 100 } });
+  await using dead = await openReplica(ground, { timing: { storeMs: 20, ...never } });
+  const id = await open();
+  await say('one', id, heir);
+  ground.gateway.script(saysThen(['Half'], 'hang'));
+  const turn = await dead.turns.begin(ask('two', id));
+  const stored = () =>
+    ground.database.query('select 1 from chat.turn_events where turn_id = $1', [turn.id]);
+  await expect.poll(stored).not.toEqual([]);
+  const lapsed = `update chat.turns set lease_until = now() - interval '1 second' where id = $1`;
+  await ground.database.query(lapsed, [turn.id]);
+  const statusOf = async () => (await heir.turns.find('usr_ada', turn.id)).status;
+  await expect.poll(statusOf).toBe('interrupted');
+  ground.gateway.script(says(['Hello.']));
+  await say('three', id, heir);
+  expect(told()).toEqual(['one', 'Hello.', 'two', 'Half', 'three']);
 });
 
 test('a conversation that is deleted while a turn begins leaves nothing behind', async () => {

@@ -52,12 +52,17 @@ export class KnownHistories {
     else this.#known.delete(conversationId);
   }
 
-  /** A message of it has ended. */
+  /** A message of it has ended; what others began is not known here. */
   complete(message: Message): void {
-    const known = this.#known.get(message.conversationId);
+    const { conversationId, place } = message;
+    const known = this.#known.get(conversationId);
     if (!known) return;
-    const messages = known.messages.with(message.place - 1, pastOf(message));
-    this.#set(message.conversationId, { ...known, messages });
+    if (known.messages[place - 1]?.status !== 'pending') {
+      this.#known.delete(conversationId);
+      return;
+    }
+    const messages = known.messages.with(place - 1, pastOf(message));
+    this.#set(conversationId, { ...known, messages });
   }
 
   #set(conversationId: string, known: KnownHistory): void {
