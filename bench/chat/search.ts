@@ -3,9 +3,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { StoredConversations } from '../../src/chat/conversations/stored-conversations.ts';
 import { openSearch } from '../../src/chat/search/search-parts.ts';
 import type { Search } from '../../src/chat/search/search.ts';
+import { cacheMegabytesFor } from '../../src/ground.ts';
 import { openBus } from '../../src/kit/bus/open-bus.ts';
 import { openDatabase, type Database } from '../../src/kit/database/database.ts';
 import { Lifetime } from '../../src/kit/lifecycle.ts';
+import { availableMemoryBytes } from '../../src/kit/memory.ts';
 import { silentLog } from '../../src/kit/testing.ts';
 import { embedTexts } from '../../src/kit/vectors/embed-texts.ts';
 import { startModels } from '../../src/models/testing.ts';
@@ -23,7 +25,9 @@ const hitsMax = 10;
 export async function measureSearch(depth: Depth): Promise<Figure[]> {
   await using lifetime = new Lifetime(silentLog);
   const count = Math.round(messagesOfAll / depth.shortening);
-  const database = lifetime.own('database', await openDatabase());
+  // As much as the suite gives it on this machine.
+  const cacheMegabytes = cacheMegabytesFor(availableMemoryBytes());
+  const database = lifetime.own('database', await openDatabase({ cacheMegabytes }));
   await database.migrate('chat', new URL('../../src/chat/migrations/', import.meta.url));
   const pick = createPicker();
   await fill(database, count, pick);
