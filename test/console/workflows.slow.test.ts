@@ -156,7 +156,7 @@ describe.skipIf(!browserProgram)(
 
     test('are not lost on the way back without a question', async () => {
       const page = await ground.openPage('/workflows');
-      await page.getByRole('link', { name: 'New workflow' }).click();
+      await page.locator('header').getByRole('link', { name: 'New workflow' }).click();
       await page.getByRole('button', { name: 'Merge', exact: true }).dblclick();
       const question = page.getByRole('dialog', { name: 'Leave without saving?' });
       // The browser's own button, which waits for no page.
