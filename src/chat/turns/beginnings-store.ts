@@ -65,8 +65,8 @@ type BegunRow = ConversationRow & {
 };
 
 /**
- * Begins a turn in its owner's conversation, adds its messages and reads what was there before: all or
- * nothing, by one statement, because users wait for it.
+ * Begins a turn in its owner's conversation, adds its messages and reads what was there before, if that is not
+ * known: all or nothing, by one statement, because users wait for it.
  */
 export async function insertTurn(
   sql: TurnSql,
