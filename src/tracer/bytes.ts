@@ -1,3 +1,12 @@
+/** Bytes of a buffer that are not copied. */
+export interface Stretch {
+  readonly bytes: Buffer;
+  readonly from: number;
+  readonly length: number;
+}
+
+const copiedOneByOne = 24;
+
 /** Writes numbers and texts one after the other. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(1_024);
@@ -56,6 +65,50 @@ export class ByteWriter {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#at);
     this.#at += bytes.length;
+  }
+
+  /** Bytes of another buffer; short stretches are copied faster one by one. */
+  copy(source: Buffer, from: number, end: number): void {
+    const length = end - from;
+    this.#reserve(length);
+    if (length > copiedOneByOne) source.copy(this.#bytes, this.#at, from, end);
+    else for (let at = 0; at < length; at += 1) this.#bytes[this.#at + at] = source[from + at] ?? 0;
+    this.#at += length;
+  }
+
+  /** A whole number below 2^32, the lowest byte first. */
+  fixed32(value: number): void {
+    this.#reserve(4);
+    this.#at = this.#bytes.writeUInt32LE(value, this.#at);
+  }
+
+  /** Leaves out so many bytes, to be written later; answers where they begin. */
+  leave(count: number): number {
+    this.#reserve(count);
+    this.#at += count;
+    return this.#at - count;
+  }
+
+  /** Writes a whole number below 2^35 where five bytes were left, seven bits a byte, the lowest first. */
+  fillVarint(at: number, value: number): void {
+    let rest = value;
+    for (let byte = 0; byte < 4; byte += 1) {
+      this.#bytes[at + byte] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[at + 4] = rest;
+  }
+
+  /** Forgets what was written from there on. */
+  cutTo(length: number): void {
+    this.#at = length;
+  }
+
+  /** Whether the bytes that begin there are those of another buffer. */
+  has(at: number, { bytes, from, length }: Stretch): boolean {
+    let same = 0;
+    while (same < length && this.#bytes[at + same] === bytes[from + same]) same += 1;
+    return same === length;
   }
 
   /** A copy of what was written, with memory of its own. */

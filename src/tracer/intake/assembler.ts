@@ -72,16 +72,18 @@ export class Assembler {
   }
 
   /** A write is stored. */
-  noteWritten({ revisions, chunk, lateIds }: Of<'written'>): void {
+  noteWritten({ revisions, chunks, lateIds }: Of<'written'>): void {
     const traces = this.#writes.end();
-    if (chunk !== undefined) this.#owed.noteChunk(chunk, traces);
+    if (chunks) this.#owed.noteChunks(chunks, traces);
     for (const revision of revisions) this.#noteRevision(revision);
     for (const traceId of lateIds) this.#assembly.find(traceId)?.markLate();
   }
 
   /** A write is not stored: what it held is only what the database has of it. */
   noteWriteFailed(): void {
-    for (const trace of this.#writes.end()) trace.isStale = true;
+    for (const traces of this.#writes.end()) {
+      for (const trace of traces) trace.isStale = true;
+    }
   }
 
   /** Looks for complete traces; to be called several times a second. */

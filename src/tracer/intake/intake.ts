@@ -160,8 +160,8 @@ export class Intake implements AsyncDisposable {
     const post = this.#replier();
     try {
       const written = await this.#writer.write(write);
-      const isOwed = written.chunk !== undefined && asking === this.#thread.current;
-      if (isOwed) this.#settling.noteChunk(write.traceIds);
+      const isOwed = written.chunks !== undefined && asking === this.#thread.current;
+      if (isOwed) this.#settling.noteChunks(write.chunks);
       post({ kind: 'written', ...written });
       for (const answer of exports) this.#waiting.accept(answer);
     } catch (error) {

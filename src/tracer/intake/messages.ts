@@ -46,8 +46,8 @@ export type IntakeRequest =
       readonly kind: 'written';
       /** The rows that were written with it. */
       readonly revisions: readonly WrittenRevision[];
-      /** The chunk, where its traces' rows are owed. */
-      readonly chunk: number | undefined;
+      /** The numbers of its chunks, where their traces' rows are owed. */
+      readonly chunks: readonly number[] | undefined;
       /** Of the write's new ids, those of traces that were complete before. */
       readonly lateIds: readonly string[];
     }

@@ -1,13 +1,13 @@
 import type { Database } from '../../kit/database/database.ts';
-import { asBuffer } from '../bytes.ts';
-import { chunksPerDay } from './days.ts';
 import type { OpenRows } from './messages.ts';
 import type { Write, WrittenRevision } from './writes.ts';
+import { chunkParameters, storedChunks } from './chunk-store.ts';
 import { fromUuid, openNames, openTypes, toWritten, updateOpen } from './trace-store.ts';
 
-/** A chunk that was stored without the rows of its traces. */
-export interface StoredChunk {
-  readonly chunk: number;
+/** Chunks that were stored without the rows of their traces. */
+export interface StoredChunks {
+  /** Their numbers, in their order. */
+  readonly chunks: readonly number[];
   /** Of the traces that are new here, those that were complete before. */
   readonly lateIds: readonly string[];
 }
@@ -16,31 +16,28 @@ export interface StoredChunk {
  * Stores new spans alone; the rows of their traces are owed from then on. Said with a limit, each trace is
  * looked up by its id: of a table that it knows little of the planner reads all rows instead.
  */
-export async function writeChunk(
+export async function writeChunks(
   database: Database,
-  { day, body, newIds, doubtfulIds }: Pick<Write, 'day' | 'body' | 'newIds' | 'doubtfulIds'>,
+  write: Pick<Write, 'day' | 'body' | 'chunks' | 'newIds' | 'doubtfulIds'>,
   nowMs: number,
-): Promise<StoredChunk> {
-  const [row] = await database.query<{ chunk: number; late: string[] }>(
-    `with stored as (
-       insert into tracer.chunk (id, body) values (
-         $1::bigint * ${chunksPerDay} + nextval('tracer.chunk_number') % ${chunksPerDay}, $2::bytea)
-       returning id),
-     owing as (insert into tracer.open_chunk (id, received_at) select id, $4::bigint from stored)
-     select stored.id as chunk, array(
-       select n.id::text from unnest($3::uuid[]) as n (id) where (
+): Promise<StoredChunks> {
+  const { newIds, doubtfulIds } = write;
+  const [row] = await database.query<{ chunks: number[]; late: string[] }>(
+    `with ${storedChunks},
+     owing as (insert into tracer.open_chunk (id, received_at) select id, $4::bigint from piece)
+     select array(select id from piece order by number) as chunks, array(
+       select n.id::text from unnest($5::uuid[]) as n (id) where (
          select true from tracer.trace c
          where c.trace_id = n.id and c.day between $1::bigint::integer - 1 and $1::bigint::integer
          limit 1)
        union all
-       select n.id::text from unnest($5::uuid[]) as n (id) where (
+       select n.id::text from unnest($6::uuid[]) as n (id) where (
          select true from tracer.trace c
-         where c.trace_id = n.id and c.day < $1::bigint::integer - 1 limit 1)) as late
-     from stored`,
-    [day, asBuffer(body), `{${newIds.join(',')}}`, nowMs, `{${doubtfulIds.join(',')}}`],
+         where c.trace_id = n.id and c.day < $1::bigint::integer - 1 limit 1)) as late`,
+    [...chunkParameters(write), nowMs, `{${newIds.join(',')}}`, `{${doubtfulIds.join(',')}}`],
   );
-  if (!row) throw new Error('a chunk was not stored');
-  return { chunk: row.chunk, lateIds: row.late.map(fromUuid) };
+  if (!row) throw new Error('chunks were not stored');
+  return { chunks: row.chunks, lateIds: row.late.map(fromUuid) };
 }
 
 /** Writes rows that are owed; of the chunks told of none is owed any more. */

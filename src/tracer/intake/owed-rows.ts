@@ -57,10 +57,14 @@ export class OwedRows {
     return this.#writing !== undefined;
   }
 
-  /** A chunk is stored without the rows of its traces. */
-  noteChunk(chunk: number, traces: ReadonlySet<OpenTrace>): void {
-    for (const trace of traces) trace.owedChunks.push(chunk);
-    this.#owing.set(chunk, { storedAtMs: performance.now(), traces: new Set(traces) });
+  /** Chunks are stored without the rows of their traces. */
+  noteChunks(chunks: readonly number[], traces: readonly ReadonlySet<OpenTrace>[]): void {
+    const storedAtMs = performance.now();
+    for (const [at, chunk] of chunks.entries()) {
+      const owing = new Set(traces[at]);
+      for (const trace of owing) trace.owedChunks.push(chunk);
+      this.#owing.set(chunk, { storedAtMs, traces: owing });
+    }
   }
 
   /** Rows of a trace name chunks; or it is forgotten, and never will have one. */

@@ -1,5 +1,5 @@
 import type { Database } from '../../kit/database/database.ts';
-import { unpackChunk } from './chunk-body.ts';
+import { unpackChunk } from '../chunk/chunk-body.ts';
 import { dayOf } from './days.ts';
 import { ExportReader } from './export-reader.ts';
 import { openRow } from './open-row.ts';
@@ -7,7 +7,7 @@ import { listOpenChunks, payChunk } from './open-store.ts';
 import { OpenTrace } from './open-trace.ts';
 import { TagPacker } from './tag-packer.ts';
 import { TermBook } from './term-book.ts';
-import { readChunks } from './trace-store.ts';
+import { readChunks } from './chunk-store.ts';
 
 /**
  * Writes the rows that a process which ended still owed: of every chunk whose traces had none, those that

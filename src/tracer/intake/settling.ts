@@ -1,5 +1,5 @@
 import type { WantedTraces } from './messages.ts';
-import type { NamedChunks } from './writes.ts';
+import type { NamedChunks, WrittenChunk } from './writes.ts';
 import { nothingOpen, type OpenListing, type OpenQuery } from './open-listing.ts';
 
 /** A completion that is not stored is tried again, and mostly is then. */
@@ -24,9 +24,11 @@ export class Settling {
     this.#ask = ask;
   }
 
-  /** A chunk was stored without rows. */
-  noteChunk(traceIds: readonly string[]): void {
-    for (const traceId of traceIds) this.#owed.set(traceId, (this.#owed.get(traceId) ?? 0) + 1);
+  /** Chunks were stored without rows. */
+  noteChunks(chunks: readonly WrittenChunk[]): void {
+    for (const { traceIds } of chunks) {
+      for (const traceId of traceIds) this.#owed.set(traceId, (this.#owed.get(traceId) ?? 0) + 1);
+    }
   }
 
   /** Rows that name chunks were stored. */

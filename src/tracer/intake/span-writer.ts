@@ -3,7 +3,8 @@ import { forgetErrors, logErrors } from '../series/error-log-store.ts';
 import { applyAdditions, type StatementParts } from '../series/series-store.ts';
 import type { OpenRows } from './messages.ts';
 import type { Completion, LoadedTrace, Write, WrittenRevision } from './writes.ts';
-import { writeChunk, writeOpenRows } from './open-store.ts';
+import { readChunks } from './chunk-store.ts';
+import { writeChunks, writeOpenRows } from './open-store.ts';
 import {
   completeTraces,
   deleteOpenTraces,
@@ -11,7 +12,6 @@ import {
   findForsaken,
   lacksPartition,
   loadOpenTraces,
-  readChunks,
   writeSpans,
   type OpenPlace,
 } from './trace-store.ts';
@@ -29,7 +29,8 @@ export interface Loaded {
 /** What a write answers. */
 export interface Written {
   readonly revisions: readonly WrittenRevision[];
-  readonly chunk: number | undefined;
+  /** The numbers of its chunks, where their traces' rows are owed. */
+  readonly chunks: readonly number[] | undefined;
   readonly lateIds: readonly string[];
 }
 
@@ -57,14 +58,14 @@ export class SpanWriter {
   async write({ rows, ...write }: Omit<Write, 'exports'>): Promise<Written> {
     if (rows === undefined) {
       const stored = await this.#withPartitions(() =>
-        writeChunk(this.#database, write, Date.now()),
+        writeChunks(this.#database, write, Date.now()),
       );
       return { revisions: [], ...stored };
     }
     const revisions = await this.#withPartitions(() =>
       writeSpans(this.#database, { ...write, rows, holder: this.#holder }),
     );
-    return { revisions, chunk: undefined, lateIds: [] };
+    return { revisions, chunks: undefined, lateIds: [] };
   }
 
   /** Writes rows of open traces that were owed; answers their revisions. */

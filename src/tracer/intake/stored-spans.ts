@@ -1,5 +1,5 @@
 import type { SpanHead } from '../trace/span.ts';
-import { unpackChunk } from './chunk-body.ts';
+import { unpackChunk } from '../chunk/chunk-body.ts';
 import type { ExportReader } from './export-reader.ts';
 import type { LoadedTrace } from './writes.ts';
 
@@ -34,7 +34,7 @@ export function readStoredSpans(
   const wanted = new Set(traces.map(({ traceId }) => traceId));
   const read = new Map<number, ReadonlyMap<string, StoredSpans>>();
   for (const [id, packed] of chunks) {
-    const { heads, entries } = reader.read(unpackChunk(packed), wanted);
+    const { heads, entries } = reader.read(unpackChunk(packed, wanted), wanted);
     read.set(id, groupByTrace(heads, entries));
   }
   return read;

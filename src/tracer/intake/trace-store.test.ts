@@ -40,9 +40,11 @@ function rowOf(traceId: string, day: number, hour: number): OpenRow {
 }
 
 async function write(row: OpenRow) {
-  const body = new Uint8Array();
+  const { day, trace_id: traceId } = row;
+  const chunk = { body: new Uint8Array([1]), chunks: [{ bytes: 1, traceIds: [traceId] }] };
+  const rows = JSON.stringify([{ ...row, of_chunks: [1] }]);
   const holder = '00000000-0000-0000-0000-000000000001';
-  return writeSpans(database, { day: row.day, body, rows: JSON.stringify([row]), holder });
+  return writeSpans(database, { day, ...chunk, rows, holder });
 }
 
 async function complete(row: OpenRow): Promise<void> {

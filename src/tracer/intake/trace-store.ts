@@ -1,7 +1,6 @@
 import type { Database } from '../../kit/database/database.ts';
-import { asBuffer } from '../bytes.ts';
 import { isDivisionByZero } from '../series/block-store.ts';
-import { chunksPerDay } from './days.ts';
+import { chunkParameters, storedChunks } from './chunk-store.ts';
 import type { Completion, LoadedTrace, Write, WrittenRevision } from './writes.ts';
 
 /** A trace as a write describes it: what its new spans add. */
@@ -88,12 +87,11 @@ export const updateOpen = `
     revision = t.revision + 1`;
 
 const writeText = `
-  with stored as (
-    insert into tracer.chunk (id, body) values (
-      $1::bigint * ${chunksPerDay} + nextval('tracer.chunk_number') % ${chunksPerDay}, $2::bytea)
-    returning id)
+  with ${storedChunks}
   insert into tracer.open_trace as t (${openNames}, chunks, holder)
-  select r.*, array[stored.id], $4::uuid from json_to_recordset($3::json) as r(${openTypes}), stored
+  select ${openNames}, array(select id from piece where number = any (r.of_chunks) order by number),
+    $5::uuid
+  from json_to_recordset($4::json) as r(${openTypes}, of_chunks integer[])
   ${updateOpen}
   returning trace_id, revision, t.revision = 1 and exists (
     select from tracer.trace c
@@ -105,7 +103,8 @@ export interface WrittenRow {
   readonly is_late: boolean;
 }
 
-export interface SpansWrite extends Pick<Write, 'day' | 'body'> {
+export interface SpansWrite extends Pick<Write, 'day' | 'body' | 'chunks'> {
+  /** JSON array of `OpenRow`s, each with the places of its chunks among these, from 1 on. */
   readonly rows: string;
   /** The process that has their traces in its memory. */
   readonly holder: string;
@@ -114,9 +113,10 @@ export interface SpansWrite extends Pick<Write, 'day' | 'body'> {
 /** Stores new spans with what they say of their traces; answers the rows' revisions. */
 export async function writeSpans(
   database: Database,
-  { day, body, rows, holder }: SpansWrite,
+  { rows, holder, ...write }: SpansWrite,
 ): Promise<WrittenRevision[]> {
-  const written = await database.query<WrittenRow>(writeText, [day, asBuffer(body), rows, holder]);
+  const parameters = [...chunkParameters(write), rows, holder];
+  const written = await database.query<WrittenRow>(writeText, parameters);
   return written.map(toWritten);
 }
 
@@ -259,18 +259,6 @@ export async function findCompleted(
     [traceIds],
   );
   return new Set(rows.map(({ trace_id: id }) => fromUuid(id)));
-}
-
-/** The compressed bodies of chunks, by their numbers; dropped ones are not there. */
-export async function readChunks(
-  database: Database,
-  ids: readonly number[],
-): Promise<Map<number, Buffer>> {
-  const rows = await database.query<{ id: number; body: Buffer }>(
-    'select id, body from tracer.chunk where id = any($1::bigint[])',
-    [ids],
-  );
-  return new Map(rows.map(({ id, body }) => [id, body]));
 }
 
 function loadedTrace(row: StoredRow): LoadedTrace {

@@ -1,3 +1,4 @@
+import { ChunkPacker } from '../chunk/chunk-body.ts';
 import type { IntakeReply } from './messages.ts';
 import type { AcceptedExport } from './writes.ts';
 import type { OpenTrace } from './open-trace.ts';
@@ -21,6 +22,7 @@ const spacingMs = 80;
  */
 export class WriteQueue {
   readonly #options: WriteQueueOptions;
+  readonly #chunks = new ChunkPacker();
   readonly #waiting: PendingWrite[] = [];
   #writing: PendingWrite | undefined;
   #number = 0;
@@ -44,9 +46,9 @@ export class WriteQueue {
     this.#writeSoon();
   }
 
-  /** The write that was asked for is over; answers the traces whose spans it held. */
-  end(): ReadonlySet<OpenTrace> {
-    const traces = this.#writing?.traces ?? new Set();
+  /** The write that was asked for is over; answers the traces whose spans each of its chunks held. */
+  end(): readonly ReadonlySet<OpenTrace>[] {
+    const traces = this.#writing?.tracesOfChunks ?? [];
     this.#writtenNumber = this.#number;
     this.#writing = undefined;
     this.#writeSoon();
@@ -82,7 +84,12 @@ export class WriteQueue {
     this.#wasBusy = next.isBusy;
     this.#number += 1;
     const { packer, owesRows, post } = this.#options;
-    const write = next.build(this.#number, { nowMs: Date.now(), packer, owesRows });
+    const write = next.build(this.#number, {
+      nowMs: Date.now(),
+      packer,
+      chunks: this.#chunks,
+      owesRows,
+    });
     post({ kind: 'write', write });
   }
 }

@@ -39,18 +39,25 @@ export interface LoadedTrace {
 export interface Write {
   readonly number: number;
   readonly day: number;
-  /** Compressed bodies of exports, one after the other. */
-  readonly body: Uint8Array;
+  /** The bodies of its chunks, one after the other. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly chunks: readonly WrittenChunk[];
   /** JSON array of `OpenRow`s; undefined where they are owed. */
   readonly rows: string | undefined;
   /** Traces of which nobody knows yet whether they were complete before. */
   readonly newIds: readonly string[];
   /** Those of them that may have been complete on any day, not only on this one or the last. */
   readonly doubtfulIds: readonly string[];
-  /** All whose spans it holds. */
-  readonly traceIds: readonly string[];
   readonly exports: readonly AcceptedExport[];
   readonly spanCount: number;
+}
+
+/** A chunk of a write. */
+export interface WrittenChunk {
+  /** Of its body. */
+  readonly bytes: number;
+  /** All whose spans it holds. */
+  readonly traceIds: readonly string[];
 }
 
 /** The revision that a written row has now. */

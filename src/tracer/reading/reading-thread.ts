@@ -1,7 +1,7 @@
 /** The thread that decodes stored traces and makes answers of them, away from the event loop. */
 import { parentPort } from 'node:worker_threads';
 import { Fault } from '../../kit/errors.ts';
-import { unpackChunks } from '../intake/chunk-body.ts';
+import { unpackChunks } from '../chunk/chunk-body.ts';
 import { readSpans } from '../otlp/read.ts';
 import type { FoundTrace, ReadRefusal, ReadReply, ReadRequest } from './messages.ts';
 import type { StoredTrace } from './view.ts';
@@ -38,7 +38,7 @@ async function show({ asked, traces }: ReadRequest): Promise<unknown> {
 }
 
 async function open({ chunks, ...found }: FoundTrace): Promise<StoredTrace> {
-  const bodies = await unpackChunks(chunks);
+  const bodies = await unpackChunks(chunks, new Set([found.traceId]));
   return { ...found, bodies, spans: readSpans(bodies, found.traceId) };
 }
 
