@@ -12,7 +12,7 @@ import type { Completion, LoggedError, LoggedPlace, NamedChunks, TraceEvent } fr
 import type { OpenTrace, SpanCount } from './open-trace.ts';
 import { errorText, statusNumbers, storable } from './open-row.ts';
 import type { TagPacker } from './tag-packer.ts';
-import type { CompleteRow } from './trace-store.ts';
+import { completeRowColumns, type CompleteRow } from './trace-rows.ts';
 
 /** What a completion needs of its trace once it is written. */
 export interface CompletingTrace {
@@ -145,7 +145,7 @@ export class Completing {
     return {
       number: this.#number,
       count: rows.length,
-      rows: JSON.stringify(rows),
+      columns: completeRowColumns(rows),
       traceIds: completing.map(({ trace }) => trace.traceId),
       additions: this.#deltas.drain(),
       paidChunks,

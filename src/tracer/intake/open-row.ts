@@ -4,7 +4,7 @@ import { summaryOf } from '../trace/summary.ts';
 import { buildTree } from '../trace/tree.ts';
 import type { OpenTrace } from './open-trace.ts';
 import type { TagPacker } from './tag-packer.ts';
-import type { OpenRow } from './trace-store.ts';
+import type { OpenRow } from './trace-rows.ts';
 
 export const statusNumbers: Readonly<Record<TraceStatus, number>> = {
   success: 0,

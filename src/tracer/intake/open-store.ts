@@ -2,7 +2,8 @@ import type { Database } from '../../kit/database/database.ts';
 import type { OpenRows } from './messages.ts';
 import type { Write, WrittenRevision } from './writes.ts';
 import { chunkParameters, storedChunks } from './chunk-store.ts';
-import { fromUuid, openNames, openTypes, toWritten, updateOpen } from './trace-store.ts';
+import { fromUuid, toWritten, updateOpen } from './trace-store.ts';
+import { openNames, openTypes } from './trace-rows.ts';
 
 /** Chunks that were stored without the rows of their traces. */
 export interface StoredChunks {

@@ -10,6 +10,7 @@ import {
   deleteOpenTraces,
   findCompleted,
   findForsaken,
+  firstPartParameter,
   lacksPartition,
   loadOpenTraces,
   writeSpans,
@@ -81,7 +82,7 @@ export class SpanWriter {
       const known = await findCompleted(this.#database, doubtfulIds);
       if (known.size > 0) return [...known];
     }
-    const parts = completionParts(completion, 4);
+    const parts = completionParts(completion, firstPartParameter);
     try {
       const isDone = await this.#withPartitions(() =>
         completeTraces(this.#database, completion, parts),

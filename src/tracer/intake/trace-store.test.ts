@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../kit/database/database.ts';
 import { openTracerDatabase, preparePartitions } from '../series/testing.ts';
 import { newTraceId } from '../testing.ts';
-import { completeTraces, findForsaken, writeSpans, type OpenRow } from './trace-store.ts';
+import { completeTraces, findForsaken, writeSpans } from './trace-store.ts';
+import { completeRowColumns, type OpenRow } from './trace-rows.ts';
 
 let database: Database;
 
@@ -50,10 +51,10 @@ async function write(row: OpenRow) {
 async function complete(row: OpenRow): Promise<void> {
   const counts = { network_us: 0, processing_us: 0, bottlenecks: 0 };
   const known = { known_revision: 1, known_completions: 0, known_spans: 0, chunks: [] };
-  const rows = JSON.stringify([{ ...row, ...counts, ...known }]);
+  const spent = { input_tokens: null, output_tokens: null, cost_usd: null };
+  const columns = completeRowColumns([{ ...row, ...counts, ...spent, ...known }]);
   await write(row);
-  const completion = { rows, count: 1, paidChunks: [] };
-  expect(await completeTraces(database, completion, { ctes: [], parameters: [] })).toBe(true);
+  expect(await completeTraces(database, { columns, count: 1, paidChunks: [] })).toBe(true);
 }
 
 test.each([0, 5, 7, 23])(

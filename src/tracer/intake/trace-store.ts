@@ -1,61 +1,10 @@
 import type { Database } from '../../kit/database/database.ts';
 import { isDivisionByZero } from '../series/block-store.ts';
+import type { StatementParts } from '../series/series-store.ts';
 import { chunkParameters, storedChunks } from './chunk-store.ts';
+import { selectColumns } from '../../kit/database/row-columns.ts';
+import { completeColumns, completeNames, openNames, openTypes } from './trace-rows.ts';
 import type { Completion, LoadedTrace, Write, WrittenRevision } from './writes.ts';
-
-/** A trace as a write describes it: what its new spans add. */
-export interface OpenRow {
-  readonly trace_id: string;
-  readonly day: number;
-  readonly received_at: number;
-  readonly start_us: number;
-  readonly end_us: number;
-  readonly name: string;
-  readonly service: string;
-  readonly agent: string;
-  readonly agents: readonly string[];
-  readonly terms: readonly number[];
-  readonly status: number;
-  readonly span_count: number;
-  readonly error_count: number;
-  /** PostgreSQL's hexadecimal form. */
-  readonly tags: string | null;
-  readonly is_partial: boolean;
-  /** Of a failed trace: code, message, spanId and agent, as JSON. */
-  readonly error: string | null;
-}
-
-/** A complete trace. */
-export interface CompleteRow extends OpenRow {
-  readonly network_us: number;
-  readonly processing_us: number;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly cost_usd: number | null;
-  readonly bottlenecks: number;
-  /** What the rows must be like for this to be true of them. */
-  readonly known_revision: number;
-  readonly known_completions: number;
-  readonly known_spans: number;
-  /** With spans of it that no open row names. */
-  readonly chunks: readonly number[];
-}
-
-export const openTypes = `
-  trace_id uuid, day integer, received_at bigint, start_us bigint, end_us bigint, name text,
-  service text, agent text, agents text[], terms integer[], status smallint,
-  span_count integer, error_count integer, tags bytea, is_partial boolean, error text`;
-
-export const openNames = `
-  trace_id, day, received_at, start_us, end_us, name, service, agent, agents, terms, status,
-  span_count, error_count, tags, is_partial, error`;
-
-const completeNames = `${openNames}, network_us, processing_us, input_tokens, output_tokens,
-  cost_usd, bottlenecks`;
-
-const completeTypes = `${openTypes}, network_us bigint, processing_us bigint, input_tokens bigint,
-  output_tokens bigint, cost_usd double precision, bottlenecks integer,
-  known_revision integer, known_completions integer, known_spans integer, chunks bigint[]`;
 
 /** A row that knows a root is not renamed by spans that do not. */
 function unlessKnown(column: string): string {
@@ -125,12 +74,8 @@ export function toWritten(row: WrittenRow): WrittenRevision {
   return { traceId: fromUuid(row.trace_id), revision: row.revision, isLate: row.is_late };
 }
 
-const set = (names: string): string =>
-  names
-    .split(',')
-    .map((name) => name.trim())
-    .map((name) => `${name} = excluded.${name}`)
-    .join(', ');
+/** The first parameter of what a completion is given beside its rows. */
+export const firstPartParameter = 3;
 
 /**
  * Moves open traces to the complete ones and adds what the parts say, in one statement. All rows are
@@ -138,27 +83,28 @@ const set = (names: string): string =>
  */
 export async function completeTraces(
   database: Database,
-  { rows, count, paidChunks }: Pick<Completion, 'rows' | 'count' | 'paidChunks'>,
-  parts: { readonly ctes: readonly string[]; readonly parameters: readonly unknown[] },
+  { columns, count, paidChunks }: Pick<Completion, 'columns' | 'count' | 'paidChunks'>,
+  parts: StatementParts = { ctes: [], parameters: [] },
 ): Promise<boolean> {
+  const parameters = [count, paidChunks, ...parts.parameters];
   const text = `
     with given as materialized (
-      select * from json_to_recordset($1::json) as r(${completeTypes})),
+      ${selectColumns(completeColumns, parameters.length + 1)}),
     closed as (
       delete from tracer.open_trace o using given g
       where o.trace_id = g.trace_id and o.revision = g.known_revision
       returning o.trace_id, o.chunks),
-    paid as (delete from tracer.open_chunk where id = any($3::bigint[])),
+    paid as (delete from tracer.open_chunk where id = any($2::bigint[])),
     completed as (
-      insert into tracer.trace as t (${completeNames}, completions, chunks)
-      select ${completeNames.replaceAll(/(\w+)/g, 'g.$1')}, g.known_completions + 1,
+      insert into tracer.trace as t (${completeNames.join(', ')}, completions, chunks)
+      select ${completeNames.map((name) => `g.${name}`).join(', ')}, g.known_completions + 1,
         coalesce(c.chunks, '{}') || g.chunks
       from given g left join closed c on c.trace_id = g.trace_id
       -- A trace without an open row has none, and one with a row that one.
       where case when g.known_revision > 0 then c.trace_id is not null
         else not exists (select from tracer.open_trace o where o.trace_id = g.trace_id) end
-      on conflict (trace_id, day) do update set ${set(completeNames)},
-        completions = excluded.completions, chunks = t.chunks || excluded.chunks
+      on conflict (trace_id, day) do update set
+        ${completeNames.map((name) => `${name} = excluded.${name}`).join(', ')}, completions = excluded.completions, chunks = t.chunks || excluded.chunks
       where t.completions = excluded.completions - 1
       returning 1),
     totals as (
@@ -168,9 +114,9 @@ export async function completeTraces(
       on conflict (day) do update set
         traces = t.traces + excluded.traces, spans = t.spans + excluded.spans)
     ${parts.ctes.map((cte) => `, ${cte}`).join('')}
-    select 1 / (case when count(*) = $2::integer then 1 else 0 end) as checked from completed`;
+    select 1 / (case when count(*) = $1::integer then 1 else 0 end) as checked from completed`;
   try {
-    await database.query(text, [rows, count, paidChunks, ...parts.parameters]);
+    await database.query(text, [...parameters, ...columns]);
     return true;
   } catch (error) {
     if (isDivisionByZero(error)) return false;

@@ -5,8 +5,8 @@ import type { TraceStatus } from '../trace/analysis.ts';
 export interface Completion {
   readonly number: number;
   readonly count: number;
-  /** JSON array of `CompleteRow`s. */
-  readonly rows: string;
+  /** Their rows, as `completeRowColumns` makes them. */
+  readonly columns: readonly string[];
   readonly traceIds: readonly string[];
   /** Of those that had owed rows. */
   readonly named: readonly NamedChunks[];

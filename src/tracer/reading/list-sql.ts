@@ -1,4 +1,4 @@
-import { openTypes } from '../intake/trace-store.ts';
+import { openTypes } from '../intake/trace-rows.ts';
 import { agentTerm, serviceTerm } from '../trace/terms.ts';
 
 /** From when on traces are shown. */
