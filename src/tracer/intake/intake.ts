@@ -14,7 +14,7 @@ import type { AcceptedExport, Completion, Write } from './writes.ts';
 import { LastingThread, ownMemory } from '../lasting-thread.ts';
 import { payOwedRows } from './recovery.ts';
 import { faultOf, notStored, stopping, tooManyWait } from './refusals.ts';
-import type { OpenListing, OpenQuery } from './open-listing.ts';
+import type { OpenQuery, OpenTraces } from './open-listing.ts';
 import { Settling } from './settling.ts';
 import { SpanWriter } from './span-writer.ts';
 import { WaitingExports } from './waiting-exports.ts';
@@ -34,9 +34,7 @@ export class Intake implements AsyncDisposable {
   readonly #waiting = new WaitingExports();
   readonly #adopting: NodeJS.Timeout;
   readonly #holders: Holders;
-  readonly #settling = new Settling((id, wanted) =>
-    this.#thread.post({ kind: 'read', id, wanted }),
-  );
+  readonly #settling: Settling;
   /** What is being written or read. */
   readonly #work = new Set<Promise<unknown>>();
   #openTraces = 0;
@@ -46,6 +44,10 @@ export class Intake implements AsyncDisposable {
   constructor(options: IntakeOptions) {
     this.#options = options;
     const { database, readyPartitions, log } = options;
+    this.#settling = new Settling(
+      (id, wanted) => this.#thread.post({ kind: 'read', id, wanted }),
+      this.#isAlone,
+    );
     this.#holders = new Holders({ database, log, onTakenOver: (ids) => this.#adoptThese(ids) });
     this.#writer = new SpanWriter(database, { readyPartitions, holder: this.#holders.id });
     this.#thread = new LastingThread({
@@ -94,7 +96,7 @@ export class Intake implements AsyncDisposable {
   }
 
   /** The open traces that no row tells of; a statement that is sent at once finds all others. */
-  listOpen(query: OpenQuery): Promise<OpenListing> {
+  listOpen(query: OpenQuery): Promise<OpenTraces> {
     return this.#settling.list(query);
   }
 
@@ -182,6 +184,7 @@ export class Intake implements AsyncDisposable {
         return false;
       }
       this.#settling.noteNamed(completion.named);
+      this.#settling.noteNoRows(completion.traceIds);
       post({ kind: 'completed' });
       this.#options.onComplete(completion.events);
       return true;
@@ -195,6 +198,7 @@ export class Intake implements AsyncDisposable {
 
   async #writeRows(rows: OpenRows): Promise<void> {
     const post = this.#replier();
+    this.#settling.noteRows(rows.named.map(({ traceId }) => traceId));
     try {
       const revisions = await this.#writer.writeRows(rows);
       this.#settling.noteNamed(rows.named);
@@ -209,6 +213,7 @@ export class Intake implements AsyncDisposable {
     const post = this.#replier();
     try {
       const loaded = await this.#writer.load(traceIds);
+      this.#settling.noteNoRows(loaded.gone);
       post({ kind: 'loaded', ...loaded });
     } catch (error) {
       this.#options.log.error({ err: error }, 'open traces could not be read');
@@ -222,7 +227,9 @@ export class Intake implements AsyncDisposable {
     this.#settling.forget(traces.map(({ traceId }) => traceId));
     log.warn({ traces }, 'open traces that can never be complete are forgotten');
     try {
-      await this.#writer.abandon(traces.map(({ traceId }) => traceId));
+      const traceIds = traces.map(({ traceId }) => traceId);
+      await this.#writer.abandon(traceIds);
+      this.#settling.noteNoRows(traceIds);
     } catch (error) {
       log.warn({ err: error }, 'open traces could not be forgotten');
     }
@@ -256,6 +263,7 @@ export class Intake implements AsyncDisposable {
   }
 
   #adoptThese(traceIds: readonly string[]): void {
+    this.#settling.noteRows(traceIds);
     this.#thread.post({ kind: 'adopt', traceIds });
   }
 

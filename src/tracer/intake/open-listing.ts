@@ -19,6 +19,11 @@ export interface OpenListing {
   readonly ofAnyStatus: { readonly total: number; readonly failed: number };
 }
 
+/** Open traces that memory tells of, and whether the database has rows of others, or may have. */
+export interface OpenTraces extends OpenListing {
+  readonly hasRows: boolean;
+}
+
 export const nothingOpen: OpenListing = {
   rows: '[]',
   total: 0,

@@ -1,6 +1,6 @@
 import type { WantedTraces } from './messages.ts';
 import type { NamedChunks, WrittenChunk } from './writes.ts';
-import { nothingOpen, type OpenListing, type OpenQuery } from './open-listing.ts';
+import { nothingOpen, type OpenListing, type OpenQuery, type OpenTraces } from './open-listing.ts';
 
 /** A completion that is not stored is tried again, and mostly is then. */
 const attemptsMax = 3;
@@ -20,8 +20,24 @@ export class Settling {
   /** The completion that is being written, and whether it is stored then. */
   #completing: Promise<boolean> | undefined;
 
-  constructor(ask: (id: number, wanted: WantedTraces) => void) {
+  /** Traces that have open rows, or will have; undefined where others write such rows too. */
+  readonly #withRows: Set<string> | undefined;
+
+  constructor(ask: (id: number, wanted: WantedTraces) => void, isAlone: boolean) {
     this.#ask = ask;
+    this.#withRows = isAlone ? new Set() : undefined;
+  }
+
+  /** Open rows are about to be written, or are there. */
+  noteRows(traceIds: Iterable<string>): void {
+    if (!this.#withRows) return;
+    for (const traceId of traceIds) this.#withRows.add(traceId);
+  }
+
+  /** Traces have no open rows any more. */
+  noteNoRows(traceIds: readonly string[]): void {
+    if (!this.#withRows?.size) return;
+    for (const traceId of traceIds) this.#withRows.delete(traceId);
   }
 
   /** Chunks were stored without rows. */
@@ -68,7 +84,12 @@ export class Settling {
    * The open traces that no row tells of. A statement that is sent at once finds all others, and none of
    * these: what is being completed meanwhile is waited for.
    */
-  async list(query: OpenQuery): Promise<OpenListing> {
+  async list(query: OpenQuery): Promise<OpenTraces> {
+    const listing = await this.#list(query);
+    return { ...listing, hasRows: !this.#isTakenUp || this.#withRows?.size !== 0 };
+  }
+
+  async #list(query: OpenQuery): Promise<OpenListing> {
     let listing: OpenListing | undefined;
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       if (this.#owed.size === 0) return nothingOpen;
@@ -88,6 +109,7 @@ export class Settling {
   clear(): void {
     this.#owed.clear();
     this.#isTakenUp = false;
+    this.#withRows?.clear();
     for (const resolve of this.#waiting.values()) resolve(undefined);
     this.#waiting.clear();
   }

@@ -1,9 +1,9 @@
 import type { Database } from '../../kit/database/database.ts';
 import {
-  again,
   conditions,
   isFirstOpen,
-  isNotAgain,
+  openParts,
+  withParts,
   type ShownFrom,
   type TraceFilter,
 } from './list-sql.ts';
@@ -18,23 +18,31 @@ export interface Failures {
 export const failures = `count(*) filter (where status > 0) as failed,
   count(*) filter (where status = 1) as errors`;
 
+/** What is counted. */
+export interface Counted<Filter extends ShownFrom = ShownFrom> {
+  readonly filter: Filter;
+  /** Whether the database has rows of open traces. */
+  readonly hasOpenRows: boolean;
+}
+
 /** How many of the newest traces match, at most one more than `max`, and how many of them failed. */
 export async function countTraces(
   database: Database,
-  filter: TraceFilter,
+  { filter, hasOpenRows }: Counted<TraceFilter>,
   max: number,
 ): Promise<Failures & { readonly total: number }> {
   const { where, parameters } = conditions(filter);
+  const open = openParts(hasOpenRows);
   const [row] = await database.query<Failures & { total: number }>(
-    `with ${again}
+    `${withParts(open.again)}
      select count(*) as total, ${failures}
      from (
-       (select status from tracer.trace t where ${where} and ${isNotAgain}
+       (select status from tracer.trace t where ${where} ${open.andNotAgain}
         order by start_us desc limit ${max + 1})
-       union all
+       ${open.ifAny(`union all
        (select status from tracer.open_trace t where ${where} and ${isFirstOpen})
        union all
-       (select status from again t where ${where})
+       (select status from again t where ${where})`)}
      ) as found`,
     parameters,
   );
@@ -44,14 +52,16 @@ export async function countTraces(
 /** How many traces are kept, whatever they are. */
 export async function countEveryTrace(
   database: Database,
-  { oldestDay, receivedAfterMs }: ShownFrom,
+  { filter: { oldestDay, receivedAfterMs }, hasOpenRows }: Counted,
 ): Promise<number> {
   const { where, parameters } = conditions({ oldestDay, receivedAfterMs });
+  const open = openParts(hasOpenRows);
   const [row] = await database.query<{ total: number }>(
     `select
        (select coalesce(sum(traces), 0)::bigint from tracer.day_total where day > $1)
        + (select count(*) from tracer.trace where day = $1 and received_at >= $2)
-       + (select count(*) from tracer.open_trace t where ${where} and ${isFirstOpen}) as total`,
+       ${open.ifAny(`+ (
+         select count(*) from tracer.open_trace t where ${where} and ${isFirstOpen})`)} as total`,
     parameters,
   );
   return row?.total ?? 0;
@@ -60,17 +70,18 @@ export async function countEveryTrace(
 /** How many of the traces that are kept have failed; read from the index of those. */
 export async function countEveryFailed(
   database: Database,
-  { oldestDay, receivedAfterMs }: ShownFrom,
+  { filter: { oldestDay, receivedAfterMs }, hasOpenRows }: Counted,
 ): Promise<Failures> {
   const { where, parameters } = conditions({ oldestDay, receivedAfterMs });
+  const open = openParts(hasOpenRows);
   const [row] = await database.query<Failures>(
-    `with ${again}
+    `${withParts(open.again)}
      select ${failures} from (
-       select status from tracer.trace t where ${where} and status > 0 and ${isNotAgain}
-       union all
+       select status from tracer.trace t where ${where} and status > 0 ${open.andNotAgain}
+       ${open.ifAny(`union all
        select status from tracer.open_trace t where ${where} and status > 0 and ${isFirstOpen}
        union all
-       select status from again t where ${where} and status > 0
+       select status from again t where ${where} and status > 0`)}
      ) as found`,
     parameters,
   );

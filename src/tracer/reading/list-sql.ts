@@ -32,6 +32,29 @@ export interface TraceFilter extends ShownFrom {
  */
 export const isShown = '(day > $1 or (day = $1 and received_at >= $2))';
 
+/**
+ * What a statement says of traces that have open rows. Where there are none it says nothing of them: to plan
+ * for them takes the embedded database longer than to find the traces.
+ */
+export interface OpenParts {
+  /** `with again as …`, to be followed by other parts. */
+  readonly again: readonly string[];
+  /** Holds of complete rows to which nothing came since. */
+  readonly andNotAgain: string;
+  /** The words, where there are open rows. */
+  readonly ifAny: (sql: string) => string;
+}
+
+export function openParts(hasOpenRows: boolean): OpenParts {
+  if (!hasOpenRows) return { again: [], andNotAgain: '', ifAny: () => '' };
+  return { again: [again], andNotAgain: `and ${isNotAgain}`, ifAny: (sql) => sql };
+}
+
+/** `with` and its parts; nothing where there are none. */
+export function withParts(parts: readonly string[]): string {
+  return parts.length === 0 ? '' : `with ${parts.join(', ')}`;
+}
+
 interface Conditions {
   readonly where: string;
   /** What its `$n` stand for; more may be added behind them. */
@@ -65,7 +88,7 @@ const joined = (column: string): string =>
  * Complete traces to which spans came again: what was counted with what came, as the trace reads until
  * it is counted anew. Each open row is looked up by its id, of which there are few.
  */
-export const again = `again as materialized (
+const again = `again as materialized (
   select c.trace_id, c.day, c.received_at,
     least(c.start_us, o.start_us) as start_us, greatest(c.end_us, o.end_us) as end_us,
     ${named('name')}, ${named('service')}, ${named('agent')},
@@ -80,7 +103,7 @@ export const again = `again as materialized (
   ) c)`;
 
 /** A complete trace to which nothing came since. */
-export const isNotAgain = '(trace_id, day) not in (select trace_id, day from again)';
+const isNotAgain = '(trace_id, day) not in (select trace_id, day from again)';
 
 /** What rows must be like to match a filter, as SQL. */
 export function conditions(filter: TraceFilter): Conditions {

@@ -1,11 +1,11 @@
 import type { Database } from '../../kit/database/database.ts';
 import { failures, type Failures } from './count-store.ts';
 import {
-  again,
   conditions,
   givenRows,
   isFirstOpen,
-  isNotAgain,
+  openParts,
+  withParts,
   type TraceFilter,
 } from './list-sql.ts';
 
@@ -19,6 +19,8 @@ export interface Listed extends Page {
   readonly filter: TraceFilter;
   /** The newest of those that match and have no rows yet, a JSON array of `OpenRow`s. */
   readonly openRows: string;
+  /** Whether the database has rows of open traces. */
+  readonly hasOpenRows: boolean;
 }
 
 /** A trace as a listing reads it. */
@@ -52,22 +54,24 @@ const unknownYet = 'null, null, null, null, false';
 /** One page of the traces that match, the newest first. */
 export function listTraces(
   database: Database,
-  { filter, openRows, limit, offset }: Listed,
+  { filter, openRows, hasOpenRows, limit, offset }: Listed,
 ): Promise<ListedRow[]> {
   const { where, parameters } = conditions(filter);
   const given = givenRows(openRows, parameters);
+  const open = openParts(hasOpenRows);
   const reach = limit + offset;
   return database.query<ListedRow>(
-    `with ${again}
+    `${withParts(open.again)}
      select * from (
       (select ${shared}, error, ${analysed}, true as is_complete
-       from tracer.trace t where ${where} and ${isNotAgain} order by start_us desc limit ${reach})
-      union all
+       from tracer.trace t where ${where} ${open.andNotAgain}
+       order by start_us desc limit ${reach})
+      ${open.ifAny(`union all
       (select ${shared}, error, ${unknownYet}
        from tracer.open_trace t where ${where} and ${isFirstOpen}
        order by start_us desc limit ${reach})
       union all
-      (select ${shared}, error, ${unknownYet} from again t where ${where})
+      (select ${shared}, error, ${unknownYet} from again t where ${where})`)}
       ${given && `union all (select ${shared}, error, ${unknownYet} from ${given})`}
     ) as found order by start_us desc, trace_id limit ${limit} offset ${offset}`,
     parameters,
@@ -95,39 +99,42 @@ type MatchRow = Omit<Matches, 'rows'> & (ListedRow | { readonly trace_id: null }
 /** A page of the traces that match and their number: to look for both at once takes half as long. */
 export async function listMatches(
   database: Database,
-  { filter, openRows, limit, offset, pageStatus, countMax }: MatchesQuery,
+  { filter, openRows, hasOpenRows, limit, offset, pageStatus, countMax }: MatchesQuery,
 ): Promise<Matches> {
   const { where, parameters } = conditions(filter);
   const given = givenRows(openRows, parameters);
+  const open = openParts(hasOpenRows);
   const reach = limit + offset;
   const ofPage = pageStatus === undefined ? 'true' : `status = $${parameters.push(pageStatus)}`;
   const found = await database.query<MatchRow>(
-    `with ${again},
-     matched as materialized (
-       select trace_id, day, start_us, status from tracer.trace t where ${where} and ${isNotAgain}
-       order by start_us desc limit ${countMax + 1}),
-     counted as (
+    `${withParts([
+      ...open.again,
+      `matched as materialized (
+       select trace_id, day, start_us, status from tracer.trace t where ${where} ${open.andNotAgain}
+       order by start_us desc limit ${countMax + 1})`,
+      `counted as (
        select count(*) as total, ${failures}, (select min(start_us) from matched) as oldest_us from (
          select status from matched
-         union all
+         ${open.ifAny(`union all
          (select status from tracer.open_trace t where ${where} and ${isFirstOpen})
          union all
-         (select status from again t where ${where})
-       ) as found),
-     page as (select * from (
+         (select status from again t where ${where})`)}
+       ) as found)`,
+      `page as (select * from (
        (select ${shared}, error, ${analysed}, true as is_complete
         from (select trace_id as id, day as on_day from matched where ${ofPage}
           order by start_us desc limit ${reach}) m
         cross join lateral (
           select * from tracer.trace where trace_id = m.id and day = m.on_day) t)
-       union all
+       ${open.ifAny(`union all
        (select ${shared}, error, ${unknownYet}
         from tracer.open_trace t where ${where} and ${ofPage} and ${isFirstOpen}
         order by start_us desc limit ${reach})
        union all
-       (select ${shared}, error, ${unknownYet} from again t where ${where} and ${ofPage})
+       (select ${shared}, error, ${unknownYet} from again t where ${where} and ${ofPage})`)}
        ${given && `union all (select ${shared}, error, ${unknownYet} from ${given} where ${ofPage})`}
-     ) as found order by start_us desc, trace_id limit ${limit} offset ${offset})
+     ) as found order by start_us desc, trace_id limit ${limit} offset ${offset})`,
+    ])}
      select counted.*, page.* from counted left join page on true
      order by start_us desc, trace_id`,
     parameters,
@@ -140,19 +147,20 @@ export async function listMatches(
 /** Ids of the traces that match, the newest first. */
 export async function findTraceIds(
   database: Database,
-  { filter, openRows, limit }: Omit<Listed, 'offset'>,
+  { filter, openRows, hasOpenRows, limit }: Omit<Listed, 'offset'>,
 ): Promise<string[]> {
   const { where, parameters } = conditions(filter);
   const given = givenRows(openRows, parameters);
+  const open = openParts(hasOpenRows);
   const rows = await database.query<{ trace_id: string }>(
-    `with ${again}
+    `${withParts(open.again)}
      select trace_id from (
-       select trace_id, start_us from tracer.trace t where ${where} and ${isNotAgain}
-       union all
+       select trace_id, start_us from tracer.trace t where ${where} ${open.andNotAgain}
+       ${open.ifAny(`union all
        select trace_id, start_us from tracer.open_trace t
        where ${where} and ${isFirstOpen}
        union all
-       select trace_id, start_us from again t where ${where}
+       select trace_id, start_us from again t where ${where}`)}
        ${given && `union all select trace_id, start_us from ${given}`}
      ) as found order by start_us desc, trace_id limit ${limit}`,
     parameters,

@@ -14,7 +14,7 @@ let source: ListSource;
 
 beforeAll(async () => {
   database = await openTracerDatabase();
-  source = { database, listOpen: () => Promise.resolve(nothingOpen) };
+  source = { database, listOpen: () => Promise.resolve({ ...nothingOpen, hasRows: true }) };
   await preparePartitions(database, nowMs - 7 * dayMs);
   await preparePartitions(database, nowMs - dayMs);
   await preparePartitions(database, nowMs);
@@ -99,4 +99,26 @@ test('errors that are not among the newest 10,000 that match are counted', async
   const failed = await listing(source, { status: 'error', name: 'crowd' }, nowMs);
   expect(failed).toMatchObject({ total: 3, errorRate: 0 });
   expect(failed.traces.map(({ status }) => status)).toEqual(['error', 'error', 'error']);
+});
+
+test.each([
+  {},
+  { status: 'error' as const },
+  { name: 'crowd' },
+  { name: 'crowd', status: 'error' as const, offset: 1 },
+  { service: 'shop', minDuration: 0, page: 3 },
+])('where no trace has an open row none is looked for, and %o is answered alike', async (query) => {
+  const without = { database, listOpen: () => Promise.resolve({ ...nothingOpen, hasRows: false }) };
+  const statements: string[] = [];
+  const watched: Database = Object.create(database, {
+    query: {
+      value: (text: string, ...rest: []) => {
+        statements.push(text);
+        return database.query(text, ...rest);
+      },
+    },
+  });
+  const answer = await listing({ ...without, database: watched }, query, nowMs);
+  expect(answer).toEqual(await listing(source, query, nowMs));
+  expect(statements.filter((text) => text.includes('open_trace'))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { readTime, type DayEdge } from '../../kit/time/time-text.ts';
 import type { ListQuery, TraceSummaryAnswer } from '../schemas/traces.ts';
 import type { TraceError, TraceStatus } from '../trace/analysis.ts';
 import { dayOf } from '../intake/days.ts';
-import type { OpenListing, OpenQuery } from '../intake/open-listing.ts';
+import type { OpenQuery, OpenTraces } from '../intake/open-listing.ts';
 import { unpackTags } from '../trace/tags.ts';
 import { countEveryFailed, countEveryTrace, countTraces, isEveryTrace } from './count-store.ts';
 import type { ShownFrom, TraceFilter } from './list-sql.ts';
@@ -30,16 +30,16 @@ const countMax = 10_000;
 export interface ListSource {
   readonly database: Database;
   /**
-   * Open traces that no row tells of. What it answers goes with what the database answers to statements that
+   * Open traces that no row tells of, and whether rows tell of others. What it answers goes with what the database answers to statements that
    * are sent at once.
    */
-  readonly listOpen: (query: OpenQuery) => Promise<OpenListing>;
+  readonly listOpen: (query: OpenQuery) => Promise<OpenTraces>;
 }
 
 interface Question extends Page {
   readonly database: Database;
   readonly filter: TraceFilter;
-  readonly open: OpenListing;
+  readonly open: OpenTraces;
 }
 
 /** A page of traces. */
@@ -66,8 +66,8 @@ export async function findIds(
   filter: TraceFilter,
   limit: number,
 ): Promise<string[]> {
-  const { rows: openRows } = await listOpen({ filter, limit });
-  return findTraceIds(database, { filter, openRows, limit });
+  const { rows: openRows, hasRows: hasOpenRows } = await listOpen({ filter, limit });
+  return findTraceIds(database, { filter, openRows, hasOpenRows, limit });
 }
 
 interface Total {
@@ -87,7 +87,11 @@ function totalOf(total: number): Total {
 async function listAny(question: Question): Promise<Found> {
   const { database, filter, open } = question;
   if (isEveryTrace(filter)) {
-    const [rows, stored] = await Promise.all([pageOf(question), countEveryTrace(database, filter)]);
+    const counted = { filter, hasOpenRows: open.hasRows };
+    const [rows, stored] = await Promise.all([
+      pageOf(question),
+      countEveryTrace(database, counted),
+    ]);
     return { rows, total: stored + open.total, isCapped: false };
   }
   const found = await matchesOf(question, filter);
@@ -108,25 +112,27 @@ async function listErrors(question: Question): Promise<Found & { readonly errorR
 
 /** A page of the errors, with how many of what is stored there are. */
 async function findErrors(question: Question) {
-  const { database, filter } = question;
+  const { database, filter, open } = question;
+  const counted = { filter, hasOpenRows: open.hasRows };
   const ofAnyStatus = { ...filter, status: undefined };
   if (isEveryTrace(ofAnyStatus)) {
     const [rows, total, failures] = await Promise.all([
       pageOf(question),
-      countEveryTrace(database, filter),
-      countEveryFailed(database, filter),
+      countEveryTrace(database, counted),
+      countEveryFailed(database, counted),
     ]);
     return { rows, total, ...failures };
   }
   const found = await matchesOf(question, ofAnyStatus);
   if (found.total <= countMax) return found;
   // There may be more among those that are not the newest.
-  const { total: errors } = await countTraces(database, filter, countMax);
+  const { total: errors } = await countTraces(database, counted, countMax);
   return { ...found, errors };
 }
 
 function pageOf({ database, filter, open, limit, offset }: Question): Promise<ListedRow[]> {
-  return listTraces(database, { filter, openRows: open.rows, limit, offset });
+  const { rows: openRows, hasRows: hasOpenRows } = open;
+  return listTraces(database, { filter, openRows, hasOpenRows, limit, offset });
 }
 
 /** The page, and how many there are of what is to be counted, which may be of any status. */
@@ -135,6 +141,7 @@ async function matchesOf(question: Question, counted: TraceFilter) {
   const found = await listMatches(database, {
     filter: counted,
     openRows: open.rows,
+    hasOpenRows: open.hasRows,
     limit,
     offset,
     pageStatus: counted === filter ? undefined : filter.status,
