@@ -90,8 +90,8 @@ export class Intake implements AsyncDisposable {
     this.#adoptOthers();
   }
 
-  /** Resolves once all that is stored of an open trace stands in its row. */
-  settle(traceId: string): Promise<void> {
+  /** Resolves once all that is stored of an open trace stands in its row; answers whether it may have one. */
+  settle(traceId: string): Promise<boolean> {
     return this.#settling.settle(traceId);
   }
 

@@ -74,10 +74,13 @@ export class Settling {
     this.#completing = completing;
   }
 
-  /** Resolves once all that was stored of an open trace can be read in its row. */
-  async settle(traceId: string): Promise<void> {
-    if (!this.#owed.has(traceId)) return;
-    await this.#answerTo({ traceId });
+  /**
+   * Resolves once all that was stored of an open trace can be read in its row; answers whether the trace has an
+   * open row, or may have.
+   */
+  async settle(traceId: string): Promise<boolean> {
+    if (this.#owed.has(traceId)) await this.#answerTo({ traceId });
+    return !this.#isTakenUp || this.#withRows?.has(traceId) !== false;
   }
 
   /**

@@ -68,7 +68,7 @@ test('a trace is found by its id for as long as it is listed', async () => {
     );
     return row?.trace_id ?? '';
   };
-  const shown = shownFrom(nowMs);
+  const shown = { ...shownFrom(nowMs), hasOpenRow: false };
   await expect(findTrace(database, await idOf('past'), shown)).rejects.toThrow(/is stored/);
   expect(await findTrace(database, await idOf('oldest'), shown)).toMatchObject({ revision: 1 });
 });

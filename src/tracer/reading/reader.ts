@@ -24,8 +24,8 @@ const waitingMax = 200;
 export interface TraceReaderOptions {
   readonly database: Database;
   readonly log: Log;
-  /** Resolves once all that is stored of a trace can be found. */
-  readonly settle: (traceId: string) => Promise<void>;
+  /** Resolves once all that is stored of a trace can be found; answers whether it may have an open row. */
+  readonly settle: (traceId: string) => Promise<boolean>;
 }
 
 /** Reads stored traces in a thread. */
@@ -87,8 +87,8 @@ export class TraceReader implements AsyncDisposable {
   }
 
   async #find(traceId: string): Promise<FoundTrace> {
-    await this.#settle(traceId);
-    return findTrace(this.#database, traceId, shownFrom(Date.now()));
+    const hasOpenRow = await this.#settle(traceId);
+    return findTrace(this.#database, traceId, { ...shownFrom(Date.now()), hasOpenRow });
   }
 
   #ask(request: Omit<ReadRequest, 'id'>): Promise<Buffer> {

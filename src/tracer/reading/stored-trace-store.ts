@@ -1,6 +1,6 @@
 import type { Database } from '../../kit/database/database.ts';
 import { Fault } from '../../kit/errors.ts';
-import { isShown, type ShownFrom } from './list-sql.ts';
+import { isShown, openParts, type ShownFrom } from './list-sql.ts';
 import type { FoundTrace } from './messages.ts';
 
 interface Row {
@@ -18,13 +18,14 @@ interface Row {
 export async function findTrace(
   database: Database,
   traceId: string,
-  { oldestDay, receivedAfterMs }: ShownFrom,
+  { oldestDay, receivedAfterMs, hasOpenRow }: ShownFrom & { readonly hasOpenRow: boolean },
 ): Promise<FoundTrace> {
+  const { ifAny } = openParts(hasOpenRow);
   const rows = await database.query<Row>(
     `select t.completions, c.id, c.body from (
        select chunks, completions from tracer.trace where trace_id = $3::uuid and ${isShown}
-       union all
-       select chunks, null from tracer.open_trace where trace_id = $3::uuid and ${isShown}
+       ${ifAny(`union all
+       select chunks, null from tracer.open_trace where trace_id = $3::uuid and ${isShown}`)}
      ) as t left join lateral (
        select id, body from tracer.chunk where id = any(t.chunks)
      ) c on true
