@@ -98,6 +98,13 @@ export class Bill {
     return dollars;
   }
 
+  /** Keeps what a provider took so far, in case this process dies before the bill is closed. */
+  keep({ target, usage }: Pick<BillItem, 'target' | 'usage'>): void {
+    if (this.#isClosed) return;
+    const dollars = priceOf(usage, target.model.prices);
+    this.#reservation.keep(this.#spendOf({ target, usage, outcome: 'aborted' }, dollars));
+  }
+
   /** Frees what is held, unless the bill is closed. */
   abandon(): void {
     if (!this.#isClosed) this.#reservation.release();

@@ -6,6 +6,7 @@ import type { Budgets } from './budgets.ts';
 import type { Ledger } from './ledger.ts';
 import type { Estimate, Payer, Purse, Reservation, Spend } from './purse.ts';
 import type { MoneySql } from './spend-store.ts';
+import type { KeptPlace } from './unfinished-spends.ts';
 
 export interface BudgetPurseOptions {
   readonly sql: MoneySql;
@@ -84,6 +85,7 @@ export class BudgetPurse implements Purse, AsyncDisposable {
 class Held implements Reservation {
   readonly #ledger: Ledger;
   readonly #hold: { readonly id: string; readonly held: Set<string> } | undefined;
+  #kept: KeptPlace | undefined;
   #isOpen = true;
 
   constructor(ledger: Ledger, hold?: { readonly id: string; readonly held: Set<string> }) {
@@ -97,7 +99,13 @@ class Held implements Reservation {
   }
 
   add(spend: Spend): void {
+    this.#takeBack();
     void this.#ledger.append(spend, { isPart: true });
+  }
+
+  keep(spend: Spend): void {
+    if (!this.#isOpen) return;
+    this.#kept = this.#ledger.keep(spend, { hold: this.#hold?.id, kept: this.#kept });
   }
 
   release(): void {
@@ -108,8 +116,14 @@ class Held implements Reservation {
   #close(): boolean {
     const wasOpen = this.#isOpen;
     this.#isOpen = false;
+    this.#takeBack();
     if (this.#hold) this.#hold.held.delete(this.#hold.id);
     return wasOpen;
+  }
+
+  #takeBack(): void {
+    if (this.#kept !== undefined) this.#ledger.takeBack(this.#kept);
+    this.#kept = undefined;
   }
 }
 

@@ -48,9 +48,8 @@ export class JournalSegment {
   /** A new file, for appending; `onFailure` hears of lines that could not be written. */
   static create(path: string, onFailure: (error: unknown) => void): JournalSegment {
     const run = newId('run');
-    const head = JSON.stringify([format, version, run]);
     const segment = new JournalSegment(path, run);
-    segment.#file = new JournalFile(path, { head, onFailure });
+    segment.#file = new JournalFile(path, { head: journalHead(run), onFailure });
     segment.#entries = [];
     return segment;
   }
@@ -136,6 +135,11 @@ export class JournalSegment {
     this.#moved = 0;
     return entries.filter(({ seq }) => seq > this.#through);
   }
+}
+
+/** The first line of a file whose entries are those of the run. */
+export function journalHead(run: string): string {
+  return JSON.stringify([format, version, run]);
 }
 
 /** Leaves out lines that tore, and what is not in ascending order: it was written twice. */

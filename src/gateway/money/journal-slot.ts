@@ -6,6 +6,7 @@ import {
   releaseLockFile,
   touchLockFile,
 } from '../../kit/database/lock-file.ts';
+import { toJournal } from './unfinished-spends.ts';
 
 const touchEveryMs = 5_000;
 const fileNames = /^spend-(\d+)\.(\d{8})\.journal$/;
@@ -48,6 +49,16 @@ export class JournalSlot implements AsyncDisposable {
     return this.#pathOf(this.#lastNumber);
   }
 
+  /** Where what is unfinished in this process is kept. */
+  get unfinishedPath(): string {
+    return unfinishedPath(this.folder, this.slot);
+  }
+
+  /** The journal that is made of what the process before in this place left unfinished. */
+  async adoptUnfinished(): Promise<string[]> {
+    return toJournal(this.unfinishedPath, () => this.nextPath());
+  }
+
   /** Files that dead processes left, the oldest first, now under names of this slot. */
   async adopt(isOwn: (path: string) => boolean): Promise<string[]> {
     const files = await listFiles(this.folder);
@@ -78,6 +89,8 @@ export class JournalSlot implements AsyncDisposable {
         await rename(join(this.folder, name), path);
         paths.push(path);
       }
+      const unfinished = unfinishedPath(this.folder, slot);
+      paths.push(...(await toJournal(unfinished, () => this.nextPath())));
       return paths;
     } finally {
       await releaseLockFile(lockPath(this.folder, slot), token);
@@ -88,6 +101,10 @@ export class JournalSlot implements AsyncDisposable {
     const digits = String(number).padStart(8, '0');
     return join(this.folder, `spend-${this.slot}.${digits}.journal`);
   }
+}
+
+function unfinishedPath(folder: string, slot: number): string {
+  return join(folder, `spend-${slot}.unfinished`);
 }
 
 function lockPath(folder: string, slot: number): string {

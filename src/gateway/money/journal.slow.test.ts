@@ -26,6 +26,13 @@ const replica = `
     const reservation = money.purse.reserve({ subject: 'usr_1' }, { tokens: 1, dollars: 1 });
     await reservation.settle(spendOf('usr_1'));
   };
+  // Neither is answered to its end; what the second one took is told again, then settled.
+  const held = () => money.purse.reserve({ subject: 'usr_2' }, { tokens: 1, dollars: 1 });
+  const [first, second] = [held(), held()];
+  for (const dollars of [0.5, 0.25]) {
+    for (const one of [first, second]) one.keep(spendOf('usr_2', { dollars }));
+  }
+  await second.settle(spendOf('usr_2'));
   // As answers come: some in one turn of the event loop, the others each in a turn of its own.
   await Promise.all(Array.from({ length: Number(count) / 2 }, settle));
   for (let at = 0; at < Number(count) / 2; at += 1) await settle();
@@ -33,7 +40,7 @@ const replica = `
   setInterval(() => {}, 1000);
 `;
 
-test('nothing that was settled is lost when replicas are killed before they moved it', async () => {
+test('nothing that was settled, or told of, is lost when replicas are killed before they moved it', async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'ennead-killed-'));
   const counts = [2, 700, 6_000];
   const children = counts.map((count) => spawnModule(replica, [dataFolder, String(count)]));
@@ -47,17 +54,15 @@ test('nothing that was settled is lost when replicas are killed before they move
   {
     const topic = bus.topic<{ subject: string }>('gateway.budgets');
     await using money = await startMoney({ sql: database, topic, dataFolder });
-    const { totals } = await money.ledger.report({
-      from: '2000-01-01',
-      to: '2999-12-31',
-      groupBy: 'day',
-      subject: 'usr_1',
-      limit: 10,
-      offset: 0,
-    });
-    expect(totals).toMatchObject({ requests: 6_702, dollars: 67.02 });
+    const totalsOf = async (subject: string) => {
+      const days = { from: '2000-01-01', to: '2999-12-31', groupBy: 'day' } as const;
+      return (await money.ledger.report({ ...days, subject, limit: 10, offset: 0 })).totals;
+    };
+    expect(await totalsOf('usr_1')).toMatchObject({ requests: 6_702, dollars: 67.02 });
+    // Of each replica what it had settled, and what it had told last of the answer that it gave.
+    expect(await totalsOf('usr_2')).toMatchObject({ requests: 6, dollars: 0.78 });
   }
   const left = await readdir(join(dataFolder, 'gateway'));
-  expect(left.filter((name) => name.endsWith('.journal'))).toEqual([]);
+  expect(left.filter((name) => /\.(journal|unfinished)$/.test(name))).toEqual([]);
   await rm(dataFolder, { recursive: true });
 });

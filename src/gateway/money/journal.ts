@@ -6,6 +6,7 @@ import { JournalSegment, type JournalBatch } from './journal-segment.ts';
 import { JournalSlot } from './journal-slot.ts';
 import type { Spend } from './purse.ts';
 import { entryOf } from './spend-entry.ts';
+import { UnfinishedSpends, type KeptPlace } from './unfinished-spends.ts';
 
 export interface JournalOptions {
   /** The suite's data folder; the files lie in its folder `gateway`. */
@@ -22,6 +23,13 @@ export interface SpendPlace {
   readonly isPart?: boolean;
 }
 
+/** How what was spent so far belongs to a request that is not answered to its end. */
+export interface UnfinishedPlace {
+  readonly hold: string | undefined;
+  /** Where it was kept before. */
+  readonly kept: KeptPlace | undefined;
+}
+
 const segmentBytes = 1024 * 1024;
 /** Segments whose entries stay in memory; those beyond are read again when their turn comes. */
 const segmentsInMemory = 4;
@@ -36,6 +44,7 @@ const standalone: SpendPlace = {};
 export class Journal implements AsyncDisposable {
   readonly #options: JournalOptions;
   readonly #slot: JournalSlot;
+  readonly #unfinished: UnfinishedSpends;
   /** The oldest first; the last one is appended to. */
   readonly #segments: JournalSegment[] = [];
   #current: JournalSegment;
@@ -50,6 +59,9 @@ export class Journal implements AsyncDisposable {
   private constructor(options: JournalOptions, slot: JournalSlot) {
     this.#options = options;
     this.#slot = slot;
+    this.#unfinished = new UnfinishedSpends(slot.unfinishedPath, (error) =>
+      this.#complain('what was spent so far could not be kept', { err: error }),
+    );
     this.#current = this.#create();
     this.#segments.push(this.#current);
   }
@@ -60,6 +72,7 @@ export class Journal implements AsyncDisposable {
     await makeFolder(folder);
     const slot = await JournalSlot.take(folder);
     const left = await slot.adopt(() => false);
+    left.push(...(await slot.adoptUnfinished()));
     const journal = new Journal(options, slot);
     journal.#segments.unshift(...adoptSegments(left));
     return journal;
@@ -104,6 +117,16 @@ export class Journal implements AsyncDisposable {
     return this.#current.append(entryOf(spend, { seq: this.#seq, isPart, hold }));
   }
 
+  /** Keeps what a request took so far for the next process, if this one dies. */
+  keep(spend: Spend, { hold, kept }: UnfinishedPlace): KeptPlace | undefined {
+    return this.#unfinished.write(entryOf(spend, { seq: 0, isPart: false, hold }), kept);
+  }
+
+  /** What was kept is over, and counts some other way or not at all. */
+  takeBack(kept: KeptPlace): void {
+    this.#unfinished.clear(kept);
+  }
+
   /** The oldest entries, of one run; undefined when there are none. */
   async next(max: number): Promise<JournalBatch | undefined> {
     for (;;) {
@@ -138,6 +161,7 @@ export class Journal implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#current.isEmpty) await this.#current.remove();
     else this.#current.seal({ isSpilled: false });
+    await this.#unfinished[Symbol.asyncDispose]();
     await this.#slot[Symbol.asyncDispose]();
   }
 

@@ -1,6 +1,6 @@
 import type { Log } from '../../kit/log.ts';
 import { deleteHolds } from './budget-store.ts';
-import { Journal, type SpendPlace } from './journal.ts';
+import { Journal, type SpendPlace, type UnfinishedPlace } from './journal.ts';
 import type { MoneyConfig } from './money-settings.ts';
 import type { Spend } from './purse.ts';
 import { addUp } from './spend-sums.ts';
@@ -11,6 +11,7 @@ import {
   type MoneySql,
   type SpendQuery,
 } from './spend-store.ts';
+import type { KeptPlace } from './unfinished-spends.ts';
 import { endOrLate } from '../../kit/time/time-limits.ts';
 
 export interface LedgerOptions {
@@ -78,6 +79,16 @@ export class Ledger implements AsyncDisposable {
     const isHastened = place?.hold !== undefined && this.#retryMs === delayMs;
     this.#moveSoon(isHastened ? 0 : delayMs);
     return written;
+  }
+
+  /** Keeps what an unfinished request took so far, for the next process if this one dies. */
+  keep(spend: Spend, place: UnfinishedPlace): KeptPlace | undefined {
+    return this.#journal.keep(spend, place);
+  }
+
+  /** What was kept does not count any more. */
+  takeBack(kept: KeptPlace): void {
+    this.#journal.takeBack(kept);
   }
 
   /** Frees a hold of which nothing was spent; behind the answer. */

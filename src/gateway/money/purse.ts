@@ -40,6 +40,11 @@ export interface Reservation {
    * of its own, and what is held stays held.
    */
   add(spend: Spend): void;
+  /**
+   * What the request took so far, in place of what was kept before: counts if this process dies now,
+   * and no more once the request is settled, released, or `add` has told of it.
+   */
+  keep(spend: Spend): void;
   /** Frees all of it: nothing was spent. */
   release(): void;
 }

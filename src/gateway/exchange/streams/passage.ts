@@ -16,6 +16,7 @@ import { conclude } from '../attempts/conclusion.ts';
 import { planContinuation, type Continuation, type Rest } from './continuation.ts';
 import { addUsage, estimateUsage, withPrompt } from '../attempts/estimated-usage.ts';
 import type { TellHead } from '../parts.ts';
+import { GrowingBill } from './growing-bill.ts';
 import { Relay, type Note } from './relay.ts';
 import { wordAnswer, writeBody } from '../wording.ts';
 
@@ -83,6 +84,7 @@ export class Passage {
     const { stream, target, rest } = running;
     this.#target = target;
     this.#rest = rest;
+    const growing = new GrowingBill(() => this.#asking.bill.keep(this.#soFar(running)));
     try {
       if (rest) await this.#resume(stream, rest);
       else await this.#relay.follow(stream);
@@ -91,6 +93,8 @@ export class Passage {
       // Whatever becomes of a provider whose answer is over breaks nothing.
       if (rest?.isStopped && error instanceof UpstreamError) return undefined;
       return error ?? new Error('the stream broke');
+    } finally {
+      growing[Symbol.dispose]();
     }
   }
 
@@ -116,6 +120,12 @@ export class Passage {
     if (!stream.isEnded) this.#relay.endInPlaceOf(stream);
     this.#relay.release();
     if (cached.fill) this.#keep(stream, { target, usage });
+  }
+
+  /** What a provider took of whom no more may come. */
+  #soFar({ stream, target }: Running): Took {
+    const { inputTokens } = this.#asking.plan;
+    return { target, usage: estimateUsage(readable(stream), inputTokens, stream.usage) };
   }
 
   #usageOf(stream: AnswerStream): Usage {
