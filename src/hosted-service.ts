@@ -71,7 +71,7 @@ function createParts({ contract, envelope }: Service, hosting: HostingProcess): 
 
 function hostOf(service: Service, hosting: HostingProcess, parts: ServiceParts): Host<never> {
   const { name, version } = service.contract;
-  const { addresses, config, suite, announce } = hosting;
+  const { addresses, config, suite, graceMs, announce } = hosting;
   const { trust, exporter: _, ...shared } = hosting.ground;
   const startedAt = performance.now();
   return {
@@ -89,6 +89,7 @@ function hostOf(service: Service, hosting: HostingProcess, parts: ServiceParts):
     serveKeys: (find) => trust.serveKeys(find),
     ownToken: trust.serviceToken(name),
     client: (contract) => clientOf(contract, { name, hosting, tracer: parts.tracer }),
+    graceMs,
     suite,
     health: () => ({
       status: 'healthy',

@@ -93,6 +93,11 @@ export interface Host<Config> {
   client<C extends Contract>(contract: C): Client<C>;
   /** This service's own access token, for calls that a typed client has no words for. */
   readonly ownToken: Pick<ServiceToken, 'get' | 'forget'>;
+  /**
+   * Milliseconds that are left, while the process stops, for all that runs in it; absent where nothing hosts it, as
+   * in tests of one service.
+   */
+  readonly graceMs?: () => number;
   /** The services of the process; absent where nothing hosts them, as in tests of one service. */
   readonly suite?: SuiteControl;
   /** The fields that every health answer begins with, measured now. */

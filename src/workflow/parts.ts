@@ -105,13 +105,13 @@ async function openKeyFile({ database, dataFolder }: Host<WorkflowConfig>): Prom
 }
 
 function openEngine(
-  { database: sql, bus, tracer, log, config }: Host<WorkflowConfig>,
+  { database: sql, bus, tracer, log, config, graceMs }: Host<WorkflowConfig>,
   parts: Pick<EngineOptions, 'plans' | 'sealer' | 'metrics'>,
 ): WorkflowEngine {
   const { concurrency, nodesMax, nodeRunsMax } = config;
   const isAlone = sql.dialect === 'pglite';
   const bounds = { concurrency, nodesMax, nodeRunsMax };
-  return new WorkflowEngine({ ...parts, ...bounds, sql, bus, tracer, log, isAlone });
+  return new WorkflowEngine({ ...parts, ...bounds, sql, bus, tracer, log, isAlone, graceMs });
 }
 
 type Streams = WorkflowParts['streamUrl'];

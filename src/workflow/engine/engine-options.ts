@@ -28,6 +28,8 @@ export interface EngineOptions {
   readonly beatMs?: number;
   /** After how long without that its executions are taken over; 10 s unless told. */
   readonly silenceMs?: number;
+  /** Milliseconds that the process still has when it stops; without end unless told. */
+  readonly graceMs?: (() => number) | undefined;
   /** How long ended executions are kept; 30 days unless told. */
   readonly retentionMs?: number;
 }

@@ -11,6 +11,7 @@ import { releaseExecutions } from '../journal/executions-store.ts';
 import { readSignalled } from '../journal/node-runs-store.ts';
 import type { Journal } from '../journal/journal.ts';
 import { failureOf } from '../run/node-failure.ts';
+import { graceOf } from './grace.ts';
 import { Places } from './places.ts';
 import { Queue } from './queue.ts';
 import { hasCancelled, noHistory, waitsForChild, type History } from '../run/recovery.ts';
@@ -43,7 +44,6 @@ export interface Admitted {
 
 const concurrencyDefault = 200;
 const nodeRunsMaxDefault = 100_000;
-const graceMs = 3_000;
 const retentionMsDefault = 30 * 24 * 3_600_000;
 const forgetEveryMs = 3_600_000;
 const forgetMax = 2_000;
@@ -153,7 +153,7 @@ export class Runs {
     this.#places.close();
     await this.#queue.stop();
     for (const run of this.#runs.values()) run.drain();
-    const untilMs = Date.now() + graceMs;
+    const untilMs = Date.now() + graceOf(this.#options.graceMs?.());
     const isBusy = () => [...this.#runs.values()].some((run) => !run.isQuiet);
     while (isBusy() && Date.now() < untilMs) {
       await new Promise((resolve) => setTimeout(resolve, 20));
