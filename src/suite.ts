@@ -25,6 +25,8 @@ export interface SuiteOptions {
   readonly hasConsole: boolean;
   /** Told what is being done, for a terminal. */
   readonly onProgress?: (step: string) => void;
+  /** Ends a start that is under way: what is open already is closed. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -73,11 +75,14 @@ export class Suite implements AsyncDisposable {
     const { suite: config } = this.#config;
     const dataFolder = resolve(config.dataFolder);
     // Before the ports, which a suite that runs on the same folder holds as well.
-    const lock = await lockDataFolder(dataFolder, ({ pid, host }) => {
-      this.#log.warn(
-        { pid, host, dataFolder },
-        'waiting to see whether who had the data folder lives',
-      );
+    const lock = await lockDataFolder(dataFolder, {
+      onWait: ({ pid, host }) => {
+        this.#log.warn(
+          { pid, host, dataFolder },
+          'waiting to see whether who had the data folder lives',
+        );
+      },
+      signal: this.#options.signal,
     });
     this.#lifetime.own('the data folder', lock);
     await requireFreePorts(config.host, this.addresses.portsHere(hasConsole));
@@ -134,9 +139,10 @@ export class Suite implements AsyncDisposable {
     return running;
   }
 
-  #launch(service: Service, running: RunningServices): Promise<void> {
+  async #launch(service: Service, running: RunningServices): Promise<void> {
+    this.#options.signal?.throwIfAborted();
     this.#progress(`starting ${service.contract.name}`);
-    return running.launch(service);
+    await running.launch(service);
   }
 
   /** Spans that ended while nobody took them are gone; the log says how many. */

@@ -31,20 +31,26 @@ export function run(wanted: readonly string[]): Promise<number> {
 
 async function host(what: { hosted: readonly Service[]; hasConsole: boolean }): Promise<number> {
   const told = untilSignal(stopLimitMs);
+  const stop = new AbortController();
+  void told.then(() => stop.abort());
   const environment = processEnvironment();
   warnOfUnknown(unknownVariables(settingGroups(), environment));
   const progress = new Progress();
   try {
-    const suite = await Suite.open({ ...what, environment, onProgress: progress.show });
+    const { signal } = stop;
+    const suite = await Suite.open({ ...what, environment, onProgress: progress.show, signal });
     progress.end();
     process.stdout.write(greeting(suite, what.hasConsole));
-    const signal = await told;
+    await told;
     await suite[Symbol.asyncDispose]();
-    if (signal === 'SIGHUP') endHungUp();
-    return 0;
+  } catch (error) {
+    // A start that was told to stop has closed what it had opened.
+    if (!stop.signal.aborted) throw error;
   } finally {
     progress.end();
   }
+  if ((await told) === 'SIGHUP') endHungUp();
+  return 0;
 }
 
 function warnOfUnknown(names: readonly string[]): void {

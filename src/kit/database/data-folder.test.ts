@@ -102,7 +102,7 @@ describe('a data folder', () => {
     clearInterval(touches);
     await writeForeignLock(29.9);
     const waits: unknown[] = [];
-    const lock = await lockDataFolder(folder, ({ host }) => waits.push(host));
+    const lock = await lockDataFolder(folder, { onWait: ({ host }) => waits.push(host) });
     await lock[Symbol.asyncDispose]();
     expect(waits).toEqual(['elsewhere']);
   });

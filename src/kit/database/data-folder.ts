@@ -6,7 +6,7 @@ import {
   LockedError,
   releaseLockFile,
   touchLockFile,
-  type LockHolder,
+  type LockWait,
 } from './lock-file.ts';
 
 const touchEveryMs = 5_000;
@@ -22,14 +22,11 @@ export interface DataFolderLock extends AsyncDisposable {
  * one that cannot be written to is a Fault `forbidden` or `invalid`. Whether the holder lives takes up to
  * 5 s to tell where it is of another host or container, and 30 s when it does not.
  */
-export async function lockDataFolder(
-  path: string,
-  onWait?: (holder: LockHolder) => void,
-): Promise<DataFolderLock> {
+export async function lockDataFolder(path: string, wait?: LockWait): Promise<DataFolderLock> {
   const file = join(path, 'lock');
   const token = await explainFailure(path, async () => {
     await makeFolder(path);
-    return awaitLockFile(file, onWait);
+    return awaitLockFile(file, wait);
   });
   // A touch that fails is no reason to stop: the next one may succeed.
   const timer = setInterval(() => void touchLockFile(file).catch(() => {}), touchEveryMs).unref();

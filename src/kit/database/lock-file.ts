@@ -52,14 +52,20 @@ export async function acquireLockFile(path: string): Promise<string> {
   }
 }
 
+export interface LockWait {
+  /** Called once, when it begins to wait. */
+  readonly onWait?: ((holder: LockHolder) => void) | undefined;
+  /** Ends the wait, which then rejects with an AbortError. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * As `acquireLockFile`, but waits where the life of the holder can be told by the lock's touches alone, as
  * that of a container that was killed: throws at the next touch, and has the lock 30 s after the last.
- * `onWait` is called once, when it begins to wait.
  */
 export async function awaitLockFile(
   path: string,
-  onWait: (holder: LockHolder) => void = () => {},
+  { onWait, signal }: LockWait = {},
 ): Promise<string> {
   let seen: string | undefined;
   for (;;) {
@@ -70,10 +76,10 @@ export async function awaitLockFile(
       const file = await stat(path).catch(ignoreMissing);
       const sight = file && `${error.holder.token} ${file.mtimeMs}`;
       if (seen !== undefined && sight !== undefined && sight !== seen) throw error;
-      if (seen === undefined) onWait(error.holder);
+      if (seen === undefined) onWait?.(error.holder);
       seen = sight;
     }
-    await sleep(lookEveryMs);
+    await sleep(lookEveryMs, undefined, { signal });
   }
 }
 
