@@ -32,8 +32,8 @@ export function Answered<T>({ query, title, children }: AnsweredProps<T>): React
   return title === undefined ? wait : <Page title={title}>{wait}</Page>;
 }
 
-/** Asking again does not help where a permission is missing, nor what is asked for. */
+/** Asking again does not help where the question is no good, a permission is missing, nor what is asked for. */
 function wayOn(error: Error, refetch: () => Promise<unknown>): { onRetry?: () => void } {
-  if (error instanceof Refusal && [403, 404].includes(error.status)) return {};
+  if (error instanceof Refusal && [400, 403, 404].includes(error.status)) return {};
   return { onRetry: () => void refetch() };
 }

@@ -132,6 +132,15 @@ describe.skipIf(!browserProgram)("the console's pages (skipped when there is no 
     await page.setViewportSize(wide);
   });
 
+  test('are no wider than the narrowest phone, however wide the charts in them like to be', async () => {
+    const wide = page.viewportSize() ?? { width: 1280, height: 720 };
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto('/traces/metrics');
+    await page.locator('figure.chart').first().waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await page.setViewportSize(wide);
+  });
+
   test('take a tap on a component of a workflow for what a mouse does twice', async () => {
     const storageState = await page.context().storageState();
     const phone = await ground.newPage({ hasTouch: true, storageState });

@@ -331,6 +331,7 @@ describe.skipIf(!browserProgram)(
       await page.getByRole('heading', { name: 'There is no such trace' }).waitFor();
       await open('/not-an-id');
       expect(await page.getByRole('alert').textContent()).toContain('traceId');
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     });
 
     test('follows new traces, and connects again after it was cut off', async () => {
