@@ -214,6 +214,17 @@ test('a refresh token that was refused is not shown again, by any replica, until
   expect(await greet(first)).toEqual(welcome);
 });
 
+test('a refresh token is not shown again either where it is refused with 200, as at GitHub', async () => {
+  await first.authorizations.finish(await logIn(await begin(first)));
+  server.expire();
+  server.forgetLogins();
+  server.refuseAsGitHub();
+  for (const replica of [first, second, first]) {
+    await expect(greet(replica)).rejects.toMatchObject({ reason: 'authorization_required' });
+  }
+  expect(server.refreshCount).toBe(1);
+});
+
 test('while the authorization server is away calls say so, and go on when it is back', async () => {
   for (const request of [{}, robot]) {
     const begun = await first.authorizations.begin('con_a', request);

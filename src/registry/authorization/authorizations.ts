@@ -27,6 +27,7 @@ import {
   askChallenge,
   authorizationServerAway,
   isAuthorizationServerAway,
+  isOfSpentToken,
   loginRefused,
   oauthFetch,
   toAuthorizationFault,
@@ -289,7 +290,8 @@ export class Authorizations implements AsyncDisposable {
     } catch (error) {
       log.warn({ err: error, connectionId }, 'an authorization could not be renewed');
       // Its refresh token was refused for good: who shows it again is taken for a thief.
-      if (login.isRefused) await keep(withoutRenewal(standing));
+      const isRefused = login.isRefused || isOfSpentToken(error);
+      if (isRefused) await keep(withoutRenewal(standing));
       else await releaseRenewal(sql, connectionId);
       if (asked.isUnanswered) throw authorizationServerAway(error);
       return undefined;

@@ -58,6 +58,14 @@ export function isAuthorizationServerAway(error: unknown): boolean {
   return error instanceof Fault && error.reason === authorizationServerAwayReason;
 }
 
+/** What GitHub says, with 200, where RFC 6749 section 5.2 has `invalid_grant` for a refresh token. */
+const spentTokenError = 'bad_refresh_token';
+
+/** Whether a refresh token was refused for good, in other words than the SDK knows. */
+export function isOfSpentToken(error: unknown): boolean {
+  return error instanceof Fault && error.detail['error'] === spentTokenError;
+}
+
 /** What the server says of its authorization when it is asked without (RFC 9728 section 5.1). */
 export async function askChallenge(
   egress: Pick<Egress, 'fetch'>,

@@ -16,6 +16,8 @@ export interface GuardedServer extends TestServer {
   expire(): void;
   /** Refresh tokens work no more. */
   forgetLogins(): void;
+  /** From now on it says with 200 what it refuses to refresh, as GitHub does. */
+  refuseAsGitHub(): void;
   /** It knows none of its clients any longer. */
   forgetClients(): void;
   /** Whether its tokens are to be had, or 503 is. */
@@ -45,6 +47,9 @@ export async function serveGuarded(secondsOfTokens = 3600): Promise<GuardedServe
     ...server,
     expire: () => site.access.clear(),
     forgetLogins: () => site.refresh.clear(),
+    refuseAsGitHub: () => {
+      site.noGrant = [200, { error: 'bad_refresh_token' }];
+    },
     forgetClients: () => site.clients.clear(),
     onIssuing: (happens) => {
       site.happens = happens;
@@ -79,6 +84,7 @@ class Site {
   refreshCount = 0;
   isPkceTold = true;
   isIssuing = true;
+  noGrant: [status: number, body: unknown] = [400, { error: 'invalid_grant' }];
   isRegistering = true;
   refusal: unknown;
   resource: string | undefined;
@@ -174,7 +180,7 @@ class Site {
         : form.get('grant_type') === 'client_credentials'
           ? isRobot || confidential !== undefined
           : this.#isCodeGood(form);
-    if (!isGranted) return send(response, 400, { error: 'invalid_grant' });
+    if (!isGranted) return send(response, ...this.noGrant);
     this.happens();
     const [access, refresh] = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')];
     this.access.add(access);
