@@ -129,6 +129,18 @@ describe('ids that no connection has', () => {
   });
 });
 
+describe('the page that ends a login', () => {
+  it.each(['', '?state=', '?state=made-up', '?error=access_denied'])(
+    'tells people in words what is no answer to one: %s',
+    async (query) => {
+      const page = await fetch(`${registry.url}/oauth/callback${query}`);
+      expect(page.status).toBe(400);
+      expect(page.headers.get('content-type')).toContain('text/plain');
+      expect(await page.text()).toMatch(/^It did not work: this login is unknown/);
+    },
+  );
+});
+
 describe('a connection', () => {
   it('is registered, checked, found, called over both doors, and disconnected', async () => {
     const call = await registry.callAs('usr_owner');

@@ -21,9 +21,9 @@ export function authorizationHandlers(parts: AuthorizationHandlerParts): Authori
       const begun = await authorizations.begin(connectionId, body);
       return { connectionId, authorized: false, ...begun };
     },
-    finishAuthorization: async ({ query }) => {
+    finishAuthorization: async ({ query: { state = '', ...answer } }) => {
       try {
-        const { name } = await authorizations.finish(query);
+        const { name } = await authorizations.finish({ state, ...answer });
         return page(200, `The registry may call "${name}" now. This window can be closed.`);
       } catch (error) {
         const fault = Fault.from(error);

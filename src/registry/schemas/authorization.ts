@@ -74,11 +74,12 @@ export const authorizationRoutes = {
     auth: 'none',
     schema: {
       query: Type.Object({
-        state: Type.String({
-          minLength: 1,
-          maxLength: 200,
-          description: 'names the login that it ends',
-        }),
+        state: Type.Optional(
+          Type.String({
+            maxLength: 200,
+            description: 'names the login that it ends; an answer without ends none',
+          }),
+        ),
         code: Type.Optional(
           Type.String({ maxLength: 4096, description: 'to be exchanged for tokens' }),
         ),
