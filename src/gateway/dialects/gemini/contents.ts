@@ -7,6 +7,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../conversation/request.ts';
+import { CallNames } from '../call-names.ts';
 import { callSignatureOf, signatureOf } from '../signatures.ts';
 import { parseArguments } from '../untrusted.ts';
 import type { Json } from '../json.ts';
@@ -26,7 +27,7 @@ const lostSignature = 'skip_thought_signature_validator';
 /** The conversation, neighbours of one role as one; results of tools stand in the user's turns. */
 export function writeContents(request: ChatRequest, traits: ModelTraits): readonly Content[] {
   const contents: Content[] = [];
-  const names = new Map<string, string>();
+  const names = new CallNames();
   for (const message of request.messages) {
     if (message.role === 'system') continue;
     const parts = writeMessage(message, { names, traits });
@@ -50,8 +51,7 @@ export function writeSystem({ messages }: ChatRequest): { parts: Part[] } | unde
 }
 
 interface Context {
-  /** Of the calls so far, by their ids: results say only an id. */
-  readonly names: Map<string, string>;
+  readonly names: CallNames;
   readonly traits: ModelTraits;
 }
 
@@ -79,11 +79,11 @@ function writeSource(source: Source): Part {
  * only the first of a turn may miss it.
  */
 function writeAssistant(parts: readonly AssistantPart[], { names, traits }: Context): Part[] {
+  names.note(parts);
   const written: Part[] = [];
   let isSigned = false;
   for (const part of parts) {
     if (part.type === 'tool-call') {
-      names.set(part.id, part.name);
       const lost = traits.isThird && !isSigned ? lostSignature : undefined;
       const signature = callSignatureOf('gemini', part.signature) ?? lost;
       isSigned = true;
@@ -114,7 +114,7 @@ function writeResult(part: ToolResultPart, { names, traits }: Context): Part[] {
   );
   const functionResponse = {
     id: callId,
-    name: names.get(callId) ?? callId,
+    name: names.take(callId),
     response: { [isError ? 'error' : 'output']: text },
   };
   if (images.length === 0) return [{ functionResponse }];

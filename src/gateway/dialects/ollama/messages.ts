@@ -6,12 +6,13 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../conversation/request.ts';
+import { CallNames } from '../call-names.ts';
 import { parseArguments, unsayable } from '../untrusted.ts';
 import type { Json } from '../json.ts';
 
 /** The conversation; each result of a tool is a message of its own. */
 export function writeMessages(messages: readonly Message[]): readonly Json[] {
-  const names = new Map<string, string>();
+  const names = new CallNames();
   return messages.flatMap((message) => {
     if (message.role === 'tool') return message.parts.map((part) => writeResult(part, names));
     if (message.role === 'assistant') return [writeAssistant(message.parts, names)];
@@ -32,7 +33,8 @@ function writeContent(parts: readonly (UserPart | TextPart | ImagePart)[]): Json
   return images.length > 0 ? { content, images } : { content };
 }
 
-function writeAssistant(parts: readonly AssistantPart[], names: Map<string, string>): Json {
+function writeAssistant(parts: readonly AssistantPart[], names: CallNames): Json {
+  names.note(parts);
   let content = '';
   let thinking = '';
   const calls: Json[] = [];
@@ -41,7 +43,6 @@ function writeAssistant(parts: readonly AssistantPart[], names: Map<string, stri
     else if (part.type !== 'tool-call') content += part.text;
     else {
       const { id, name } = part;
-      names.set(id, name);
       calls.push({ id, function: { name, arguments: parseArguments(part.arguments) } });
     }
   }
@@ -54,14 +55,14 @@ function writeAssistant(parts: readonly AssistantPart[], names: Map<string, stri
 }
 
 /** Ollama has no field for a failed tool, so its message says it. */
-function writeResult(part: ToolResultPart, names: ReadonlyMap<string, string>): Json {
+function writeResult(part: ToolResultPart, names: CallNames): Json {
   const { callId, isError } = part;
   const written = writeContent(part.content);
   return {
     role: 'tool',
     ...written,
     ...(isError ? { content: `Error: ${String(written.content)}` } : {}),
-    tool_name: names.get(callId) ?? callId,
+    tool_name: names.take(callId),
     tool_call_id: callId,
   };
 }
