@@ -90,6 +90,12 @@ describe("OpenAI's client", () => {
     await expect(read()).rejects.toMatchObject({ type: 'provider_error' });
   });
 
+  it.each(['chatcmpl-01', 'chatcmpl_01'])('gets an id of this form as it came: %s', async (id) => {
+    await using server = await serveFace(openAiFace, { answer: { ...answer, id } });
+    const { chat } = openClient(server.url);
+    expect(await chat.completions.create({ model: 'm', messages })).toMatchObject({ id });
+  });
+
   it('gets a whole answer as OpenAI would write it', async () => {
     await using server = await serveFace(openAiFace, { answer });
     const completion = await openClient(server.url).chat.completions.create({

@@ -18,9 +18,9 @@ export function writeFinish(finish: Finish): string {
   return finishes[finish];
 }
 
-/** An id of the form that OpenAI's have; another provider's stays recognisable in it. */
+/** An id of the form that OpenAI's have, as some write it; another provider's stays recognisable in it. */
 export function chatId(id: string): string {
-  return id.startsWith('chatcmpl-') ? id : `chatcmpl-${id}`;
+  return /^chatcmpl[-_]/.test(id) ? id : `chatcmpl-${id}`;
 }
 
 /** What a call has beyond its name and arguments: Gemini's proof, where Google's own face has it. */

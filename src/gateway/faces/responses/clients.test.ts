@@ -68,6 +68,16 @@ describe("OpenAI's client", () => {
     ).rejects.toMatchObject({ status: 400, param: 'previous_response_id' });
   });
 
+  it.each(['chatcmpl-01', 'chatcmpl_01', 'msg_01', 'resp_01', '01'])(
+    'gets an id of the form of responses, made of that of the answer: %s',
+    async (id) => {
+      await using server = await serveFace(responsesFace, { answer: { ...answer, id } });
+      const { responses } = openClient(server.url);
+      const response = await responses.create({ model: 'm', input: 'Hi' });
+      expect(response.id).toBe('resp_01');
+    },
+  );
+
   it('gets an error in a stream that breaks off, and never its completion', async () => {
     await using server = await serveFace(responsesFace, { answer, brokenAfter: 4 });
     const stream = openClient(server.url).responses.stream({ model: 'm', input: 'Hi' });

@@ -14,7 +14,7 @@ export class Output {
   finish: Finish = 'stop';
 
   constructor(answerId: string) {
-    const own = answerId.replace(/^(?:chatcmpl-|msg_|resp_)/, '').replaceAll(/[^\w-]/g, '');
+    const own = answerId.replace(/^(?:chatcmpl[-_]|msg_|resp_)/, '').replaceAll(/[^\w-]/g, '');
     this.#key = own === '' ? randomUUID().replaceAll('-', '') : own;
   }
 
