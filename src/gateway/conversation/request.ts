@@ -77,7 +77,13 @@ export type Source =
   | { readonly kind: 'bytes'; readonly mediaType: string; readonly base64: string }
   | { readonly kind: 'url'; readonly url: string };
 
-export interface ImagePart {
+/** What an upstream may have to refuse by its place. */
+export interface Placed {
+  /** Where the body says it, such as `messages[2].content[0].image_url`; absent where no face read it. */
+  readonly at?: string | undefined;
+}
+
+export interface ImagePart extends Placed {
   readonly type: 'image';
   readonly source: Source;
   /** OpenAI's `auto`, `low` or `high`. */
@@ -86,14 +92,14 @@ export interface ImagePart {
 }
 
 /** A document, PDF in use. */
-export interface FilePart {
+export interface FilePart extends Placed {
   readonly type: 'file';
   readonly source: Source;
   readonly name?: string | undefined;
   readonly cache?: CacheMark | undefined;
 }
 
-export interface AudioPart {
+export interface AudioPart extends Placed {
   readonly type: 'audio';
   /** `wav` or `mp3`. */
   readonly format: string;
@@ -140,6 +146,8 @@ export interface Tool {
   /** A JSON schema of an object. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly isStrict?: boolean | undefined;
+  /** Where the body says `isStrict`; absent where it does not, or no face read it. */
+  readonly strictAt?: string | undefined;
   readonly cache?: CacheMark | undefined;
 }
 

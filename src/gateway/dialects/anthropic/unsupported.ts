@@ -6,6 +6,7 @@ import type {
   TextPart,
   UserPart,
 } from '../../conversation/request.ts';
+import { findStrict, placeOf } from '../refused-places.ts';
 import { signatureOf } from '../signatures.ts';
 import { findSilence } from '../silence.ts';
 import { firstUnsaidInChat, isTelling } from '../telling-fields.ts';
@@ -106,7 +107,7 @@ function findTools(request: ChatRequest, traits: ModelTraits): string | undefine
   const isForced = toolChoice === 'required' || typeof toolChoice === 'object';
   const isThinking = asksToThink(request);
   if (isForced && (isThinking || !traits.takesForcedTools)) return 'tool_choice';
-  return !traits.takesSchemas && tools.some(({ isStrict }) => isStrict) ? 'strict' : undefined;
+  return traits.takesSchemas ? undefined : findStrict(tools);
 }
 
 /** Anthropic knows no JSON without a schema. */
@@ -140,11 +141,11 @@ function findInParts(message: Message): string | undefined {
 
 function firstOf(parts: readonly (UserPart | TextPart | ImagePart)[]): string | undefined {
   for (const part of parts) {
-    if (part.type === 'audio') return 'input_audio';
+    if (part.type === 'audio') return placeOf(part);
     if (part.type === 'text' || part.source.kind === 'url') continue;
     const { mediaType } = part.source;
-    if (part.type === 'image' && !imageTypes.has(mediaType)) return 'image_url';
-    if (part.type === 'file' && !documentTypes.has(mediaType)) return 'file';
+    const known = part.type === 'image' ? imageTypes : documentTypes;
+    if (!known.has(mediaType)) return placeOf(part);
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import type { ChatRequest, ImagePart, TextPart, UserPart } from '../../conversation/request.ts';
+import { findStrict, placeOf } from '../refused-places.ts';
 import { firstUnsaidInChat } from '../telling-fields.ts';
 import { nativeFields } from './request.ts';
 
@@ -17,7 +18,7 @@ function findUnsaid(request: ChatRequest): string | undefined {
   if (toolChoice === 'required' || typeof toolChoice === 'object') return 'tool_choice';
   const isSingle = request.allowsParallelCalls === false && toolChoice !== 'none';
   if (isSingle && tools.length > 0) return 'parallel_tool_calls';
-  return tools.some(({ isStrict }) => isStrict) ? 'strict' : undefined;
+  return findStrict(tools);
 }
 
 function findInMessages({ messages }: ChatRequest): string | undefined {
@@ -37,9 +38,8 @@ function findInMessages({ messages }: ChatRequest): string | undefined {
 /** Ollama fetches no image from an address. */
 function firstOf(parts: readonly (UserPart | TextPart | ImagePart)[]): string | undefined {
   for (const part of parts) {
-    if (part.type === 'audio') return 'input_audio';
-    if (part.type === 'file') return 'file';
-    if (part.type === 'image' && part.source.kind === 'url') return 'image_url';
+    if (part.type === 'audio' || part.type === 'file') return placeOf(part);
+    if (part.type === 'image' && part.source.kind === 'url') return placeOf(part);
   }
   return undefined;
 }

@@ -163,8 +163,9 @@ function leastEffort(model: string): string | undefined {
 function findFileByUrl({ messages }: ChatRequest): string | undefined {
   for (const { role, parts } of messages) {
     if (role !== 'user') continue;
-    const isFound = parts.some((part) => part.type === 'file' && part.source.kind === 'url');
-    if (isFound) return 'file_url';
+    for (const part of parts) {
+      if (part.type === 'file' && part.source.kind === 'url') return part.at ?? 'file_url';
+    }
   }
   return undefined;
 }

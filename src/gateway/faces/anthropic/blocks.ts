@@ -12,6 +12,7 @@ import {
   expectText,
   invalid,
   isAbsent,
+  placeOf,
   readFlag,
   readMark,
   type Fields,
@@ -98,7 +99,12 @@ function readImage(block: Fields, path: string, remainder: Remainder): ImagePart
   const source = readSource(block.source, `${path}.source`);
   if (!source) return keepBlock(block, path, remainder);
   remainder.keepOthers(block, imageFields, `${path}.`);
-  return { type: 'image', source, cache: readMark(block.cache_control, `${path}.cache_control`) };
+  return {
+    type: 'image',
+    source,
+    at: placeOf(`${path}.source`),
+    cache: readMark(block.cache_control, `${path}.cache_control`),
+  };
 }
 
 function readDocument(block: Fields, path: string, remainder: Remainder): FilePart | undefined {
@@ -111,6 +117,7 @@ function readDocument(block: Fields, path: string, remainder: Remainder): FilePa
   return {
     type: 'file',
     source,
+    at: placeOf(`${path}.source`),
     name: isAbsent(title) ? undefined : expectText(title, `${path}.title`),
     cache: readMark(block.cache_control, `${path}.cache_control`),
   };

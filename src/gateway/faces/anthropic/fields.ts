@@ -76,9 +76,13 @@ export class Remainder {
     for (const name in fields) if (!known.has(name)) this.keep(path + name, fields[name]);
   }
 
-  /** Paths with a dot before a number, as Anthropic writes them, become places: `tools[0]`. */
   keep(path: string, value: unknown): void {
     if (isAbsent(value)) return;
-    this.extras[path.replaceAll(/\.(\d+)/g, '[$1]')] = value;
+    this.extras[placeOf(path)] = value;
   }
+}
+
+/** Of a path with a dot before a number, as Anthropic writes them, the place: `tools[0]`. */
+export function placeOf(path: string): string {
+  return path.replaceAll(/\.(\d+)/g, '[$1]');
 }

@@ -154,14 +154,27 @@ describe('a request of an Anthropic client', () => {
           role: 'user',
           parts: [
             { type: 'text', text: 'Look' },
-            { type: 'image', source: { kind: 'bytes', mediaType: 'image/png', base64: 'aGk=' } },
-            { type: 'image', source: { kind: 'url', url: 'https://a/b.png' } },
+            {
+              type: 'image',
+              source: { kind: 'bytes', mediaType: 'image/png', base64: 'aGk=' },
+              at: 'messages[0].content[1].source',
+            },
+            {
+              type: 'image',
+              source: { kind: 'url', url: 'https://a/b.png' },
+              at: 'messages[0].content[2].source',
+            },
             {
               type: 'file',
               name: 'a.pdf',
               source: { kind: 'bytes', mediaType: 'application/pdf', base64: 'aGk=' },
+              at: 'messages[0].content[3].source',
             },
-            { type: 'file', source: { kind: 'bytes', mediaType: 'text/plain', base64: 'aGk=' } },
+            {
+              type: 'file',
+              source: { kind: 'bytes', mediaType: 'text/plain', base64: 'aGk=' },
+              at: 'messages[0].content[4].source',
+            },
           ],
         },
         {
@@ -183,7 +196,13 @@ describe('a request of an Anthropic client', () => {
         { role: 'user', parts: [{ type: 'text', text: 'And now?' }] },
       ],
       tools: [
-        { name: 'weather', description: 'w', parameters: { type: 'object' }, isStrict: true },
+        {
+          name: 'weather',
+          description: 'w',
+          parameters: { type: 'object' },
+          isStrict: true,
+          strictAt: 'tools[0].strict',
+        },
         { name: 'now', parameters: { type: 'object' }, cache },
       ],
       toolChoice: 'required',

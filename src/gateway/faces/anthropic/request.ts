@@ -82,9 +82,6 @@ const fieldNames = {
   reasoning_effort: 'output_config.effort',
   response_format: 'output_config.format',
   stop: 'stop_sequences',
-  image_url: 'image',
-  file: 'document',
-  file_url: 'document',
 };
 
 function readSystem(value: unknown, remainder: Remainder): Message | undefined {

@@ -6,6 +6,7 @@ import {
   expectText,
   invalid,
   isAbsent,
+  placeOf,
   readFlag,
   readMark,
   type Remainder,
@@ -43,11 +44,13 @@ function readTool(value: unknown, path: string, remainder: Remainder): Tool | un
   }
   remainder.keepOthers(tool, toolFields, `${path}.`);
   const { description } = tool;
+  const isStrict = readFlag(tool.strict, `${path}.strict`);
   return {
     name: expectName(tool.name, `${path}.name`),
     description: isAbsent(description) ? undefined : expectText(description, `${path}.description`),
     parameters: expectObject(tool.input_schema, `${path}.input_schema`),
-    isStrict: readFlag(tool.strict, `${path}.strict`),
+    isStrict,
+    strictAt: isStrict === undefined ? undefined : placeOf(`${path}.strict`),
     cache: readMark(tool.cache_control, `${path}.cache_control`),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../../kit/errors.ts';
 import { anthropicDialect } from '../../dialects/anthropic.ts';
+import { ollamaDialect } from '../../dialects/ollama.ts';
 import { openAiDialect } from '../../dialects/openai.ts';
 import { openAiFace } from '../openai.ts';
 
@@ -219,11 +220,20 @@ describe('a chat completion request', () => {
       {
         role: 'user',
         parts: [
-          { type: 'image', source: { kind: 'url', url: 'https://example.org/a.png' } },
-          { type: 'image', source: { kind: 'bytes', mediaType: 'image/png', base64: 'iVBO' } },
+          {
+            type: 'image',
+            source: { kind: 'url', url: 'https://example.org/a.png' },
+            at: 'messages[1].content[0].image_url',
+          },
+          {
+            type: 'image',
+            source: { kind: 'bytes', mediaType: 'image/png', base64: 'iVBO' },
+            at: 'messages[1].content[1].image_url',
+          },
           {
             type: 'file',
             source: { kind: 'bytes', mediaType: 'application/pdf', base64: 'JVBERi0=' },
+            at: 'messages[1].content[2].file',
           },
         ],
       },
@@ -268,6 +278,31 @@ describe('a chat completion request', () => {
     const request = openAiFace.read({ messages: [user], model: 'claude-sonnet-4', ...fields });
     const found = anthropicDialect.unsupported(request, 'claude-sonnet-4-20250514');
     expect(found).toBe(name);
+  });
+
+  it.each([
+    [
+      { type: 'image_url', image_url: { url: 'https://example.org/a.png' } },
+      'messages[1].content[1].image_url',
+    ],
+    [
+      { type: 'input_audio', input_audio: { data: 'aGk=', format: 'wav' } },
+      'messages[1].content[1].input_audio',
+    ],
+    [{ type: 'file', file: { file_data: 'JVBERi0=' } }, 'messages[1].content[1].file'],
+  ])('is refused by the place of a part that Ollama does not take: %o', (part, place) => {
+    const content = [{ type: 'text', text: 'x' }, part];
+    const request = openAiFace.read({ messages: [user, { ...user, content }], model: 'm' });
+    expect(ollamaDialect.unsupported(request)).toBe(place);
+  });
+
+  it('is refused by the place where a tool is said to be strict', () => {
+    const tools = [false, true].map((strict) => ({
+      type: 'function',
+      function: { name: 'f', strict },
+    }));
+    const request = openAiFace.read({ messages: [user], model: 'm', tools });
+    expect(ollamaDialect.unsupported(request)).toBe('tools[1].function.strict');
   });
 
   it('keeps what else a part says in its place for an upstream of the same words', () => {

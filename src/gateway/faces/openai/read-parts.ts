@@ -75,12 +75,15 @@ function readImage(part: Json, at: string): ImagePart {
   const { image_url: image } = part;
   const place = `${at}.image_url`;
   // Mistral takes the address itself.
-  if (typeof image === 'string') return { type: 'image', source: readSource(image, place) };
+  if (typeof image === 'string') {
+    return { type: 'image', source: readSource(image, place), at: place };
+  }
   const { url, detail } = objectAt(image, place);
   const closeness = textOrNone(detail, `${place}.detail`);
   return {
     type: 'image',
     source: readSource(url, `${place}.url`),
+    at: place,
     ...(closeness !== undefined && { detail: closeness }),
     ...readMark(part['cache_control'], at),
   };
@@ -90,7 +93,7 @@ function readAudio(value: unknown, at: string): AudioPart {
   const { data, format } = objectAt(value, at);
   const base64 = nameAt(data, `${at}.data`);
   if (format !== 'wav' && format !== 'mp3') throw wrong(`${at}.format`, 'must be wav or mp3');
-  return { type: 'audio', format, base64 };
+  return { type: 'audio', format, base64, at };
 }
 
 /** A file that lies at OpenAI (`file_id`) is nothing to anybody else. */
@@ -102,6 +105,7 @@ function readFile(part: Json, at: string): FilePart | undefined {
   return {
     type: 'file',
     source: readFileData(data, `${place}.file_data`),
+    at: place,
     ...(name !== undefined && { name }),
     ...readMark(part['cache_control'], at),
   };

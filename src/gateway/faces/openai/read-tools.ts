@@ -38,7 +38,7 @@ export function readFunction(value: unknown, at: string): Tool {
     name: nameAt(name, `${at}.name`),
     ...(told !== undefined && { description: told }),
     parameters: isAbsent(parameters) ? noParameters : objectAt(parameters, `${at}.parameters`),
-    ...(isStrict !== undefined && { isStrict }),
+    ...(isStrict !== undefined && { isStrict, strictAt: `${at}.strict` }),
   };
 }
 

@@ -82,6 +82,7 @@ function readImage(part: Json, at: string): ImagePart {
   return {
     type: 'image',
     source: readSource(part['image_url'], `${at}.image_url`),
+    at: `${at}.image_url`,
     ...(detail !== undefined && { detail }),
   };
 }
@@ -90,10 +91,9 @@ function readFile(part: Json, at: string): FilePart {
   refuseStored(part, at);
   const { file_url: url, file_data: data } = part;
   const name = textOrNone(part['filename'], `${at}.filename`);
-  const source = isAbsent(url)
-    ? readFileData(data, `${at}.file_data`)
-    : readSource(url, `${at}.file_url`);
-  return { type: 'file', source, ...(name !== undefined && { name }) };
+  const place = isAbsent(url) ? `${at}.file_data` : `${at}.file_url`;
+  const source = isAbsent(url) ? readFileData(data, place) : readSource(url, place);
+  return { type: 'file', source, at: place, ...(name !== undefined && { name }) };
 }
 
 function refuseStored(part: Json, at: string): void {

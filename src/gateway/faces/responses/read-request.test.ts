@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../../kit/errors.ts';
+import { ollamaDialect } from '../../dialects/ollama.ts';
 import { openAiDialect } from '../../dialects/openai.ts';
 import { responsesFace } from '../responses.ts';
 
@@ -87,6 +88,16 @@ describe('a response request', () => {
     ['include[0]', ['message.output_text.logprobs']],
   ])('is refused with the field %s at fault in %o', (param, value) => {
     expect(paramOf({ input: 'Hi', [param.replace(/[.[].*/, '')]: value })).toBe(param);
+  });
+
+  it.each([
+    [{ type: 'input_image', image_url: 'https://example.org/a.png' }, 'image_url'],
+    [{ type: 'input_file', file_data: 'data:application/pdf;base64,JV' }, 'file_data'],
+    [{ type: 'input_file', file_url: 'https://example.org/a.pdf' }, 'file_url'],
+  ])('is refused by the place of a part that Ollama does not take: %o', (part, name) => {
+    const content = [{ type: 'input_text', text: 'x' }, part];
+    const request = responsesFace.read({ model: 'm', input: [{ role: 'user', content }] });
+    expect(ollamaDialect.unsupported(request)).toBe(`input[0].content[1].${name}`);
   });
 
   it('needs an input alone, whether it is to be stored or not', () => {

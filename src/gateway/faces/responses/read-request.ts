@@ -65,9 +65,6 @@ const fieldNames = {
   reasoning_effort: 'reasoning.effort',
   response_format: 'text.format',
   verbosity: 'text.verbosity',
-  image_url: 'input_image',
-  file: 'input_file',
-  file_url: 'input_file',
 };
 
 const refused: ReadonlyMap<string, string> = new Map([
