@@ -42,6 +42,8 @@ export class ScriptedInference implements Inference {
   abandoned = 0;
   /** Keeps every generation open after its last event, until its caller has gone. */
   isEndless = false;
+  /** Why no text becomes a vector. */
+  embedFault: Fault | undefined;
 
   constructor(models: readonly ModelInfo[]) {
     this.models = models;
@@ -95,6 +97,7 @@ export class ScriptedInference implements Inference {
   /** Vectors whose numbers are the length of the text, its half, and so on. */
   embed(model: ModelInfo, texts: readonly string[], caller: Caller): Promise<Embeddings> {
     this.caller = caller;
+    if (this.embedFault) return Promise.reject(this.embedFault);
     const dimensions = model.embeddingDimensions;
     if (dimensions === undefined) {
       return Promise.reject(new Fault('invalid', `${model.name} makes no embeddings`));

@@ -2,6 +2,7 @@ import { Fault } from '../../kit/errors.ts';
 import type { Caller, Inference, ModelInfo } from '../inference/inference.ts';
 import type { GenerateEnd, GenerateEvent, ToolCall } from '../inference/request.ts';
 import { headOf, usageOf } from './answers.ts';
+import { ofTooLong, withParam } from './faults.ts';
 import { toGenerateRequest } from './chat-request.ts';
 import type { ChatChunk, ChatCompletion, ChatRequest } from './chat-schemas.ts';
 
@@ -67,15 +68,10 @@ async function* generate(
 
 /** What is wrong with a `format` is wrong with what the client calls `response_format`. */
 function inTermsOfChat(error: unknown): unknown {
-  if (!(error instanceof Fault) || error.detail['param'] !== 'format') return error;
-  const { code, message, reason, detail, status } = error;
+  const isOfFormat = error instanceof Fault && error.detail['param'] === 'format';
+  if (!isOfFormat) return ofTooLong(error, 'messages');
   const param = 'response_format';
-  return new Fault(code, message.replace(/^format\b/, param), {
-    ...(reason === undefined ? {} : { reason }),
-    status,
-    detail: { ...detail, param },
-    cause: error,
-  });
+  return withParam(error, param, error.message.replace(/^format\b/, param));
 }
 
 interface Whole {

@@ -1,6 +1,7 @@
 import type { Caller, Inference } from '../inference/inference.ts';
 import { toVectorText } from '../embedding/vector-text.ts';
 import { findEmbedder } from '../embedding/with-embedder.ts';
+import { ofTooLong } from './faults.ts';
 import { invalidField, requireDimensions, unsupported } from '../unsupported.ts';
 import type { EmbeddingList, EmbeddingRequest } from './text-schemas.ts';
 
@@ -13,7 +14,11 @@ export async function embedTexts(
   const model = await findEmbedder(inference, body.model ?? undefined);
   const { embeddingDimensions } = model;
   requireDimensions(body, embeddingDimensions);
-  const { vectors, dimensions, isNormalised, tokens } = await inference.embed(model, texts, caller);
+  const { vectors, dimensions, isNormalised, tokens } = await inference
+    .embed(model, texts, caller)
+    .catch((error: unknown) => {
+      throw ofTooLong(error, 'input');
+    });
   requireDimensions(body, dimensions);
   const encode = body.encoding_format === 'base64' ? toVectorText : toNumbers;
   return {

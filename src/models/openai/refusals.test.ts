@@ -3,7 +3,10 @@ import { Fault } from '../../kit/errors.ts';
 import { describeModel, scriptedEnd, ScriptedInference } from '../inference/testing.ts';
 import { startDialects } from '../dialects-testing.ts';
 
-const inference = new ScriptedInference([describeModel('tiny')]);
+const inference = new ScriptedInference([
+  describeModel('tiny'),
+  describeModel('embedder', { capabilities: ['embedding'], embeddingDimensions: 4 }),
+]);
 
 let service: Awaited<ReturnType<typeof startDialects>>;
 
@@ -15,6 +18,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 beforeEach(() => {
   inference.events = [scriptedEnd];
+  inference.embedFault = undefined;
   inference.requests.length = 0;
 });
 
@@ -103,6 +107,23 @@ describe('what a chat cannot have is refused by name', () => {
       status: 400,
       error: { code: 'invalid_json' },
     });
+  });
+
+  test.each([
+    ['messages', '/v1/chat/completions', { messages }],
+    ['messages', '/v1/chat/completions', { messages, stream: true }],
+    ['prompt', '/v1/completions', { prompt: 'Hello' }],
+    ['prompt', '/v1/completions', { prompt: 'Hello', stream: true }],
+    ['input', '/v1/embeddings', { model: 'embedder', input: 'Hello' }],
+  ])('what is too long is named as the client named it: %s of %s %o', async (param, path, body) => {
+    const code = 'context_length_exceeded';
+    const fault = new Fault('invalid', 'the text has 9000 tokens', { reason: code });
+    inference.events = [fault];
+    inference.embedFault = fault;
+    const { status, error } = await service.post(path, body);
+    const message = 'the text has 9000 tokens';
+    const type = 'invalid_request_error';
+    expect({ status, error }).toEqual({ status: 400, error: { message, type, param, code } });
   });
 
   test('a schema that cannot be followed is named as the client named it', async () => {

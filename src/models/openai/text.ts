@@ -2,6 +2,7 @@ import type { GenerateEnd, GenerateEvent, GenerateRequest } from '../inference/r
 import { present } from '../optional-fields.ts';
 import { invalidField, unsupported } from '../unsupported.ts';
 import { headOf, usageOf } from './answers.ts';
+import { ofTooLong } from './faults.ts';
 import type { Asked } from './chat.ts';
 import { toSampling } from './sampling.ts';
 import type { TextCompletion, TextRequest } from './text-schemas.ts';
@@ -45,11 +46,15 @@ export async function* streamText(body: TextRequest, asked: Asked): AsyncGenerat
   }
 }
 
-function generate(
+async function* generate(
   body: TextRequest,
   { inference, model, caller }: Asked,
-): AsyncIterable<GenerateEvent> {
-  return inference.generate(model, toGenerateRequest(body), caller);
+): AsyncGenerator<GenerateEvent> {
+  try {
+    yield* inference.generate(model, toGenerateRequest(body), caller);
+  } catch (error) {
+    throw ofTooLong(error, 'prompt');
+  }
 }
 
 function toGenerateRequest(body: TextRequest): GenerateRequest {
