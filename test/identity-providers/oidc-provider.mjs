@@ -1,6 +1,6 @@
 // A real OpenID provider (oidc-provider) in a process of its own: `node oidc-provider.mjs`, which sends
 // browsers back to CALLBACK. It prints its issuer as one line of JSON once it listens. Control: POST
-// /control {login, groups?, disabled?}.
+// /control {login, groups?, disabled?}, or {kid}: from then on it signs with another key, and knows no former one.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
@@ -34,40 +34,44 @@ const server = createServer();
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const issuer = `http://127.0.0.1:${server.address().port}`;
 
-const jwk = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
-  format: 'jwk',
-});
-const provider = new Provider(issuer, {
-  clients: [
-    {
-      client_id: clientId,
-      client_secret: clientSecret,
-      redirect_uris: [callback],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'client_secret_basic',
+const cookieKey = randomBytes(24).toString('hex');
+let provider = openProvider('provider-1');
+let answer = provider.callback();
+
+function openProvider(kid) {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const jwk = privateKey.export({ format: 'jwk' });
+  return new Provider(issuer, {
+    clients: [
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uris: [callback],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'client_secret_basic',
+      },
+    ],
+    jwks: { keys: [{ ...jwk, kid, alg: 'RS256', use: 'sig' }] },
+    cookies: { keys: [cookieKey] },
+    pkce: { required: () => true },
+    scopes: ['openid', 'offline_access', 'profile', 'email'],
+    claims: {
+      openid: ['sub', 'groups'],
+      profile: ['name', 'nickname', 'preferred_username', 'picture'],
+      email: ['email', 'email_verified'],
     },
-  ],
-  jwks: { keys: [{ ...jwk, kid: 'provider-1', alg: 'RS256', use: 'sig' }] },
-  cookies: { keys: [randomBytes(24).toString('hex')] },
-  pkce: { required: () => true },
-  scopes: ['openid', 'offline_access', 'profile', 'email'],
-  claims: {
-    openid: ['sub', 'groups'],
-    profile: ['name', 'nickname', 'preferred_username', 'picture'],
-    email: ['email', 'email_verified'],
-  },
-  findAccount: (_context, sub) => {
-    const claims = [...users.values()].find((user) => user.sub === sub);
-    return claims && { accountId: claims.stated ?? sub, claims: () => claims };
-  },
-  issueRefreshToken: (_context, client) => client.grantTypeAllowed('refresh_token'),
-  rotateRefreshToken: true,
-  features: { devInteractions: { enabled: false }, userinfo: { enabled: true } },
-  interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
-  ttl: { AccessToken: 7200, AuthorizationCode: 60, IdToken: 120, RefreshToken: 86_400 },
-});
-const answer = provider.callback();
+    findAccount: (_context, sub) => {
+      const claims = [...users.values()].find((user) => user.sub === sub);
+      return claims && { accountId: claims.stated ?? sub, claims: () => claims };
+    },
+    issueRefreshToken: (_context, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    features: { devInteractions: { enabled: false }, userinfo: { enabled: true } },
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    ttl: { AccessToken: 7200, AuthorizationCode: 60, IdToken: 120, RefreshToken: 86_400 },
+  });
+}
 
 server.on('request', (request, response) => {
   const { pathname } = new URL(request.url, issuer);
@@ -109,7 +113,11 @@ async function interact(request, response) {
 }
 
 async function control(request, response) {
-  const { login, ...changes } = JSON.parse(await textOf(request));
+  const { login, kid, ...changes } = JSON.parse(await textOf(request));
+  if (kid) {
+    provider = openProvider(kid);
+    answer = provider.callback();
+  }
   Object.assign(users.get(login) ?? {}, changes);
   response.end('{}');
 }

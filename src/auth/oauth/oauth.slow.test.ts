@@ -332,6 +332,16 @@ describe('the exchange', () => {
     expect(carol.reply.body.user).not.toHaveProperty('idp_id');
   });
 
+  test('refuses one whose key is unknown, and knows it at the next login', async () => {
+    const logInAt = async (place: RunningAuth) => (await logIn(place, 'bob', 'openid')).reply;
+    await Promise.all([auth, replica].map(logInAt));
+    await openId.control({ kid: 'provider-2' });
+    for (const place of [auth, replica]) {
+      expect((await logInAt(place)).body.error.details.reason).toBe('id_token_invalid');
+      expect((await logInAt(place)).status).toBe(200);
+    }
+  });
+
   test('refuses an id_token whose nonce is of another login', async () => {
     const { code, verifier } = await codeFor('bob', { provider: 'openid' });
     await ground.database.query(

@@ -43,6 +43,8 @@ export interface TokenRenewal {
 /** A century: what some providers give for ever is beyond what a date can hold. */
 const lifeSecondsMax = 100 * 365 * 86_400;
 
+const unknownKeyCode = 'OAUTH_KEY_SELECTION_FAILED';
+
 /** Speaks OAuth with identity providers (RFC 6749, RFC 7636, OpenID Connect Core). */
 export class ProviderClient {
   readonly #egress: Egress;
@@ -67,7 +69,10 @@ export class ProviderClient {
       pkceCodeVerifier: trade.verifier,
       expectedState: skipStateCheck,
       ...(issuer === undefined ? {} : { expectedNonce: trade.nonce, idTokenExpected: true }),
-    }).catch(explainTrade);
+    }).catch((error: unknown) => {
+      this.#forgetKeys(provider, error);
+      return explainTrade(error);
+    });
     const tokens = toTokens(answer, trade.scope);
     const profile = await this.readProfile(provider, tokens.accessToken).catch(explainReading);
     const subject = answer.claims()?.sub;
@@ -84,7 +89,10 @@ export class ProviderClient {
     { refreshToken, scope, subject }: TokenRenewal,
   ): Promise<ProviderTokens> {
     const configuration = this.#configure(provider);
-    const answer = await refreshTokenGrant(configuration, refreshToken).catch(explainRefresh);
+    const answer = await refreshTokenGrant(configuration, refreshToken).catch((error: unknown) => {
+      this.#forgetKeys(provider, error);
+      return explainRefresh(error);
+    });
     const named = answer.claims()?.sub ?? subject;
     if (named !== subject) throw providerError('gave the tokens of somebody else');
     const tokens = toTokens(answer, scope);
@@ -93,6 +101,15 @@ export class ProviderClient {
 
   readProfile(provider: Provider, accessToken: string, timeoutMs?: number): Promise<Profile> {
     return readProfile(provider.config, { egress: this.#egress, accessToken, timeoutMs });
+  }
+
+  /**
+   * After a signature whose key is not among the provider's they are read anew for the next: the client
+   * would go on for a minute with those that it has.
+   */
+  #forgetKeys({ name }: Provider, error: unknown): void {
+    const isUnknownKey = error instanceof ClientError && error.code === unknownKeyCode;
+    if (isUnknownKey) this.#configurations.delete(name);
   }
 
   #configure(provider: Provider): Configuration {
