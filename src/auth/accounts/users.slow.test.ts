@@ -83,6 +83,18 @@ test('the character U+0000 is refused wherever it stands', async () => {
   expect((await auth.call('GET', audit, { token: admin })).status).toBe(400);
 });
 
+test('half a character is refused in a name, which would be stored as another', async () => {
+  const create = (name: string) =>
+    auth.call('POST', url, { token: admin, body: newUser({ name }) });
+  expect((await create('a\ud800b')).body.error.details.errors).toEqual([
+    { path: 'body.name', message: 'must be a name of whole characters' },
+  ]);
+  expect((await create('a 😀')).body.name).toBe('a 😀');
+  const key = { name: '\udc00', service: 'reports', permissions: [] };
+  const made = await auth.call('POST', '/api/v1/auth/api-keys', { token: admin, body: key });
+  expect(made.status).toBe(400);
+});
+
 test('a time that does not exist is refused', async () => {
   const audit = '/api/v1/auth/audit?since=9999-12-31T23:59:60Z';
   expect((await auth.call('GET', audit, { token: admin })).status).toBe(400);

@@ -11,7 +11,12 @@ const email = Type.String({
   pattern: '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$',
   description: 'an email address',
 });
-const displayName = Type.String({ maxLength: 200 });
+/** Half a character would be stored as another one than is answered. */
+const wholeCharacters = {
+  pattern: '^(?:[^\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$',
+  description: 'a name of whole characters',
+};
+const displayName = Type.String({ maxLength: 200, ...wholeCharacters });
 const permission = Type.String({
   pattern: permissionPattern,
   maxLength: 128,
@@ -108,7 +113,7 @@ export const apiKeyAnswer = Type.Object(
 
 export const newApiKey = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 200 }),
+    name: Type.String({ minLength: 1, maxLength: 200, ...wholeCharacters }),
     service: Type.String({
       pattern: '^[a-z][a-z0-9-]{0,62}$',
       description: 'up to 63 lower-case letters, digits and hyphens, a letter first',
