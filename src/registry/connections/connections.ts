@@ -9,6 +9,7 @@ import type { Sealer } from '../../kit/secrets/sealing.ts';
 import type { EventSink } from '../events.ts';
 import type { AgreedCommand } from './agreed-command.ts';
 import type { Connection } from './connection.ts';
+import { ConnectionIds } from './connection-ids.ts';
 import type { ConnectionRow, ConnectionState } from './connection-row.ts';
 import { readConnections, updateConnection } from './connection-store.ts';
 import { Departures } from './departures.ts';
@@ -54,6 +55,7 @@ export class Connections implements AsyncDisposable {
   readonly notes: Notes;
   readonly #options: ConnectionsOptions;
   readonly #now: () => number;
+  readonly #ids = new ConnectionIds(Date.now);
   readonly #lifetime: Lifetime;
   readonly #vault: EndpointVault;
   readonly #replication: Replication;
@@ -193,6 +195,7 @@ export class Connections implements AsyncDisposable {
 
   #read(request: ConnectionRequest, identity: Author) {
     return readRegistration(request, {
+      id: this.#ids.next(),
       change: this.#changeOf(identity),
       rules: this.#options,
       close: (id, endpoint) => this.#vault.close(id, endpoint),

@@ -1,4 +1,3 @@
-import { newId } from '../../kit/ids.ts';
 import type { RemoteEndpoint, StdioEndpoint } from './connection.ts';
 import type { ConnectionRow } from './connection-row.ts';
 import { refuseHidden } from './endpoint-values.ts';
@@ -15,6 +14,7 @@ import {
 import { unknownHealth, type Change } from './update.ts';
 
 export interface RegistrationOptions {
+  readonly id: string;
   readonly change: Change;
   readonly rules: EndpointRules;
   /** Keeps the secret values of an endpoint apart. */
@@ -27,10 +27,9 @@ export interface RegistrationOptions {
 /** A new connection as a request asks for it; throws `invalid` or `forbidden` when it may not be. */
 export function readRegistration(
   request: ConnectionRequest,
-  { change: { subject, mayExecute, atMs }, rules, close }: RegistrationOptions,
+  { id, change: { subject, mayExecute, atMs }, rules, close }: RegistrationOptions,
 ): Omit<ConnectionRow, 'revision'> {
   const { type, protocol, capabilities = [], metadata = {}, healthCheck } = request;
-  const id = newId('con');
   const name = readName(request.name);
   const endpoint = request.endpoint
     ? refuseHidden(readEndpoint(request.endpoint, protocol, rules))
