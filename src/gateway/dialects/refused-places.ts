@@ -3,7 +3,7 @@ import type { AudioPart, FilePart, ImagePart, Tool } from '../conversation/reque
 const names = { image: 'image_url', audio: 'input_audio', file: 'file' } as const;
 
 /** By what a part is refused that an upstream has no words for: its place, or its kind where it has none. */
-export function placeOf({ type, at }: ImagePart | AudioPart | FilePart): string {
+export function placeOfPart({ type, at }: ImagePart | AudioPart | FilePart): string {
   return at ?? names[type];
 }
 

@@ -6,7 +6,7 @@ import type {
   TextPart,
   UserPart,
 } from '../../conversation/request.ts';
-import { findStrict, placeOf } from '../refused-places.ts';
+import { findStrict, placeOfPart } from '../refused-places.ts';
 import { signatureOf } from '../signatures.ts';
 import { findSilence } from '../silence.ts';
 import { firstUnsaidInChat, isTelling } from '../telling-fields.ts';
@@ -141,11 +141,11 @@ function findInParts(message: Message): string | undefined {
 
 function firstOf(parts: readonly (UserPart | TextPart | ImagePart)[]): string | undefined {
   for (const part of parts) {
-    if (part.type === 'audio') return placeOf(part);
+    if (part.type === 'audio') return placeOfPart(part);
     if (part.type === 'text' || part.source.kind === 'url') continue;
     const { mediaType } = part.source;
     const known = part.type === 'image' ? imageTypes : documentTypes;
-    if (!known.has(mediaType)) return placeOf(part);
+    if (!known.has(mediaType)) return placeOfPart(part);
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { ChatRequest, ImagePart, TextPart, UserPart } from '../../conversation/request.ts';
-import { findStrict, placeOf } from '../refused-places.ts';
+import { findStrict, placeOfPart } from '../refused-places.ts';
 import { firstUnsaidInChat } from '../telling-fields.ts';
 import { nativeFields } from './request.ts';
 
@@ -38,8 +38,8 @@ function findInMessages({ messages }: ChatRequest): string | undefined {
 /** Ollama fetches no image from an address. */
 function firstOf(parts: readonly (UserPart | TextPart | ImagePart)[]): string | undefined {
   for (const part of parts) {
-    if (part.type === 'audio' || part.type === 'file') return placeOf(part);
-    if (part.type === 'image' && part.source.kind === 'url') return placeOf(part);
+    if (part.type === 'audio' || part.type === 'file') return placeOfPart(part);
+    if (part.type === 'image' && part.source.kind === 'url') return placeOfPart(part);
   }
   return undefined;
 }
