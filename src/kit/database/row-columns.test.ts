@@ -40,7 +40,15 @@ describe.each(listTestDatabases(process.env['ENNEAD_TEST_POSTGRES_URL']))(
         const bytes = text === null ? null : String.raw`\x00ff`;
         const names = text === null ? [] : [text, 'plain', `${text}"\\`];
         const share = at === 0 ? null : at / 3;
-        return { id: at * 2 ** 40, text, bytes, share, is_set: at > 2, names, numbers: [at, at - 9] };
+        return {
+          id: at * 2 ** 40,
+          text,
+          bytes,
+          share,
+          is_set: at > 2,
+          names,
+          numbers: [at, at - 9],
+        };
       });
       const parameters = [7, ...columnsOf(types, rows)];
       const found = await database.query<Row>(
