@@ -23,9 +23,11 @@ export class SpanJoiner {
   readonly #out = new ByteWriter();
   /** By its number, whether spans of a trace are wanted; undefined where all are. */
   readonly #isWanted: readonly boolean[] | undefined;
-  /** Regular spans so far. */
+  /** Regular spans that were read. */
   #count = 0;
-  /** Start and end of the last of them, in two halves. */
+  /** Spans that were written. */
+  #written = 0;
+  /** When the last regular span started, in two halves, and how long it took. */
   #startHigh = 0;
   #startLow = 0;
   #tookNs = 0;
@@ -76,9 +78,6 @@ export class SpanJoiner {
     if (this.#isWanted && this.#written === spansBefore) out.cutTo(from);
     else out.fillVarint(lengthAt, out.length - lengthAt - lengthBytes);
   }
-
-  /** Spans written so far. */
-  #written = 0;
 
   #span(length: number): void {
     const wire = this.#wire;

@@ -120,5 +120,6 @@ test.each([
   });
   const answer = await listing({ ...without, database: watched }, query, nowMs);
   expect(answer).toEqual(await listing(source, query, nowMs));
+  expect(statements).not.toHaveLength(0);
   expect(statements.filter((text) => text.includes('open_trace'))).toEqual([]);
 });
